@@ -1,0 +1,47 @@
+// Package id makes the identifiers of the house.
+//
+// Rows get a time-ordered UUID (version 7, RFC 9562 §5.7), so that indexes grow
+// at one end; a company's reference is cuid-shaped, since the contract calls it
+// a cuid.
+package id
+
+import (
+	"crypto/rand"
+
+	"github.com/google/uuid"
+)
+
+// New is a fresh time-ordered identifier of 36 characters.
+func New() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Cuid is a fresh company reference: "c" and 24 random characters of [0-9a-z],
+// 124 bits.
+func Cuid() string {
+	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
+	out := make([]byte, 0, 25)
+	out = append(out, 'c')
+	var b [32]byte
+	for len(out) < cap(out) {
+		_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+		for _, v := range b {
+			// 252 = 7 * 36: bytes above it would favour the first letters.
+			if v < 252 && len(out) < cap(out) {
+				out = append(out, alphabet[v%36])
+			}
+		}
+	}
+	return string(out)
+}
+
+// IsCuid tells whether s has the shape that Cuid makes.
+func IsCuid(s string) bool {
+	if len(s) != 25 || s[0] != 'c' {
+		return false
+	}
+	for _, c := range []byte(s[1:]) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,135 @@
+// Package money holds the one money type of the house: whole kobo in an int64.
+//
+// Nothing in Kobo adds, compares or stores naira, and nothing uses floating
+// point. Naira exist only on the wire, as a JSON number (Kobo) or as a decimal
+// string (Text), and are read from the digits the caller sent.
+package money
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Kobo is an amount of Nigerian money in its smallest unit; 100 kobo are one
+// naira. In JSON it is naira as a plain number: 5000, 1500.5.
+type Kobo int64
+
+const (
+	// Naira is one naira in kobo.
+	Naira Kobo = 100
+	// Max is the largest amount a request may name: 10^13 kobo (completion.md §1).
+	Max Kobo = 10_000_000_000_000
+	// NoFloor is the floor of a ledger account that may go as low as it must.
+	NoFloor Kobo = math.MinInt64
+)
+
+// Reasons why a text is not an amount.
+var (
+	ErrSyntax    = errors.New("must be a number")
+	ErrNegative  = errors.New("must not be negative")
+	ErrPrecision = errors.New("must have no more than 2 decimal places")
+	ErrRange     = errors.New("is larger than the largest amount")
+)
+
+// Parse reads naira written in plain decimal digits ("5000", "1500.5",
+// "1500.00") and returns kobo. It accepts no sign, no exponent, no blanks, at
+// most two decimals and nothing above Max.
+func Parse(s string) (Kobo, error) {
+	if strings.HasPrefix(s, "-") {
+		return 0, ErrNegative
+	}
+	whole, fraction, dotted := strings.Cut(s, ".")
+	if !digits(whole) || dotted && !digits(fraction) {
+		return 0, ErrSyntax
+	}
+	if len(strings.TrimRight(fraction, "0")) > 2 {
+		return 0, ErrPrecision
+	}
+	whole = strings.TrimLeft(whole, "0")
+	if len(whole) > 12 {
+		return 0, ErrRange
+	}
+	cents := (fraction + "00")[:2]
+	n, err := strconv.ParseInt(whole+cents, 10, 64)
+	if err != nil {
+		return 0, ErrSyntax
+	}
+	if Kobo(n) > Max {
+		return 0, ErrRange
+	}
+	return Kobo(n), nil
+}
+
+func digits(s string) bool {
+	if s == "" {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// Decimal is the amount in naira with exactly two decimals: "1500.00".
+func (k Kobo) Decimal() string {
+	sign, n := "", uint64(k)
+	if k < 0 {
+		sign, n = "-", -n
+	}
+	s := strconv.FormatUint(n, 10)
+	for len(s) < 3 {
+		s = "0" + s
+	}
+	return sign + s[:len(s)-2] + "." + s[len(s)-2:]
+}
+
+// Number is the amount in naira as the shortest plain number: "5000", "1500.5".
+func (k Kobo) Number() string {
+	s := k.Decimal()
+	if strings.HasSuffix(s, ".00") {
+		return s[:len(s)-3]
+	}
+	return strings.TrimSuffix(s, "0")
+}
+
+// String is for people: ₦ and two decimals.
+func (k Kobo) String() string { return "₦" + k.Decimal() }
+
+// MarshalJSON writes naira as a JSON number.
+func (k Kobo) MarshalJSON() ([]byte, error) { return []byte(k.Number()), nil }
+
+// UnmarshalJSON reads naira from a JSON number token, never through a float.
+// A negative number is accepted here, since balances in answers may be
+// negative; Parse is what requests go through.
+func (k *Kobo) UnmarshalJSON(b []byte) error {
+	s, negative := strings.CutPrefix(string(b), "-")
+	n, err := Parse(s)
+	if negative {
+		n = -n
+	}
+	*k = n
+	return err
+}
+
+// Text is an amount that travels as a decimal string: "1500.00".
+type Text Kobo
+
+// MarshalJSON writes naira as a JSON string with two decimals.
+func (t Text) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + Kobo(t).Decimal() + `"`), nil
+}
+
+// UnmarshalJSON reads a decimal string.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return ErrSyntax
+	}
+	k, err := Parse(s)
+	*t = Text(k)
+	return err
+}

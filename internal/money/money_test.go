@@ -1,0 +1,84 @@
+package money
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want Kobo
+		err  error
+	}{
+		{"0", 0, nil},
+		{"5000", 500000, nil},
+		{"1500.5", 150050, nil},
+		{"1500.50", 150050, nil},
+		{"1500.500", 150050, nil},
+		{"0.01", 1, nil},
+		{"100000000000", Max, nil},
+		{"100000000000.01", 0, ErrRange},
+		{"99999999999999999999", 0, ErrRange},
+		{"0.001", 0, ErrPrecision},
+		{"-1", 0, ErrNegative},
+		{"1e3", 0, ErrSyntax},
+		{"", 0, ErrSyntax},
+		{".5", 0, ErrSyntax},
+		{"5.", 0, ErrSyntax},
+		{" 5", 0, ErrSyntax},
+		{"+5", 0, ErrSyntax},
+		{"NaN", 0, ErrSyntax},
+		{"0x10", 0, ErrSyntax},
+	} {
+		got, err := Parse(c.in)
+		if !errors.Is(err, c.err) || err == nil && got != c.want {
+			t.Errorf("Parse(%q) = %d, %v; want %d, %v", c.in, got, err, c.want, c.err)
+		}
+	}
+}
+
+func TestForms(t *testing.T) {
+	for _, c := range []struct {
+		k               Kobo
+		number, decimal string
+	}{
+		{0, "0", "0.00"},
+		{1, "0.01", "0.01"},
+		{150050, "1500.5", "1500.50"},
+		{500000, "5000", "5000.00"},
+		{-5, "-0.05", "-0.05"},
+		{math.MinInt64, "-92233720368547758.08", "-92233720368547758.08"},
+	} {
+		if c.k.Number() != c.number || c.k.Decimal() != c.decimal {
+			t.Errorf("%d: %s %s", int64(c.k), c.k.Number(), c.k.Decimal())
+		}
+	}
+}
+
+func TestEveryAmountSurvivesTheWire(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := Kobo(rapid.Int64Range(0, int64(Max)).Draw(t, "kobo"))
+		var number Kobo
+		var text Text
+		roundTrip(t, k, &number)
+		roundTrip(t, Text(k), &text)
+		if number != k || Kobo(text) != k {
+			t.Fatalf("%d came back as %d and %d", k, number, text)
+		}
+	})
+}
+
+func roundTrip(t *rapid.T, from, to any) {
+	b, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(b, to)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
