@@ -1,0 +1,75 @@
+// Package dbtest gives a test a fresh database with the current schema, on
+// SQLite and on PostgreSQL, in some milliseconds.
+//
+// The schema is migrated once; every database after that is a copy. SQLite is a
+// file in the test's temporary folder. PostgreSQL is the server named by
+// KOBO_TEST_POSTGRES (a URL with the right to create databases), or a private
+// cluster that the test's own process starts and that ends with it. Where there
+// is no PostgreSQL at all its half of the test is skipped with a word, and with
+// CI=true fails.
+package dbtest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// Dialects are the engines that every test of ours runs on.
+var Dialects = []db.Dialect{db.SQLite, db.Postgres}
+
+// runner is a *testing.T or a *testing.B.
+type runner[T any] interface {
+	testing.TB
+	Run(name string, f func(T)) bool
+}
+
+// Each runs f as two subtests (or two sub-benchmarks), "sqlite" and "postgres",
+// each with a fresh, migrated database.
+func Each[T runner[T]](t T, f func(t T, d *db.DB)) {
+	t.Helper()
+	for _, dialect := range Dialects {
+		t.Run(string(dialect), func(t T) { f(t, New(t, dialect)) })
+	}
+}
+
+// New is a fresh, migrated database that closes when the test ends.
+func New(t testing.TB, dialect db.Dialect) *db.DB {
+	t.Helper()
+	return Open(t, URL(t, dialect))
+}
+
+// Open opens a database for the length of the test.
+func Open(t testing.TB, url string) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), url)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
+
+// URL is the URL of a fresh, migrated database that nobody has opened yet: for
+// tests of whole programs. It is removed when the test ends.
+func URL(t testing.TB, dialect db.Dialect) string {
+	t.Helper()
+	if dialect == db.Postgres {
+		return postgresURL(t, true)
+	}
+	url := EmptyURL(t, dialect)
+	if err := copySQLite(t.Context(), url); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	return url
+}
+
+// EmptyURL is the URL of a database without a schema.
+func EmptyURL(t testing.TB, dialect db.Dialect) string {
+	t.Helper()
+	if dialect == db.Postgres {
+		return postgresURL(t, false)
+	}
+	return sqliteURL(filepath.Join(t.TempDir(), "kobo.db"))
+}

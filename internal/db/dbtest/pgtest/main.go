@@ -1,0 +1,112 @@
+// Command pgtest runs a command beside a private PostgreSQL:
+//
+//	go run ./internal/db/dbtest/pgtest [-durable] -- go test ./...
+//
+// It starts one throw-away cluster, tells the command about it through
+// KOBO_TEST_POSTGRES, stops the cluster and ends with the command's exit code.
+// Without a command it prints the URL and keeps the cluster until Ctrl-C, so
+// that a developer's single tests need not start their own.
+//
+// Where PostgreSQL is missing it is installed if that is possible; if not, the
+// command runs with SQLite alone and the last line says so loudly. With CI=true
+// that is a failure.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+)
+
+const variable = "KOBO_TEST_POSTGRES"
+
+func main() {
+	durable := flag.Bool("durable", false, "commit to the disk as in production, for benchmarks")
+	flag.Parse()
+	code, err := run(*durable, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pgtest:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func run(durable bool, command []string) (code int, err error) {
+	// Ctrl-C goes to the command too; we outlive it to stop the server.
+	interrupted, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer release()
+
+	if url := os.Getenv(variable); url != "" {
+		return execute(interrupted, command, url)
+	}
+	c, err := start(interrupted, durable)
+	if err != nil {
+		return withoutPostgres(interrupted, command, err)
+	}
+	defer func() { err = errors.Join(err, c.Stop()) }()
+	return execute(interrupted, command, c.URL)
+}
+
+func start(ctx context.Context, durable bool) (*cluster.Cluster, error) {
+	if _, err := cluster.Binaries(); err != nil {
+		if err := install(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return cluster.Start(ctx, cluster.Options{Durable: durable})
+}
+
+// install is for CI containers and the like: root, and a Debian underneath.
+func install(ctx context.Context) error {
+	if _, err := exec.LookPath("apt-get"); err != nil || os.Getuid() != 0 {
+		return cluster.ErrAbsent
+	}
+	fmt.Fprintln(os.Stderr, "pgtest: installing PostgreSQL")
+	for _, arguments := range [][]string{
+		{"update", "-q"},
+		{"install", "-q", "-y", "--no-install-recommends", "postgresql"},
+	} {
+		// Another installation may hold the lock for some minutes.
+		c := exec.CommandContext(ctx, "apt-get", append([]string{"-o", "DPkg::Lock::Timeout=600"}, arguments...)...)
+		c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		c.Stdout, c.Stderr = os.Stderr, os.Stderr
+		if err := c.Run(); err != nil {
+			return fmt.Errorf("%w; %v: %w", cluster.ErrAbsent, c.Args, err)
+		}
+	}
+	return nil
+}
+
+func withoutPostgres(ctx context.Context, command []string, cause error) (int, error) {
+	if os.Getenv("CI") == "true" || len(command) == 0 {
+		return 1, cause
+	}
+	code, err := execute(ctx, command, "")
+	fmt.Fprintf(os.Stderr, "\n*** NOT RUN: every test on PostgreSQL. Only SQLite was tested. ***\n*** %v ***\n", cause)
+	return code, err
+}
+
+// execute runs the command, or waits for Ctrl-C when there is none.
+func execute(ctx context.Context, command []string, url string) (int, error) {
+	if len(command) == 0 {
+		fmt.Printf("export %s='%s'\n", variable, url)
+		<-ctx.Done()
+		return 0, nil
+	}
+	c := exec.Command(command[0], command[1:]...)
+	c.Env = append(os.Environ(), variable+"="+url)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := c.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return max(exit.ExitCode(), 1), nil // -1 stands for a signal
+	}
+	return 0, err
+}

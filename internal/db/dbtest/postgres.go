@@ -1,0 +1,180 @@
+package dbtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+	"github.com/kobo-waas/kobo/internal/db/migration"
+)
+
+// postgresURL makes a database for the test and drops it afterwards.
+func postgresURL(t testing.TB, withSchema bool) string {
+	t.Helper()
+	s, err := server()
+	if err != nil {
+		unavailable(t, err)
+	}
+	template := "template0"
+	if withSchema {
+		if template, err = s.migratedTemplate(t.Context()); err != nil {
+			t.Fatalf("dbtest: %v", err)
+		}
+	}
+	name := "kobo_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if err := s.execute(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(func() {
+		// The test's own context has ended by now.
+		if err := s.execute(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("dbtest: %v", err)
+		}
+	})
+	return s.url(name)
+}
+
+// unavailable is the only place in the house where a test may be skipped.
+func unavailable(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, cluster.ErrAbsent) && os.Getenv("CI") != "true" {
+		t.Skipf("NOT RUN on PostgreSQL: %v", err)
+	}
+	t.Fatalf("dbtest: no PostgreSQL to test on: %v", err)
+}
+
+// postgres is the server under test.
+type postgres struct {
+	maintenance url.URL
+
+	mu       sync.Mutex
+	template string // the migrated database to copy, once it is known to exist
+}
+
+// server is the one of KOBO_TEST_POSTGRES, or a cluster of this process. The
+// latter has no one to stop it: its supervisor does when this process ends.
+var server = sync.OnceValues(func() (*postgres, error) {
+	address := os.Getenv("KOBO_TEST_POSTGRES")
+	if address == "" {
+		c, err := cluster.Start(context.Background(), cluster.Options{Durable: os.Getenv("KOBO_TEST_DURABLE") != ""})
+		if err != nil {
+			return nil, err
+		}
+		address = c.URL
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("KOBO_TEST_POSTGRES is not a URL")
+	}
+	return &postgres{maintenance: *u}, nil
+})
+
+// url is the address of another database on the server.
+func (p *postgres) url(database string) string {
+	u := p.maintenance
+	u.Path = "/" + database
+	return u.String()
+}
+
+func (p *postgres) execute(ctx context.Context, statement string) error {
+	return p.connected(ctx, func(c *pgx.Conn) error { return run(ctx, c, statement) })
+}
+
+func (p *postgres) connected(ctx context.Context, use func(*pgx.Conn) error) error {
+	c, err := pgx.Connect(ctx, p.maintenance.String())
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(c), c.Close(ctx))
+}
+
+func run(ctx context.Context, c *pgx.Conn, statement string) error {
+	if _, err := c.Exec(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
+
+// migratedTemplate is the name of a database with the current schema, which
+// nobody can connect to, so that it can always be copied. Its name carries the
+// schema's content: a server that outlives an edit of a migration gets a new one.
+func (p *postgres) migratedTemplate(ctx context.Context) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.template != "" {
+		return p.template, nil
+	}
+	hash, err := schemaHash()
+	if err != nil {
+		return "", err
+	}
+	name := "kobo_template_" + hash
+	if err := p.connected(ctx, func(c *pgx.Conn) error { return p.buildTemplate(ctx, c, name) }); err != nil {
+		return "", err
+	}
+	p.template = name
+	return name, nil
+}
+
+// buildTemplate migrates under another name and renames: a process that dies
+// half-way leaves no template that looks finished. The advisory lock makes the
+// test processes of several packages wait for the first.
+func (p *postgres) buildTemplate(ctx context.Context, c *pgx.Conn, name string) error {
+	if err := run(ctx, c, "SELECT pg_advisory_lock(hashtext('kobo_template'))"); err != nil {
+		return err
+	}
+	var exists bool
+	err := c.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&exists)
+	if err != nil || exists {
+		return err
+	}
+	draft := name + "_draft"
+	for _, statement := range []string{
+		"DROP DATABASE IF EXISTS " + draft + " WITH (FORCE)",
+		"CREATE DATABASE " + draft + " TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'",
+	} {
+		if err := run(ctx, c, statement); err != nil {
+			return err
+		}
+	}
+	if err := migrate(ctx, p.url(draft)); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"ALTER DATABASE " + draft + " WITH ALLOW_CONNECTIONS false",
+		// A closed connection's backend may take a moment to leave.
+		"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '" + draft + "'",
+		"ALTER DATABASE " + draft + " RENAME TO " + name,
+	} {
+		if err := run(ctx, c, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schemaHash is a short name for the migrations' content.
+func schemaHash() (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(migration.Files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(migration.Files, path)
+		fmt.Fprintf(sum, "%s %d\n%s", path, len(content), content)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil))[:16], err
+}

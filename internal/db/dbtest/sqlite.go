@@ -1,0 +1,58 @@
+package dbtest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+func sqliteURL(path string) string { return "sqlite:" + path }
+
+// copySQLite writes the migrated file to where the URL points.
+func copySQLite(ctx context.Context, url string) error {
+	content, err := migratedFile(ctx)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimPrefix(url, sqliteURL("")), content, 0o600)
+}
+
+var migrated struct {
+	sync.Mutex
+	content []byte
+}
+
+// migratedFile is a SQLite file with the current schema, made once a process.
+func migratedFile(ctx context.Context) ([]byte, error) {
+	migrated.Lock()
+	defer migrated.Unlock()
+	if migrated.content != nil {
+		return migrated.content, nil
+	}
+	dir, err := os.MkdirTemp("", "kobo-schema-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "kobo.db")
+	// The last to close a SQLite file folds its write-ahead log into it, so
+	// after this the one file is all there is.
+	if err := migrate(ctx, sqliteURL(path)); err != nil {
+		return nil, err
+	}
+	migrated.content, err = os.ReadFile(path)
+	return migrated.content, err
+}
+
+func migrate(ctx context.Context, url string) error {
+	d, err := db.Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Migrate(ctx)
+}
