@@ -1,0 +1,154 @@
+// Package db is the one door to the database, be it SQLite or PostgreSQL.
+//
+// Every statement of the house is written once, in PostgreSQL's words and with
+// $1-style parameters, inside the subset that both engines share. The few words
+// that SQLite spells differently are replaced here (dialect.go), and the
+// set-wise writer behind the ledger has a body for each engine (pipeline.go).
+//
+// All values are TEXT or BIGINT and never NULL: "" and 0 stand for absent.
+// An error that means "the database is away or cannot write" comes out as a
+// fault of kind Unavailable, so no caller has to know the engines' codes.
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Dialect names an engine.
+type Dialect string
+
+// The two engines.
+const (
+	SQLite   Dialect = "sqlite"
+	Postgres Dialect = "postgres"
+)
+
+// ErrNone is what One returns when no row matches.
+var ErrNone = errors.New("db: no such row")
+
+// Scanner is one row, ready to be read into variables.
+type Scanner interface {
+	Scan(dest ...any) error
+}
+
+// Rows is a result being read. Close it.
+type Rows interface {
+	Scanner
+	Next() bool
+	Close()
+	Err() error
+}
+
+// Querier runs statements: the database itself, or a transaction.
+type Querier interface {
+	// Exec runs a statement and tells how many rows it touched.
+	Exec(ctx context.Context, query string, args ...any) (int64, error)
+	// Query runs a statement that answers with rows. On the database itself it
+	// only reads; a statement that writes and returns belongs in a Tx.
+	Query(ctx context.Context, query string, args ...any) (Rows, error)
+}
+
+// engine is what the two databases do differently.
+type engine interface {
+	Querier
+	begin(ctx context.Context) (tx, error)
+	pipeline() pipeline
+	prepare(ctx context.Context, query string) error
+	ping(ctx context.Context) error
+	close()
+}
+
+type tx interface {
+	Querier
+	commit(ctx context.Context) error
+	rollback()
+}
+
+// DB is an open database, safe for use by many.
+type DB struct {
+	engine
+	dialect Dialect
+	url     string
+}
+
+// Open opens the database named by url: "sqlite:/path/to/file.db", or a
+// "postgres://…" URL. It does not migrate it.
+func Open(ctx context.Context, url string) (*DB, error) {
+	d := &DB{url: url}
+	var err error
+	switch {
+	case strings.HasPrefix(url, "sqlite:"):
+		d.dialect = SQLite
+		d.engine, err = openSQLite(ctx, strings.TrimPrefix(url, "sqlite:"))
+	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
+		d.dialect = Postgres
+		d.engine, err = openPostgres(ctx, url)
+	default:
+		return nil, fmt.Errorf("db: the database URL must begin with sqlite: or postgres://")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Dialect is the engine behind this database.
+func (d *DB) Dialect() Dialect { return d.dialect }
+
+// Ping asks the database for a sign of life.
+func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
+
+// Prepare checks that the engine understands a statement, without running it.
+func (d *DB) Prepare(ctx context.Context, query string) error { return d.prepare(ctx, query) }
+
+// Close waits for what is running and closes the database.
+func (d *DB) Close() { d.close() }
+
+// All reads every row of a result with scan.
+func All[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+// One reads the first row of a result, or returns ErrNone.
+func One[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), query string, args ...any) (T, error) {
+	all, err := All(ctx, q, scan, query, args...)
+	if err == nil && len(all) == 0 {
+		err = ErrNone
+	}
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return all[0], nil
+}
+
+// Value scans a row of one column.
+func Value[T any](s Scanner) (T, error) {
+	var v T
+	err := s.Scan(&v)
+	return v, err
+}
+
+// Flag is a yes or no as a column keeps it: 1 or 0.
+func Flag(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

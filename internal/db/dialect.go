@@ -1,0 +1,57 @@
+package db
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// The seam: what SQLite spells differently. Everything else is common.
+//
+//	x = ANY($1)    →  x IN (SELECT value FROM json_each($1))
+//	… FOR UPDATE   →  …            (a writer has SQLite to itself)
+var (
+	anyOf     = regexp.MustCompile(`= ANY\((\$\d+)\)`)
+	forUpdate = regexp.MustCompile(`\s+FOR UPDATE\b`)
+	spelled   sync.Map // query → the same in SQLite's words
+)
+
+func forSQLite(query string) string {
+	if s, ok := spelled.Load(query); ok {
+		return s.(string)
+	}
+	s := anyOf.ReplaceAllString(query, "IN (SELECT value FROM json_each($1))")
+	s = forUpdate.ReplaceAllString(s, "")
+	spelled.Store(query, s)
+	return s
+}
+
+// argsForSQLite turns lists into JSON texts, for json_each.
+func argsForSQLite(args []any) ([]any, error) {
+	out := args
+	for i, a := range args {
+		switch a.(type) {
+		case []string, []int64:
+			if &out[0] == &args[0] {
+				out = append([]any(nil), args...)
+			}
+			b, err := json.Marshal(a)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = string(b)
+		}
+	}
+	return out, nil
+}
+
+// numbered is "$1, $2, … $n", beginning at first.
+func numbered(first, n int) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = fmt.Sprintf("$%d", first+i)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,62 @@
+package db
+
+import "context"
+
+// Lookup names rows of a table by the values of some columns and reads others.
+type Lookup struct {
+	Table   *Table
+	By      []string // the columns that the keys give
+	Columns []string // what is read
+	Keys    [][]any  // one value for each By, each a string or an int64
+	Lock    bool     // keep the rows locked to the end, taken in key order
+	// Found is called for each row: its By values, then its Columns.
+	Found func(row []any) error
+}
+
+// Write is one set of equal changes to one table: rows to insert, or, when Set
+// is given, rows to update by their key.
+type Write struct {
+	Table *Table
+	// Set names the columns an update changes. Each row then holds the values
+	// of By followed by those of Set.
+	By, Set []string
+	Rows    [][]any
+}
+
+// Pipeline is one transaction in two strokes: Read, then Commit. On PostgreSQL
+// each stroke is one round trip whatever its size: BEGIN travels with the
+// reads, COMMIT with the writes.
+//
+// Use it once: Read, then Commit or Rollback.
+type Pipeline struct{ pipeline }
+
+type pipeline interface {
+	Read(ctx context.Context, lookups ...Lookup) error
+	Commit(ctx context.Context, writes ...Write) error
+	Rollback()
+}
+
+// Pipeline is a new transaction, not yet begun.
+func (d *DB) Pipeline() Pipeline { return Pipeline{d.pipeline()} }
+
+// Read begins the transaction and looks rows up. After an error the
+// transaction is over.
+func (p Pipeline) Read(ctx context.Context, lookups ...Lookup) error {
+	return p.pipeline.Read(ctx, lookups...)
+}
+
+// Commit writes and commits. An update that does not find exactly the rows it
+// names fails the whole. The error is ErrUncommitted when nobody can know
+// whether the transaction happened; any other error means that it did not.
+func (p Pipeline) Commit(ctx context.Context, writes ...Write) error {
+	return p.pipeline.Commit(ctx, writes...)
+}
+
+// Rollback ends the transaction without a trace.
+func (p Pipeline) Rollback() { p.pipeline.Rollback() }
+
+// Run runs the strokes again, from the start, while the engine says that
+// nothing happened and a second try may help. Errors come out as faults.
+func (d *DB) Run(ctx context.Context, strokes func(p Pipeline) error) error {
+	return again(ctx, func() error { return strokes(d.Pipeline()) })
+}

@@ -1,0 +1,218 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// pgPipeline sends whole sets as arrays and lets unnest take them apart.
+type pgPipeline struct {
+	p    *postgres
+	conn *pgxpool.Conn
+}
+
+func (p *postgres) pipeline() pipeline { return &pgPipeline{p: p} }
+
+// plain keeps the planner on the primary keys: a plan made while a table was
+// small and its statistics old would read the whole table once it has grown.
+const plain = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
+	`set_config('enable_mergejoin', 'off', true)`
+
+func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
+	conn, err := l.p.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	l.conn = conn
+	var b pgx.Batch
+	b.Queue("BEGIN")
+	b.Queue(plain)
+	for _, k := range lookups {
+		if len(k.Keys) > 0 {
+			b.Queue(lookupSQL(k), arrays(columnsOf(k.Table, k.By), k.Keys)...).Query(func(rows pgx.Rows) error {
+				return eachRow(rows, k)
+			})
+		}
+	}
+	if err := conn.SendBatch(ctx, &b).Close(); err != nil {
+		l.Rollback()
+		return err
+	}
+	return nil
+}
+
+// eachRow hands over a row's values as strings and int64s.
+func eachRow(rows pgx.Rows, k Lookup) error {
+	for rows.Next() {
+		values, err := rows.Values()
+		if err == nil {
+			err = k.Found(values)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
+	var b pgx.Batch
+	for _, w := range writes {
+		switch {
+		case len(w.Rows) == 0:
+		case w.Set == nil:
+			b.Queue(insertSQL(w.Table), arrays(w.Table.Columns, w.Rows)...)
+		default:
+			columns := append(columnsOf(w.Table, w.By), columnsOf(w.Table, w.Set)...)
+			b.Queue(updateSQL(w), append(arrays(columns, w.Rows), len(w.Rows))...)
+		}
+	}
+	b.Queue("COMMIT")
+	err := l.conn.SendBatch(ctx, &b).Close()
+	if err != nil {
+		err = l.lost(err)
+		l.Rollback()
+		return err
+	}
+	l.conn.Release()
+	l.conn = nil
+	return nil
+}
+
+// lost decides whether the COMMIT at the end of a failed pipeline can have
+// happened. A statement that the server refused aborts the transaction, and the
+// COMMIT behind it is never run. When the server said nothing, or said that it
+// is going away, the answer is open.
+func (l *pgPipeline) lost(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && !strings.HasPrefix(pg.Code, "57P") {
+		return err
+	}
+	if pgconn.SafeToRetry(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUncommitted, err)
+}
+
+func (l *pgPipeline) Rollback() {
+	if l.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	// A connection that cannot even roll back is closed by the pool, which sees
+	// that it is not idle.
+	_, _ = l.conn.Exec(ctx, "ROLLBACK")
+	l.conn.Release()
+	l.conn = nil
+}
+
+func columnsOf(t *Table, names []string) []Column {
+	out := make([]Column, len(names))
+	for i, n := range names {
+		out[i] = t.Columns[t.Index(n)]
+	}
+	return out
+}
+
+// arrays turns rows into one array a column.
+func arrays(columns []Column, rows [][]any) []any {
+	out := make([]any, len(columns), len(columns)+1)
+	for i, c := range columns {
+		if c.Type == Int {
+			list := make([]int64, len(rows))
+			for j, r := range rows {
+				list[j] = r[i].(int64)
+			}
+			out[i] = list
+			continue
+		}
+		list := make([]string, len(rows))
+		for j, r := range rows {
+			list[j] = r[i].(string)
+		}
+		out[i] = list
+	}
+	return out
+}
+
+// built caches the statements, which are made of nothing but names.
+var built sync.Map
+
+func cached(key string, build func() string) string {
+	if s, ok := built.Load(key); ok {
+		return s.(string)
+	}
+	s := build()
+	built.Store(key, s)
+	return s
+}
+
+// unnested is "unnest($1::text[], …) AS k (a, …)".
+func unnested(columns []Column) string {
+	arrays, names := make([]string, len(columns)), make([]string, len(columns))
+	for i, c := range columns {
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, map[Type]string{Text: "text", Int: "bigint"}[c.Type])
+		names[i] = c.Name
+	}
+	return "unnest(" + strings.Join(arrays, ", ") + ") AS k (" + strings.Join(names, ", ") + ")"
+}
+
+func matched(by []string) string {
+	parts := make([]string, len(by))
+	for i, n := range by {
+		parts[i] = "t." + n + " = k." + n
+	}
+	return strings.Join(parts, " AND ")
+}
+
+func prefixed(prefix string, names []string) string {
+	return prefix + strings.Join(names, ", "+prefix)
+}
+
+func lookupSQL(k Lookup) string {
+	key := fmt.Sprintf("lookup %s %v %v %v", k.Table.Name, k.By, k.Columns, k.Lock)
+	return cached(key, func() string {
+		s := "SELECT " + prefixed("t.", append(append([]string{}, k.By...), k.Columns...)) +
+			" FROM " + unnested(columnsOf(k.Table, k.By)) +
+			" JOIN " + k.Table.Name + " AS t ON " + matched(k.By)
+		if k.Lock {
+			s += " ORDER BY " + prefixed("t.", k.By) + " FOR UPDATE OF t"
+		}
+		return s
+	})
+}
+
+func insertSQL(t *Table) string {
+	return cached("insert "+t.Name, func() string {
+		s := "INSERT INTO " + t.Name + " (" + strings.Join(t.Names(), ", ") + ") SELECT * FROM " + unnested(t.Columns)
+		if t.Lenient {
+			s += " ON CONFLICT DO NOTHING"
+		}
+		return s
+	})
+}
+
+// updateSQL divides by zero when it does not find exactly the rows it was
+// given, which fails the statement and with it the COMMIT behind it in the same
+// pipeline.
+func updateSQL(w Write) string {
+	return cached(fmt.Sprintf("update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
+		columns := append(columnsOf(w.Table, w.By), columnsOf(w.Table, w.Set)...)
+		set := make([]string, len(w.Set))
+		for i, n := range w.Set {
+			set[i] = n + " = k." + n
+		}
+		return "WITH u AS (UPDATE " + w.Table.Name + " AS t SET " + strings.Join(set, ", ") +
+			" FROM " + unnested(columns) + " WHERE " + matched(w.By) + " RETURNING 1)" +
+			fmt.Sprintf(" SELECT 1 / (count(*) = $%d)::int FROM u", len(columns)+1)
+	})
+}

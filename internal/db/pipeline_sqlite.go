@@ -1,0 +1,232 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// liteStatements are the writer's prepared statements. They belong to one
+// connection of the driver and are used only by who holds it.
+type liteStatements struct {
+	conn any
+	byQ  map[string]driver.Stmt
+}
+
+// litePipeline runs prepared statements on the driver's own connection: a batch
+// runs hundreds of them, and database/sql costs more than the statement.
+type litePipeline struct {
+	s    *lite
+	conn *sql.Conn
+}
+
+func (s *lite) pipeline() pipeline { return &litePipeline{s: s} }
+
+func (l *litePipeline) Read(ctx context.Context, lookups ...Lookup) error {
+	conn, err := l.s.write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	l.conn = conn
+	err = l.exec("BEGIN IMMEDIATE")
+	for _, k := range lookups {
+		if err == nil && len(k.Keys) > 0 {
+			err = l.lookup(k)
+		}
+	}
+	if err != nil {
+		l.Rollback()
+	}
+	return err
+}
+
+func (l *litePipeline) lookup(k Lookup) error {
+	query := cached(fmt.Sprintf("lite lookup %s %v %v", k.Table.Name, k.By, k.Columns), func() string {
+		return "SELECT " + strings.Join(append(append([]string{}, k.By...), k.Columns...), ", ") +
+			" FROM " + k.Table.Name + " WHERE " + equals(k.By, 1)
+	})
+	return l.raw(query, func(st driver.Stmt) error {
+		values := make([]driver.Value, len(k.By)+len(k.Columns))
+		for _, key := range k.Keys {
+			if err := each(st, key, values, k.Found); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func each(st driver.Stmt, key []any, values []driver.Value, found func([]any) error) error {
+	rows, err := st.(driver.StmtQueryContext).QueryContext(context.Background(), named(key))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // read to its end, or already failed
+	for {
+		err := rows.Next(values)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		row := make([]any, len(values))
+		for i, v := range values {
+			row[i] = v
+		}
+		if err := found(row); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *litePipeline) Commit(_ context.Context, writes ...Write) error {
+	for _, w := range writes {
+		if err := l.write(w); err != nil {
+			l.Rollback()
+			return err
+		}
+	}
+	if err := liteCommitError(l.exec("COMMIT")); err != nil {
+		l.Rollback()
+		return err
+	}
+	l.release()
+	return nil
+}
+
+func (l *litePipeline) write(w Write) error {
+	if len(w.Rows) == 0 {
+		return nil
+	}
+	if w.Set == nil {
+		return l.insert(w)
+	}
+	query := cached(fmt.Sprintf("lite update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
+		set := make([]string, len(w.Set))
+		for i, n := range w.Set {
+			set[i] = fmt.Sprintf("%s = $%d", n, len(w.By)+i+1)
+		}
+		return "UPDATE " + w.Table.Name + " SET " + strings.Join(set, ", ") + " WHERE " + equals(w.By, 1)
+	})
+	return l.raw(query, func(st driver.Stmt) error {
+		for _, row := range w.Rows {
+			n, err := run(st, row)
+			if err == nil && n != 1 {
+				err = fmt.Errorf("db: an update of %s found %d rows for one key", w.Table.Name, n)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// insert writes rows a few at a time: a statement that carries several costs
+// little more than one that carries one.
+func (l *litePipeline) insert(w Write) error {
+	const most = 16
+	for rows := w.Rows; len(rows) > 0; {
+		n := 1
+		if len(rows) >= most {
+			n = most
+		}
+		values := make([]any, 0, n*len(w.Table.Columns))
+		for _, r := range rows[:n] {
+			values = append(values, r...)
+		}
+		err := l.raw(liteInsertSQL(w.Table, n), func(st driver.Stmt) error {
+			_, err := run(st, values)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+func liteInsertSQL(t *Table, n int) string {
+	return cached(fmt.Sprintf("lite insert %s %d", t.Name, n), func() string {
+		rows := make([]string, n)
+		for i := range rows {
+			rows[i] = "(" + numbered(i*len(t.Columns)+1, len(t.Columns)) + ")"
+		}
+		s := "INSERT INTO " + t.Name + " (" + strings.Join(t.Names(), ", ") + ") VALUES " + strings.Join(rows, ", ")
+		if t.Lenient {
+			s += " ON CONFLICT DO NOTHING"
+		}
+		return s
+	})
+}
+
+func (l *litePipeline) Rollback() {
+	if l.conn == nil {
+		return
+	}
+	// SQLite may have rolled back by itself, after a full disk for one; then
+	// this says "no transaction is active" and that is the state we want.
+	_ = l.exec("ROLLBACK")
+	l.release()
+}
+
+func (l *litePipeline) release() {
+	_ = l.conn.Close() // hands the connection back
+	l.conn = nil
+}
+
+func (l *litePipeline) exec(query string) error {
+	return l.raw(query, func(st driver.Stmt) error {
+		_, err := run(st, nil)
+		return err
+	})
+}
+
+// raw finds or prepares a statement on the connection this pipeline holds.
+func (l *litePipeline) raw(query string, use func(driver.Stmt) error) error {
+	return l.conn.Raw(func(conn any) error {
+		b := &l.s.batch
+		if b.conn != conn {
+			b.conn, b.byQ = conn, map[string]driver.Stmt{}
+		}
+		st, ok := b.byQ[query]
+		if !ok {
+			var err error
+			if st, err = conn.(driver.Conn).Prepare(query); err != nil {
+				return err
+			}
+			b.byQ[query] = st
+		}
+		return use(st)
+	})
+}
+
+func run(st driver.Stmt, args []any) (int64, error) {
+	res, err := st.(driver.StmtExecContext).ExecContext(context.Background(), named(args))
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func named(args []any) []driver.NamedValue {
+	out := make([]driver.NamedValue, len(args))
+	for i, a := range args {
+		out[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
+	}
+	return out
+}
+
+func equals(names []string, first int) string {
+	parts := make([]string, len(names))
+	for i, n := range names {
+		parts[i] = fmt.Sprintf("%s = $%d", n, first+i)
+	}
+	return strings.Join(parts, " AND ")
+}

@@ -1,0 +1,114 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/exaring/otelpgx"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// postgres is PostgreSQL through pgx's own pool.
+type postgres struct {
+	pool *pgxpool.Pool
+}
+
+func openPostgres(ctx context.Context, url string) (*postgres, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// pgx's text would repeat the URL with its password.
+		return nil, errors.New("db: the PostgreSQL URL cannot be read")
+	}
+	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
+	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
+	cfg.HealthCheckPeriod = 5 * time.Second
+	cfg.MaxConns = max(cfg.MaxConns, 12)
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	return &postgres{pool: pool}, nil
+}
+
+func (p *postgres) close()                         { p.pool.Close() }
+func (p *postgres) ping(ctx context.Context) error { return explain(p.pool.Ping(ctx)) }
+
+func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := p.pool.Exec(ctx, query, args...)
+	return tag.RowsAffected(), explain(err)
+}
+
+func (p *postgres) Query(ctx context.Context, query string, args ...any) (Rows, error) {
+	return pgQuery(p.pool.Query(ctx, query, args...))
+}
+
+func (p *postgres) prepare(ctx context.Context, query string) error {
+	conn, err := p.pool.Acquire(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	defer conn.Release()
+	_, err = conn.Conn().Prepare(ctx, "", query)
+	return err
+}
+
+func (p *postgres) begin(ctx context.Context) (tx, error) {
+	t, err := p.pool.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &postgresTx{t}, nil
+}
+
+// pgRows gives pgx's rows our error kinds.
+type pgRows struct{ pgx.Rows }
+
+func (r pgRows) Err() error { return explain(r.Rows.Err()) }
+
+func pgQuery(rows pgx.Rows, err error) (Rows, error) {
+	if err != nil {
+		return nil, explain(err)
+	}
+	return pgRows{rows}, nil
+}
+
+type postgresTx struct{ tx pgx.Tx }
+
+// Inside a transaction errors keep their own form: Tx reads it to decide
+// whether to run again, and explains it at the end.
+func (t *postgresTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := t.tx.Exec(ctx, query, args...)
+	return tag.RowsAffected(), err
+}
+
+func (t *postgresTx) Query(ctx context.Context, query string, args ...any) (Rows, error) {
+	return t.tx.Query(ctx, query, args...)
+}
+
+func (t *postgresTx) commit(ctx context.Context) error { return commitError(t.tx.Commit(ctx)) }
+
+func (t *postgresTx) rollback() {
+	// A context of its own: the caller's may be what ended the transaction. If
+	// even this fails the pool closes the connection, which rolls back too.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = t.tx.Rollback(ctx)
+}
+
+// commitError tells a COMMIT that was refused from one whose answer was lost.
+// The server's own word about the transaction (a SQLSTATE of class 23 or 40, or
+// pgx's "rolled back instead") is definite; everything else is not.
+func commitError(err error) error {
+	if err == nil || errors.Is(err, pgx.ErrTxCommitRollback) {
+		return err
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && (pg.Code[:2] == "23" || pg.Code[:2] == "40") {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUncommitted, err)
+}

@@ -1,0 +1,86 @@
+package db
+
+// Type is what a column holds. There are only two.
+type Type int8
+
+// The two types of column.
+const (
+	Text Type = iota // TEXT; a Go string
+	Int              // BIGINT; a Go int64
+)
+
+// Column is one column of a Table.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// Table describes a table whose rows travel as data: the ledger writes them in
+// the same transaction as the money, without knowing what they mean.
+type Table struct {
+	Name    string
+	Columns []Column // the first Key of them are the primary key, company_id first
+	Key     int
+	// Unique names the columns, company_id first, whose values must be new for a
+	// claim; empty means the primary key. A claim whose last unique value is ""
+	// claims nothing.
+	Unique []string
+	// State names the column that moves guard; empty if rows never move.
+	State string
+	// Lenient tables keep the row they have when one with the same key comes.
+	Lenient bool
+}
+
+// Texts and Ints are short for a row of columns of one type.
+func Texts(names ...string) []Column { return columns(Text, names) }
+
+// Ints is a row of BIGINT columns.
+func Ints(names ...string) []Column { return columns(Int, names) }
+
+func columns(t Type, names []string) []Column {
+	out := make([]Column, len(names))
+	for i, n := range names {
+		out[i] = Column{n, t}
+	}
+	return out
+}
+
+// Index is the position of a column by name, or -1.
+func (t *Table) Index(name string) int {
+	for i, c := range t.Columns {
+		if c.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Names are the names of the columns, in order.
+func (t *Table) Names() []string {
+	out := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// KeyNames are the names of the primary key's columns.
+func (t *Table) KeyNames() []string { return t.Names()[:t.Key] }
+
+// UniqueNames are the columns that a claim must be new on.
+func (t *Table) UniqueNames() []string {
+	if len(t.Unique) > 0 {
+		return t.Unique
+	}
+	return t.KeyNames()
+}
+
+// Record is a row of a table as data: one value a column, in the table's order,
+// each a string or an int64.
+type Record struct {
+	Table  *Table
+	Values []any
+}
+
+// Value is the record's value in the named column.
+func (r Record) Value(name string) any { return r.Values[r.Table.Index(name)] }

@@ -1,0 +1,47 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// attempts is how often a transaction that lost a race is run in all.
+const attempts = 6
+
+// Tx runs fn in a transaction and commits it. When the engine says that nothing
+// happened and a second try may help, the whole of fn runs again, so fn must
+// not do anything but talk to the database.
+func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
+	return again(ctx, func() error {
+		t, err := d.begin(ctx)
+		if err != nil {
+			return err
+		}
+		if err := fn(t); err != nil {
+			t.rollback()
+			return err
+		}
+		return t.commit(ctx)
+	})
+}
+
+// again repeats do while its error is Transient, with a growing, jittered pause.
+// Losing the connection is not repeated here: a caller who waits for a database
+// that is away should hear so at once.
+func again(ctx context.Context, do func() error) error {
+	pause := 2 * time.Millisecond
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil || try == attempts || Classify(err) != Transient {
+			return explain(err)
+		}
+		select {
+		case <-ctx.Done():
+			return explain(errors.Join(err, ctx.Err()))
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause *= 2
+	}
+}
