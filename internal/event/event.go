@@ -1,0 +1,163 @@
+// Package event is what a company is told: a feed of things that happened to
+// it, numbered 1, 2, 3 … without a gap. Each event is a note in the ledger unit
+// that caused it, so there is no event without its cause and no cause without
+// its event.
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+// The kinds of this release (completion.md §4.4).
+const (
+	VTUPending = "vtu.pending"
+	VTUSuccess = "vtu.success"
+	VTUFailed  = "vtu.failed"
+	KYBChanged = "kyb.changed"
+)
+
+// Event is one line of a company's feed.
+type Event struct {
+	ID        string
+	Sequence  int64
+	Kind      string
+	Company   string
+	CreatedAt time.Time
+	Data      json.RawMessage // what the matching GET returns
+}
+
+// New is the note that appends an event to the company's feed. Data is turned
+// into JSON here and now; it must not hold anything secret.
+func New(company, kind string, data any, at time.Time) db.Record {
+	b, err := json.Marshal(data)
+	if err != nil {
+		// Data is a struct of ours; one that cannot be written is a bug that the
+		// first test meets.
+		panic("event: " + kind + " cannot be written as JSON: " + err.Error())
+	}
+	return db.Record{Table: table, Values: []any{
+		company, ledger.Sequence, id.New(), kind, string(b), clock.Micros(at),
+	}}
+}
+
+// Service reads feeds.
+type Service struct {
+	db   *db.DB
+	book *ledger.Book
+
+	mu      sync.Mutex
+	waiting map[string][]chan struct{} // company → who waits for its next event
+}
+
+// NewService reads the events of a book.
+func NewService(d *db.DB, book *ledger.Book) *Service {
+	s := &Service{db: d, book: book, waiting: map[string][]chan struct{}{}}
+	book.Committed(s.wake)
+	return s
+}
+
+// Find is one event of the company.
+func (s *Service) Find(ctx context.Context, company, eventID string) (Event, error) {
+	e, err := s.find(ctx, company, eventID)
+	if errors.Is(err, db.ErrNone) {
+		return Event{}, fault.New(fault.Missing, "Event not found")
+	}
+	return e, err
+}
+
+// other is how often a waiting reader looks for events that another process
+// committed; those of this process wake it at once.
+const other = 75 * time.Millisecond
+
+// Feed is up to limit events with a sequence above after, oldest first, and
+// whether there are more. If there is none it waits for the first one, up to
+// wait or the end of ctx, and then answers with what is there.
+func (s *Service) Feed(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, bool, error) {
+	if wait > 0 {
+		if err := s.await(ctx, company, after, wait); err != nil {
+			return nil, false, err
+		}
+	}
+	events, err := s.page(ctx, company, after, limit+1)
+	if err != nil || len(events) <= limit {
+		return events, false, err
+	}
+	return events[:limit], true, nil
+}
+
+// await returns when the company's head is above after, when wait is over, or
+// when the caller has gone. The wait is of the caller's real time.
+func (s *Service) await(ctx context.Context, company string, after int64, wait time.Duration) error {
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	look := time.NewTicker(other)
+	defer look.Stop()
+	for {
+		woken, leave := s.listen(company)
+		head, err := s.book.Head(ctx, company)
+		if err != nil || head > after {
+			leave()
+			return err
+		}
+		select {
+		case <-woken:
+		case <-look.C:
+		case <-over.C:
+			leave()
+			return nil
+		case <-ctx.Done():
+			leave()
+			return ctx.Err()
+		}
+		leave()
+	}
+}
+
+func (s *Service) listen(company string) (<-chan struct{}, func()) {
+	c := make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting[company] = append(s.waiting[company], c)
+	return c, func() { s.leave(company, c) }
+}
+
+func (s *Service) leave(company string, c chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.waiting[company]
+	for i := range list {
+		if list[i] == c {
+			list = append(list[:i], list[i+1:]...)
+			break
+		}
+	}
+	if len(list) == 0 {
+		delete(s.waiting, company)
+		return
+	}
+	s.waiting[company] = list
+}
+
+func (s *Service) wake(companies []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		return
+	}
+	for _, company := range companies {
+		for _, c := range s.waiting[company] {
+			close(c)
+		}
+		delete(s.waiting, company)
+	}
+}

@@ -1,0 +1,63 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+var table = &db.Table{
+	Name: "job", Key: 2, Lenient: true,
+	Columns: append(db.Texts("company_id", "id", "kind", "subject"),
+		append(db.Ints("run_at", "lease_until", "fence", "attempts"),
+			append(db.Texts("last_error"), db.Ints("created_at")...)...)...),
+}
+
+func scan(s db.Scanner) (Job, error) {
+	var j Job
+	var runAt int64
+	err := s.Scan(&j.Company, &j.ID, &j.Kind, &j.Subject, &runAt, &j.Attempts, &j.fence)
+	j.RunAt = clock.Time(runAt)
+	return j, err
+}
+
+// due lists jobs that may be taken now, the most overdue first. It spans all
+// companies and takes nothing: taking is done company by company.
+func due(ctx context.Context, q db.Querier, now time.Time, limit int) ([]Job, error) {
+	return db.All(ctx, q, scan, `
+		SELECT company_id, id, kind, subject, run_at, attempts, fence FROM job
+		WHERE run_at <= $1 AND lease_until <= $1 ORDER BY run_at LIMIT $2`, clock.Micros(now), limit)
+}
+
+// take leases jobs of one company that nobody holds, and tells which it got.
+func take(ctx context.Context, q db.Querier, company string, ids []string, now, until time.Time) ([]Job, error) {
+	return db.All(ctx, q, scan, `
+		UPDATE job SET lease_until = $4, fence = fence + 1, attempts = attempts + 1
+		WHERE company_id = $1 AND id = ANY($2) AND lease_until <= $3 AND run_at <= $3
+		RETURNING company_id, id, kind, subject, run_at, attempts, fence`,
+		company, ids, clock.Micros(now), clock.Micros(until))
+}
+
+// finish removes a job, if the lease it was done under is still ours.
+func finish(ctx context.Context, q db.Querier, j Job) error {
+	_, err := q.Exec(ctx, `DELETE FROM job WHERE company_id = $1 AND id = $2 AND fence = $3`, j.Company, j.ID, j.fence)
+	return err
+}
+
+// again puts a job back for a later time, under the same condition.
+func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble string) error {
+	_, err := q.Exec(ctx, `
+		UPDATE job SET run_at = $4, lease_until = 0, last_error = $5
+		WHERE company_id = $1 AND id = $2 AND fence = $3`, j.Company, j.ID, j.fence, clock.Micros(at), trouble)
+	return err
+}
+
+// soonest brings a job forward, or back, if nobody is at work on it.
+func soonest(ctx context.Context, q db.Querier, company, kind, subject string, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE job SET run_at = $4
+		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND lease_until = 0`, company, kind, subject, clock.Micros(at))
+	return err
+}

@@ -1,0 +1,189 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+const (
+	// look is how often a worker looks for due work when nobody wakes it.
+	look = 250 * time.Millisecond
+	// lease is how long a job may take before another worker may take it up.
+	// A kind's work must give up well before that.
+	lease = 2 * time.Minute
+	// hands is how many jobs a worker does at once.
+	hands = 16
+)
+
+// Worker does the jobs of all companies, together with the workers of other
+// processes on the same database.
+type Worker struct {
+	db    *db.DB
+	clock clock.Clock
+	log   *slog.Logger
+	kinds map[string]Work
+
+	wake  chan struct{}
+	slots chan struct{}
+	busy  sync.WaitGroup
+
+	mu     sync.Mutex
+	lastOK time.Time // when the list was last read
+}
+
+// NewWorker is a worker that knows no kind of work yet.
+func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger) *Worker {
+	return &Worker{
+		db: d, clock: c, log: log, kinds: map[string]Work{},
+		wake: make(chan struct{}, 1), slots: make(chan struct{}, hands),
+	}
+}
+
+// Handle teaches the worker a kind of work. Call it before Run.
+func (w *Worker) Handle(kind string, work Work) { w.kinds[kind] = work }
+
+// Wake has the worker look at once.
+func (w *Worker) Wake() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Healthy tells whether the worker has read the list lately.
+func (w *Worker) Healthy() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Since(w.lastOK) < 10*time.Second
+}
+
+// Run works until ctx ends, then waits for the jobs in hand.
+func (w *Worker) Run(ctx context.Context) {
+	defer w.busy.Wait()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		n, err := w.round(ctx)
+		if err != nil && ctx.Err() == nil {
+			w.log.Warn("the to-do list cannot be read", "error", err)
+		}
+		if n > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-w.wake:
+		}
+	}
+}
+
+// round takes up to as many due jobs as there are free hands, and returns how
+// many it took. It waits for a hand to be free, not for the work.
+func (w *Worker) round(ctx context.Context) (int, error) {
+	select {
+	case w.slots <- struct{}{}:
+		<-w.slots
+	case <-ctx.Done():
+		return 0, nil
+	}
+	jobs, err := w.claim(ctx, hands-len(w.slots))
+	if err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	w.lastOK = time.Now()
+	w.mu.Unlock()
+	for _, j := range jobs {
+		w.slots <- struct{}{}
+		w.busy.Go(func() {
+			defer func() { <-w.slots }()
+			w.do(ctx, j)
+			w.Wake()
+		})
+	}
+	return len(jobs), nil
+}
+
+// claim leases due jobs, one company after the other.
+func (w *Worker) claim(ctx context.Context, limit int) ([]Job, error) {
+	now := w.clock.Now()
+	list, err := due(ctx, w.db, now, limit)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	byCompany, order := map[string][]string{}, []string{}
+	for _, j := range list {
+		if w.kinds[j.Kind] == nil {
+			continue // a newer program's work
+		}
+		if byCompany[j.Company] == nil {
+			order = append(order, j.Company)
+		}
+		byCompany[j.Company] = append(byCompany[j.Company], j.ID)
+	}
+	var taken []Job
+	for _, company := range order {
+		err := w.db.Tx(ctx, func(q db.Querier) error {
+			got, err := take(ctx, q, company, byCompany[company], now, now.Add(lease))
+			if err == nil {
+				taken = append(taken, got...)
+			}
+			return err
+		})
+		if err != nil {
+			return taken, err
+		}
+	}
+	return taken, nil
+}
+
+// do runs one job. What it decided is written even when the program is being
+// stopped.
+func (w *Worker) do(ctx context.Context, j Job) {
+	next, err := w.guarded(ctx, j)
+	after := context.WithoutCancel(ctx)
+	switch {
+	case err != nil:
+		w.log.Warn("a job failed", "kind", j.Kind, "company", j.Company, "subject", j.Subject, "error", err)
+		err = again(after, w.db, j, w.clock.Now().Add(pause(j.Attempts)), err.Error())
+	case next.IsZero():
+		err = finish(after, w.db, j)
+	default:
+		err = again(after, w.db, j, next, "")
+	}
+	if err != nil {
+		// The lease runs out and the job is done again: it is fit for that.
+		w.log.Warn("a job's end was not written", "kind", j.Kind, "company", j.Company, "subject", j.Subject, "error", err)
+	}
+}
+
+// guarded turns a panic into an error: one bad job must not end the worker.
+func (w *Worker) guarded(ctx context.Context, j Job) (next time.Time, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			w.log.Error("a job panicked", "kind", j.Kind, "subject", j.Subject, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	return w.kinds[j.Kind](ctx, j)
+}
+
+// pause grows with each failed try: 1 s, 2 s, 4 s … up to 5 minutes.
+func pause(attempts int64) time.Duration {
+	return min(time.Second<<min(max(attempts-1, 0), 10), 5*time.Minute)
+}
+
+// Reschedule moves a waiting job of this kind and subject to another time. A
+// job that somebody is working on right now is left to him.
+func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at time.Time) error {
+	return soonest(ctx, d, company, kind, subject, at)
+}

@@ -1,0 +1,140 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// accept makes the unit part of the batch: from here on the batch's later units
+// see what it did.
+func (d *decision) accept(w *pending) {
+	u := w.unit
+	d.accepted = append(d.accepted, w)
+	h := d.heads[u.Company]
+	if u.Found && !h.found {
+		h.founded = true
+	}
+	for _, o := range u.Open {
+		if a := d.accounts[accountKey{u.Company, o.ID}]; !a.found && !a.opened {
+			a.opened, a.floor = true, o.Floor
+		}
+	}
+	for _, t := range u.Transfers {
+		d.transfer(u.Company, t)
+	}
+	for _, r := range u.Claims {
+		d.claim(r)
+	}
+	for _, m := range u.Moves {
+		d.move(m)
+	}
+	for _, r := range u.Notes {
+		d.insert(r.Table, numbered(r.Values, h))
+	}
+}
+
+// numbered puts the company's next number where the note asks for it.
+func numbered(values []any, h *head) []any {
+	for i, v := range values {
+		if v == Sequence {
+			h.sequence++
+			values = append([]any(nil), values...)
+			values[i] = h.sequence
+			return values
+		}
+	}
+	return values
+}
+
+func (d *decision) transfer(company string, t Transfer) {
+	d.transfers = append(d.transfers, []any{
+		company, t.ID, t.Debit, t.Credit, int64(t.Amount), t.Kind, t.Reference, t.Narration, d.now,
+	})
+	d.entry(company, t.Debit, t.ID, -t.Amount)
+	d.entry(company, t.Credit, t.ID, t.Amount)
+}
+
+func (d *decision) entry(company, id, transfer string, amount money.Kobo) {
+	a := d.accounts[accountKey{company, id}]
+	previous := a.balance
+	a.balance += amount
+	a.sequence++
+	a.changed = true
+	d.entries = append(d.entries, []any{
+		company, id, a.sequence, transfer, int64(amount), int64(previous), int64(a.balance), d.now,
+	})
+}
+
+func (d *decision) claim(r db.Record) {
+	if key := uniqueOf(r); key != nil {
+		d.claims[r.Table.Name].rows[keyOf(key)] = r
+	}
+	if r.Table.State != "" {
+		d.moveSet(r.Table).fresh[keyOf(r.Values[:r.Table.Key])] = true
+	}
+	d.insert(r.Table, r.Values)
+}
+
+func (d *decision) insert(t *db.Table, row []any) {
+	if d.inserts[t] == nil {
+		d.inserted = append(d.inserted, t)
+	}
+	d.inserts[t] = append(d.inserts[t], row)
+}
+
+// move gathers moves that change the same columns of the same table.
+func (d *decision) move(m Move) {
+	d.moves[m.Table.Name].fresh[keyOf(m.Key)] = true
+	set := []string{m.Table.State}
+	row := append(append(make([]any, 0, len(m.Key)+1+len(m.Set)), m.Key...), m.To)
+	for _, c := range m.Set {
+		set = append(set, c.Column)
+		row = append(row, c.Value)
+	}
+	name := m.Table.Name + " " + strings.Join(set, " ")
+	w := d.updates[name]
+	if w == nil {
+		w = &db.Write{Table: m.Table, By: m.Table.KeyNames(), Set: set}
+		d.updates[name] = w
+		d.updated = append(d.updated, name)
+	}
+	w.Rows = append(w.Rows, row)
+}
+
+// writes is the batch as sets of rows.
+func (d *decision) writes() []db.Write {
+	var newHeads, heads, newAccounts, accounts [][]any
+	for c, h := range d.heads {
+		switch {
+		case h.founded:
+			newHeads = append(newHeads, []any{c, h.sequence})
+		case h.sequence != h.before:
+			heads = append(heads, []any{c, h.sequence})
+		}
+	}
+	for k, a := range d.accounts {
+		switch {
+		case a.opened:
+			newAccounts = append(newAccounts, []any{k.company, k.id, int64(a.floor), int64(a.balance), a.sequence, d.now})
+		case a.changed:
+			accounts = append(accounts, []any{k.company, k.id, int64(a.balance), a.sequence})
+		}
+	}
+	out := []db.Write{
+		{Table: headTable, Rows: newHeads},
+		{Table: headTable, By: headTable.KeyNames(), Set: []string{"event_sequence"}, Rows: heads},
+		{Table: accountTable, Rows: newAccounts},
+		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"balance_kobo", "entry_sequence"}, Rows: accounts},
+		{Table: transferTable, Rows: d.transfers},
+		{Table: entryTable, Rows: d.entries},
+	}
+	for _, t := range d.inserted {
+		out = append(out, db.Write{Table: t, Rows: d.inserts[t]})
+	}
+	for _, name := range d.updated {
+		out = append(out, *d.updates[name])
+	}
+	return out
+}

@@ -1,0 +1,308 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// decision is a batch being decided: what its units name, what the database
+// says of that, and what follows. With the heads locked, nothing that it reads
+// can change before it commits, so it decides with certainty.
+type decision struct {
+	now       int64
+	companies []string
+	heads     map[string]*head
+	accounts  map[accountKey]*account
+	claims    map[string]*claimSet // by table
+	moves     map[string]*moveSet  // by table
+	order     []*db.Table          // tables in the order in which they were named
+
+	accepted  []*pending
+	refused   []refusal
+	late      []*pending
+	transfers [][]any
+	entries   [][]any
+	inserts   map[*db.Table][][]any
+	inserted  []*db.Table
+	updates   map[string]*db.Write
+	updated   []string
+}
+
+type refusal struct {
+	who *pending
+	why error
+}
+
+type head struct {
+	found    bool // there is such a row
+	founded  bool // this batch makes it
+	sequence int64
+	before   int64
+}
+
+type accountKey struct{ company, id string }
+
+type account struct {
+	found, opened, changed bool
+	floor, balance         money.Kobo
+	sequence               int64
+}
+
+// claimSet is what a batch claims in one table, by unique key.
+type claimSet struct {
+	table *db.Table
+	keys  [][]any
+	rows  map[string]db.Record // rows that are there, or that this batch makes
+}
+
+// moveSet is what a batch moves in one table, by primary key.
+type moveSet struct {
+	table  *db.Table
+	keys   [][]any
+	states map[string]string
+	fresh  map[string]bool // written by this very batch: wait for the next
+}
+
+func newDecision(now time.Time) *decision {
+	return &decision{
+		now:   clock.Micros(now),
+		heads: map[string]*head{}, accounts: map[accountKey]*account{},
+		claims: map[string]*claimSet{}, moves: map[string]*moveSet{},
+		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},
+	}
+}
+
+func keyOf(values []any) string {
+	var b strings.Builder
+	for _, v := range values {
+		fmt.Fprint(&b, v)
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// uniqueOf is a claim's unique key, or nil when it claims nothing.
+func uniqueOf(r db.Record) []any {
+	by := r.Table.UniqueNames()
+	key := make([]any, len(by))
+	for i, n := range by {
+		key[i] = r.Value(n)
+	}
+	if key[len(key)-1] == "" {
+		return nil
+	}
+	return key
+}
+
+// name notes all that the unit's fate depends on.
+func (d *decision) name(u Unit) {
+	if d.heads[u.Company] == nil {
+		d.heads[u.Company] = &head{}
+		d.companies = append(d.companies, u.Company)
+	}
+	for _, a := range u.Open {
+		d.nameAccount(u.Company, a.ID)
+	}
+	for _, t := range u.Transfers {
+		d.nameAccount(u.Company, t.Debit)
+		d.nameAccount(u.Company, t.Credit)
+	}
+	for _, r := range u.Claims {
+		d.nameClaim(r)
+	}
+	for _, m := range u.Moves {
+		d.nameMove(m)
+	}
+}
+
+func (d *decision) nameAccount(company, id string) {
+	key := accountKey{company, id}
+	if d.accounts[key] == nil {
+		d.accounts[key] = &account{}
+	}
+}
+
+func (d *decision) nameClaim(r db.Record) {
+	set := d.claims[r.Table.Name]
+	if set == nil {
+		set = &claimSet{table: r.Table, rows: map[string]db.Record{}}
+		d.claims[r.Table.Name] = set
+		d.order = append(d.order, r.Table)
+	}
+	if key := uniqueOf(r); key != nil {
+		set.keys = append(set.keys, key)
+	}
+}
+
+func (d *decision) nameMove(m Move) {
+	set := d.moveSet(m.Table)
+	if _, named := set.states[keyOf(m.Key)]; !named {
+		set.states[keyOf(m.Key)] = ""
+		set.keys = append(set.keys, m.Key)
+	}
+}
+
+func (d *decision) moveSet(t *db.Table) *moveSet {
+	set := d.moves[t.Name]
+	if set == nil {
+		set = &moveSet{table: t, states: map[string]string{}, fresh: map[string]bool{}}
+		d.moves[t.Name] = set
+	}
+	return set
+}
+
+func (d *decision) headLookup() db.Lookup {
+	slices.Sort(d.companies)
+	keys := make([][]any, len(d.companies))
+	for i, c := range d.companies {
+		keys[i] = []any{c}
+	}
+	return db.Lookup{
+		Table: headTable, By: headTable.KeyNames(), Columns: []string{"event_sequence"}, Keys: keys, Lock: true,
+		Found: func(row []any) error {
+			h := d.heads[row[0].(string)]
+			h.found, h.sequence, h.before = true, row[1].(int64), row[1].(int64)
+			return nil
+		},
+	}
+}
+
+// lookups reads everything named. The heads come first: what is read after
+// their lock is what the commit will find.
+func (d *decision) lookups() []db.Lookup {
+	accounts := make([][]any, 0, len(d.accounts))
+	for k := range d.accounts {
+		accounts = append(accounts, []any{k.company, k.id})
+	}
+	out := []db.Lookup{d.headLookup(), {
+		Table: accountTable, By: accountTable.KeyNames(),
+		Columns: []string{"floor_kobo", "balance_kobo", "entry_sequence"}, Keys: accounts,
+		Found: func(row []any) error {
+			*d.accounts[accountKey{row[0].(string), row[1].(string)}] = account{
+				found: true, floor: money.Kobo(row[2].(int64)), balance: money.Kobo(row[3].(int64)), sequence: row[4].(int64),
+			}
+			return nil
+		},
+	}}
+	for _, t := range d.order {
+		set := d.claims[t.Name]
+		by := t.UniqueNames()
+		out = append(out, db.Lookup{
+			Table: t, By: by, Columns: t.Names(), Keys: set.keys,
+			Found: func(row []any) error {
+				set.rows[keyOf(row[:len(by)])] = db.Record{Table: t, Values: row[len(by):]}
+				return nil
+			},
+		})
+	}
+	for _, set := range d.moves {
+		by := set.table.KeyNames()
+		out = append(out, db.Lookup{
+			Table: set.table, By: by, Columns: []string{set.table.State}, Keys: set.keys,
+			Found: func(row []any) error {
+				set.states[keyOf(row[:len(by)])] = row[len(by)].(string)
+				return nil
+			},
+		})
+	}
+	return out
+}
+
+// decide accepts a unit, refuses it, or leaves it for the next batch.
+func (d *decision) decide(w *pending) {
+	u := w.unit
+	if d.mustWait(u) {
+		d.late = append(d.late, w)
+		return
+	}
+	if why := d.objection(u); why != nil {
+		d.refused = append(d.refused, refusal{w, why})
+		return
+	}
+	d.accept(w)
+}
+
+// mustWait: a row that this batch has just written is not read again before it
+// is committed.
+func (d *decision) mustWait(u Unit) bool {
+	for _, m := range u.Moves {
+		if d.moves[m.Table.Name].fresh[keyOf(m.Key)] {
+			return true
+		}
+	}
+	return false
+}
+
+// objection is why the unit cannot be accepted, or nil. It changes nothing.
+func (d *decision) objection(u Unit) error {
+	if h := d.heads[u.Company]; !h.found && !h.founded && !u.Found {
+		return &Refusal{Reason: NoCompany}
+	}
+	for _, r := range u.Claims {
+		if key := uniqueOf(r); key != nil {
+			if row, there := d.claims[r.Table.Name].rows[keyOf(key)]; there {
+				return &Refusal{Reason: Exists, Row: row}
+			}
+		}
+	}
+	for _, m := range u.Moves {
+		if state := d.moves[m.Table.Name].states[keyOf(m.Key)]; !slices.Contains(m.From, state) {
+			return &Refusal{Reason: Moved, State: state}
+		}
+	}
+	return d.shortfall(u)
+}
+
+// shortfall plays the transfers through on copies of the accounts.
+func (d *decision) shortfall(u Unit) error {
+	if len(u.Transfers) == 0 {
+		return nil
+	}
+	trial := make(map[string]account, 4)
+	at := func(id string) (account, bool) {
+		if a, ok := trial[id]; ok {
+			return a, true
+		}
+		if a := d.accounts[accountKey{u.Company, id}]; a.found || a.opened {
+			return *a, true
+		}
+		for _, o := range u.Open {
+			if o.ID == id {
+				return account{floor: o.Floor}, true
+			}
+		}
+		return account{}, false
+	}
+	for _, t := range u.Transfers {
+		debit, ok := at(t.Debit)
+		if !ok {
+			return &Refusal{Reason: NoAccount, Account: t.Debit}
+		}
+		credit, ok := at(t.Credit)
+		if !ok {
+			return &Refusal{Reason: NoAccount, Account: t.Credit}
+		}
+		least := debit.floor
+		if t.Leave > 0 {
+			least = max(least, t.Leave)
+		}
+		// Written so that it cannot overflow: balance - least < amount.
+		if debit.balance < least || least != money.NoFloor && debit.balance-least < t.Amount {
+			return &Refusal{Reason: Short, Account: t.Debit, Balance: debit.balance}
+		}
+		if credit.balance > math.MaxInt64-t.Amount || debit.balance < math.MinInt64+t.Amount {
+			return fmt.Errorf("ledger: %s or %s would overflow", t.Debit, t.Credit)
+		}
+		debit.balance -= t.Amount
+		credit.balance += t.Amount
+		trial[t.Debit], trial[t.Credit] = debit, credit
+	}
+	return nil
+}

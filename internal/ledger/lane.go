@@ -1,0 +1,183 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// most is how many units share a transaction.
+const most = 512
+
+// patience is how long a batch may take, and how long an unanswered COMMIT is
+// looked up.
+const patience = 20 * time.Second
+
+type pending struct {
+	unit Unit
+	done chan error
+}
+
+// lane commits batches one after the other: while one is at the database the
+// next gathers, and nobody waits for a timer.
+type lane struct {
+	book    *Book
+	mu      sync.Mutex
+	queue   []*pending
+	running bool
+	idle    sync.WaitGroup
+}
+
+func (l *lane) add(p *pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queue = append(l.queue, p)
+	if !l.running {
+		l.running = true
+		l.idle.Add(1)
+		go l.run()
+	}
+}
+
+// run commits until the queue is empty.
+func (l *lane) run() {
+	defer l.idle.Done()
+	for {
+		batch := l.take()
+		if batch == nil {
+			return
+		}
+		late := l.book.commit(batch)
+		if len(late) > 0 {
+			l.mu.Lock()
+			l.queue = append(late, l.queue...)
+			l.mu.Unlock()
+		}
+	}
+}
+
+func (l *lane) take() []*pending {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 {
+		l.running = false
+		return nil
+	}
+	n := min(len(l.queue), most)
+	batch := l.queue[:n:n]
+	l.queue = l.queue[n:]
+	return batch
+}
+
+// commit runs one batch, answers its units, and returns those that must wait
+// for the next.
+func (b *Book) commit(all []*pending) (late []*pending) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var d *decision
+	err := b.db.Run(ctx, func(p db.Pipeline) error {
+		d = newDecision(b.clock.Now())
+		for _, w := range all {
+			d.name(w.unit)
+		}
+		if err := p.Read(ctx, d.lookups()...); err != nil {
+			return err
+		}
+		for _, w := range all {
+			d.decide(w)
+		}
+		if len(d.accepted) == 0 {
+			p.Rollback()
+			return nil
+		}
+		return p.Commit(ctx, d.writes()...)
+	})
+	switch {
+	case err == nil:
+		b.answer(d)
+		return d.late
+	case errors.Is(err, db.ErrUncommitted):
+		b.lookUp(d)
+		return d.late
+	case len(all) > 1 && !fault.Is(err, fault.Unavailable):
+		// Something the decision cannot see is wrong with one of them: a row
+		// that breaks a CHECK, say. Alone, each gets its own answer.
+		for _, w := range all {
+			late = append(late, b.commit([]*pending{w})...)
+		}
+		return late
+	}
+	for _, w := range all {
+		w.done <- err
+	}
+	return nil
+}
+
+// answer tells everyone, the listeners first: who waits for an event should not
+// hear of it later than who caused it.
+func (b *Book) answer(d *decision) {
+	if len(d.accepted) > 0 {
+		b.mu.RLock()
+		for _, fn := range b.listeners {
+			fn(d.companies)
+		}
+		b.mu.RUnlock()
+	}
+	for _, w := range d.accepted {
+		w.done <- nil
+	}
+	for _, r := range d.refused {
+		r.who.done <- r.why
+	}
+}
+
+// lookUp settles a batch whose COMMIT got no answer. It takes the heads' locks
+// first, which the lost transaction held: once they are ours it is over, one
+// way or the other, and its rows tell which.
+func (b *Book) lookUp(d *decision) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	happened, err := b.witnessed(ctx, d)
+	for pause := 50 * time.Millisecond; err != nil && ctx.Err() == nil; pause *= 2 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		happened, err = b.witnessed(ctx, d)
+	}
+	if err == nil && happened {
+		b.answer(d)
+		return
+	}
+	outcome := fault.New(fault.Unavailable, "Service temporarily unavailable")
+	if err != nil {
+		outcome = fault.New(fault.Unknown, "Service temporarily unavailable").Because(err)
+	}
+	for _, w := range d.accepted {
+		w.done <- outcome
+	}
+	for _, r := range d.refused {
+		r.who.done <- r.why
+	}
+}
+
+// witnessed looks for the first accepted unit's row: the batch was one
+// transaction, so one row speaks for all.
+func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
+	found := false
+	witness, _ := d.accepted[0].unit.witness()
+	witness.Columns = witness.Table.Names()[:1]
+	witness.Found = func([]any) error { found = true; return nil }
+	heads := d.headLookup()
+	heads.Found = func([]any) error { return nil }
+	err := b.db.Run(ctx, func(p db.Pipeline) error {
+		found = false
+		defer p.Rollback()
+		return p.Read(ctx, heads, witness)
+	})
+	return found, err
+}

@@ -1,0 +1,248 @@
+// Package ledger is the double-entry book, and the only place where money, or
+// anything that must change together with money, is written.
+//
+// A change is a Unit: a journal entry with its paperwork, declared as data. A
+// unit is accepted whole or refused whole. Units that arrive together share one
+// transaction, and one that is refused never harms its neighbours.
+//
+// Each transfer debits one account and credits another by one amount, and
+// leaves two entries that carry the balance before and after. A balance is
+// credits less debits, so all balances of a company add up to zero, and a
+// settlement account (what the fintech owes the company) is positive.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// Unit is one change of a company's rows, with or without money. Everything in
+// it happens, or nothing does.
+type Unit struct {
+	// Company is whose rows these are; every record must carry it.
+	Company string
+	// Found makes the company's head row: the very first unit of a company.
+	Found bool
+	// Open names accounts that exist from here on; one that exists already is
+	// left as it is.
+	Open []Account
+	// Claims are rows that must be new. If one exists the unit is refused and
+	// the refusal carries the row that is there.
+	Claims []db.Record
+	// Moves are guarded changes of state.
+	Moves []Move
+	// Transfers are made in this order.
+	Transfers []Transfer
+	// Notes are rows to append if the unit is accepted: events, jobs, audit.
+	Notes []db.Record
+}
+
+// Account is a line of the book.
+type Account struct {
+	ID    string
+	Floor money.Kobo // the balance never goes below; money.NoFloor for none
+}
+
+// Transfer is one immutable debit and credit.
+type Transfer struct {
+	ID        string // globally unique: a repeated one is a mistake
+	Debit     string // account that pays
+	Credit    string // account that receives
+	Amount    money.Kobo
+	Leave     money.Kobo // the debit account must keep at least this much; 0 leaves it to the floor
+	Kind      string     // a word for statements: vtu, payout, credit, adjustment …
+	Reference string
+	Narration string
+}
+
+// Move changes a row from one of some states to another, together with other
+// columns. The row is named by its whole primary key.
+type Move struct {
+	Table *db.Table
+	Key   []any
+	From  []string
+	To    string
+	Set   []Change
+}
+
+// Change is a new value of one column, a string or an int64.
+type Change struct {
+	Column string
+	Value  any
+}
+
+type sequence struct{}
+
+// Sequence stands, in a note, for the next number of the company's own dense
+// sequence. The unit's notes are numbered in their order.
+var Sequence any = sequence{}
+
+// Reason is why a unit was refused.
+type Reason string
+
+// The reasons.
+const (
+	Exists    Reason = "exists"     // a claim is not new
+	Moved     Reason = "moved"      // a row is not in a state it may be moved from
+	Short     Reason = "short"      // an account would go below what it must keep
+	NoAccount Reason = "no account" // a transfer names an account that does not exist
+	NoCompany Reason = "no company" // the company has no head row
+)
+
+// Refusal says why a unit was refused. Nothing of the unit was written.
+type Refusal struct {
+	Reason  Reason
+	Row     db.Record  // Exists: the row that is there
+	State   string     // Moved: the state the row is in; "" when there is no such row
+	Account string     // Short, NoAccount
+	Balance money.Kobo // Short: what the account holds
+}
+
+// Error is the refusal in words.
+func (r *Refusal) Error() string {
+	switch r.Reason {
+	case Exists:
+		return fmt.Sprintf("ledger: a row of %s exists already", r.Row.Table.Name)
+	case Moved:
+		return fmt.Sprintf("ledger: the row is in state %q", r.State)
+	case Short, NoAccount:
+		return fmt.Sprintf("ledger: %s: %s", r.Reason, r.Account)
+	}
+	return "ledger: " + string(r.Reason)
+}
+
+// Refused is the refusal inside err, or nil.
+func Refused(err error) *Refusal {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	return nil
+}
+
+// Book is the ledger of all companies in one database.
+type Book struct {
+	db    *db.DB
+	clock clock.Clock
+	lanes []lane
+
+	mu        sync.RWMutex
+	listeners []func(companies []string)
+}
+
+// New opens the book.
+func New(d *db.DB, c clock.Clock) *Book {
+	b := &Book{db: d, clock: c, lanes: make([]lane, lanes(d.Dialect()))}
+	for i := range b.lanes {
+		b.lanes[i].book = b
+	}
+	return b
+}
+
+// lanes is how many transactions may run side by side. SQLite has one writer;
+// on PostgreSQL a second batch uses the time in which the first waits for its
+// disk. A company always takes the same lane, so lanes never wait for one
+// another within a process.
+func lanes(d db.Dialect) int {
+	if d == db.SQLite {
+		return 1
+	}
+	return 2
+}
+
+// Committed has fn called after each commit with the companies it touched. It
+// is called in the path of the commit and must not wait.
+func (b *Book) Committed(fn func(companies []string)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.listeners = append(b.listeners, fn)
+}
+
+// Commit makes the unit happen, or returns why it did not: a *Refusal when the
+// book says no, a fault of kind Unavailable when the database is away (nothing
+// happened), a fault of kind Unknown when nobody can tell. Once the unit is on
+// its way Commit waits for the answer even if ctx ends.
+func (b *Book) Commit(ctx context.Context, u Unit) error {
+	if err := u.check(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p := &pending{unit: u, done: make(chan error, 1)}
+	b.lane(u.Company).add(p)
+	return <-p.done
+}
+
+// Drain waits until nothing is being committed. No Commit may begin after it.
+func (b *Book) Drain() {
+	for i := range b.lanes {
+		b.lanes[i].idle.Wait()
+	}
+}
+
+func (b *Book) lane(company string) *lane {
+	sum := uint32(2166136261) // FNV-1a
+	for _, c := range []byte(company) {
+		sum = (sum ^ uint32(c)) * 16777619
+	}
+	return &b.lanes[sum%uint32(len(b.lanes))]
+}
+
+// check finds mistakes that no state of the book could make right.
+func (u Unit) check() error {
+	if u.Company == "" {
+		return errors.New("ledger: a unit without a company")
+	}
+	for _, t := range u.Transfers {
+		if t.Amount <= 0 || t.ID == "" || t.Debit == t.Credit {
+			return fmt.Errorf("ledger: not a transfer: %q %q → %q %d", t.ID, t.Debit, t.Credit, t.Amount)
+		}
+	}
+	for _, set := range [][]db.Record{u.Claims, u.Notes} {
+		for _, r := range set {
+			if len(r.Values) != len(r.Table.Columns) || r.Values[0] != u.Company {
+				return fmt.Errorf("ledger: a row of %s that is not this company's", r.Table.Name)
+			}
+		}
+	}
+	for _, m := range u.Moves {
+		if len(m.Key) != m.Table.Key || m.Key[0] != u.Company || m.Table.State == "" {
+			return fmt.Errorf("ledger: a move in %s that is not this company's", m.Table.Name)
+		}
+	}
+	if _, ok := u.witness(); !ok {
+		return errors.New("ledger: a unit that leaves no row behind cannot be looked up")
+	}
+	return nil
+}
+
+// witness is a row that is there if and only if the unit was accepted.
+func (u Unit) witness() (db.Lookup, bool) {
+	if len(u.Transfers) > 0 {
+		return db.Lookup{
+			Table: transferTable, By: transferTable.KeyNames(),
+			Keys: [][]any{{u.Company, u.Transfers[0].ID}},
+		}, true
+	}
+	for _, set := range [][]db.Record{u.Notes, u.Claims} {
+		for _, r := range set {
+			if r.Table.Lenient {
+				continue
+			}
+			by := r.Table.UniqueNames()
+			key := make([]any, len(by))
+			for i, n := range by {
+				key[i] = r.Value(n)
+			}
+			return db.Lookup{Table: r.Table, By: by, Keys: [][]any{key}}, true
+		}
+	}
+	return db.Lookup{}, false
+}
