@@ -1,0 +1,227 @@
+package internal_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// order is the house from the roof to the ground. A package imports only what
+// stands below it. "/..." is a whole floor: a package and all below it, which
+// may use one another; "/*" are neighbours, who may not.
+var order = []string{
+	"cmd/...",
+	"internal/sim",
+	"internal/apptest",
+	"internal/app",
+	"internal/console",
+	"internal/admin",
+	"internal/api",
+	"internal/report",
+	// The plugs, and what stands in for the real providers.
+	"internal/provider/sandbox/...",
+	"internal/provider/*",
+	"internal/provider/providertest",
+	// The businesses.
+	"internal/crypto",
+	"internal/card",
+	"internal/vtu",
+	"internal/payout",
+	"internal/collection",
+	"internal/customer",
+	"internal/corporate",
+	"internal/settlement",
+	"internal/operator",
+	"internal/company",
+	// What they share.
+	"internal/idempotency",
+	"internal/operation",
+	"internal/webhook",
+	"internal/event",
+	"internal/inbox",
+	"internal/ledger",
+	"internal/job",
+	"internal/provider",
+	"internal/db/dbtest/pgtest",
+	"internal/db/dbtest",
+	"internal/db/dbtest/cluster",
+	"internal/db",
+	"internal/db/migration",
+	// The vocabulary.
+	"internal/secret",
+	"internal/nuban",
+	"internal/id",
+	"internal/money",
+	"internal/fault",
+	"internal/clock",
+}
+
+var (
+	vocabulary = order[slices.Index(order, "internal/secret"):]
+	businesses = order[slices.Index(order, "internal/crypto") : slices.Index(order, "internal/company")+1]
+	edges      = []string{"internal/api", "internal/admin", "internal/console"}
+	// harness is code for tests: the program never contains it.
+	harness = []string{
+		"internal/sim", "internal/apptest", "internal/provider/providertest",
+		"internal/db/dbtest", "internal/db/dbtest/cluster", "internal/db/dbtest/pgtest",
+	}
+	drivers = []string{
+		"database/sql", "github.com/jackc/", "modernc.org/sqlite", "github.com/pressly/goose", "github.com/exaring/otelpgx",
+	}
+)
+
+// floor is a package's place in the order, or -1. An exact name beats a pattern.
+func floor(dir string) int {
+	if i := slices.Index(order, dir); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(order, func(entry string) bool {
+		if whole, ok := strings.CutSuffix(entry, "/..."); ok {
+			return dir == whole || strings.HasPrefix(dir, whole+"/")
+		}
+		parent, ok := strings.CutSuffix(entry, "/*")
+		rest, below := strings.CutPrefix(dir, parent+"/")
+		return ok && below && !strings.Contains(rest, "/")
+	})
+}
+
+func everyPackageIsListed(sources []source) (complaints []string) {
+	for _, s := range sources {
+		if s.dir != "internal" && floor(s.dir) < 0 {
+			complaints = append(complaints, s.at(s.file.Package, "package %s has no place in the order of arch_test.go", s.dir))
+		}
+	}
+	return complaints
+}
+
+func importsGoDown(sources []source) (complaints []string) {
+	for _, s := range sources {
+		from := floor(s.dir)
+		if s.test || from < 0 {
+			continue // a test may look at the house from above
+		}
+		for p, pos := range s.imports() {
+			to := floor(p)
+			switch {
+			case slices.Contains(vocabulary, s.dir):
+				complaints = append(complaints, s.at(pos, "%s is vocabulary and imports nothing of ours, not even %s", s.dir, p))
+			case to < from || to == from && !strings.HasSuffix(order[from], "/..."):
+				complaints = append(complaints, s.at(pos, "%s may not import %s: imports go down the order of arch_test.go", s.dir, p))
+			}
+		}
+	}
+	return complaints
+}
+
+func edgesKnowNoDatabase(sources []source) (complaints []string) {
+	for _, s := range sources {
+		if pos, found := s.imports()["internal/db"]; found && !s.test && slices.Contains(edges, s.dir) {
+			complaints = append(complaints, s.at(pos, "%s is an edge: it asks a business, not internal/db", s.dir))
+		}
+	}
+	return complaints
+}
+
+func plugsKnowNoBusiness(sources []source) (complaints []string) {
+	for _, s := range sources {
+		if !strings.HasPrefix(s.dir, "internal/provider/") || s.test {
+			continue
+		}
+		for p, pos := range s.imports() {
+			if slices.Contains(businesses, p) {
+				complaints = append(complaints, s.at(pos, "%s is a plug and knows no business, not %s either", s.dir, p))
+			}
+		}
+	}
+	return complaints
+}
+
+func harnessStaysInTests(sources []source) (complaints []string) {
+	for _, s := range sources {
+		if s.test || slices.Contains(harness, s.dir) {
+			continue
+		}
+		for p, pos := range s.imports() {
+			if slices.Contains(harness, p) {
+				complaints = append(complaints, s.at(pos, "%s is for tests; %s is part of the program", p, s.dir))
+			}
+		}
+	}
+	return complaints
+}
+
+func onlyDBImportsDrivers(sources []source) (complaints []string) {
+	for _, s := range sources {
+		if s.dir == "internal/db" || strings.HasPrefix(s.dir, "internal/db/dbtest") {
+			continue
+		}
+		for _, i := range s.file.Imports {
+			name := strings.Trim(i.Path.Value, `"`)
+			if slices.ContainsFunc(drivers, func(d string) bool { return strings.HasPrefix(name, d) }) {
+				complaints = append(complaints, s.at(i.Pos(), "only internal/db imports a database driver such as %s", name))
+			}
+		}
+	}
+	return complaints
+}
+
+func TestEveryPackageHasAPlace(t *testing.T) {
+	bites(t, everyPackageIsListed, map[string]string{
+		"internal/money/a.go":              "package money",
+		"internal/provider/safehaven/a.go": "package safehaven",
+		"internal/provider/a/b/a.go":       "package b // BREAKS",
+		"internal/util/a.go":               "package util // BREAKS",
+		"cmd/kobo/a.go":                    "package main",
+		"internal/arch_test.go":            "package internal_test",
+	})
+	obeys(t, everyPackageIsListed)
+}
+
+func TestImportsGoDown(t *testing.T) {
+	bites(t, importsGoDown, map[string]string{
+		"internal/vtu/a.go":         "package vtu\nimport _ \"" + module + "internal/ledger\"",
+		"internal/ledger/a.go":      "package ledger // BREAKS\nimport _ \"" + module + "internal/event\"",
+		"internal/ledger/a_test.go": "package ledger_test\nimport _ \"" + module + "internal/vtu\"",
+		"internal/money/a.go":       "package money // BREAKS\nimport _ \"" + module + "internal/fault\"",
+		"internal/provider/x/a.go":  "package x // BREAKS\nimport _ \"" + module + "internal/provider/y\"",
+		"cmd/kobo/a.go":             "package main\nimport _ \"" + module + "cmd/kobo/b\"",
+	})
+	obeys(t, importsGoDown)
+}
+
+func TestEdgesKnowNoDatabase(t *testing.T) {
+	bites(t, edgesKnowNoDatabase, map[string]string{
+		"internal/api/a.go":      "package api // BREAKS\nimport _ \"" + module + "internal/db\"",
+		"internal/api/a_test.go": "package api\nimport _ \"" + module + "internal/db\"",
+		"internal/app/a.go":      "package app\nimport _ \"" + module + "internal/db\"",
+	})
+	obeys(t, edgesKnowNoDatabase)
+}
+
+func TestPlugsKnowNoBusiness(t *testing.T) {
+	bites(t, plugsKnowNoBusiness, map[string]string{
+		"internal/provider/safehaven/a.go":      "package safehaven // BREAKS\nimport _ \"" + module + "internal/vtu\"",
+		"internal/provider/safehaven/b.go":      "package safehaven\nimport _ \"" + module + "internal/money\"",
+		"internal/provider/safehaven/c_test.go": "package safehaven\nimport _ \"" + module + "internal/vtu\"",
+	})
+	obeys(t, plugsKnowNoBusiness)
+}
+
+func TestTheProgramContainsNoTestHarness(t *testing.T) {
+	bites(t, harnessStaysInTests, map[string]string{
+		"internal/app/a.go":      "package app // BREAKS\nimport _ \"" + module + "internal/db/dbtest\"",
+		"internal/app/a_test.go": "package app\nimport _ \"" + module + "internal/db/dbtest\"",
+		"internal/apptest/a.go":  "package apptest\nimport _ \"" + module + "internal/db/dbtest\"",
+	})
+	obeys(t, harnessStaysInTests)
+}
+
+func TestOnlyDBImportsDrivers(t *testing.T) {
+	bites(t, onlyDBImportsDrivers, map[string]string{
+		"internal/job/a.go":       "package job // BREAKS\nimport _ \"database/sql\"",
+		"internal/job/a_test.go":  "package job // BREAKS\nimport _ \"github.com/jackc/pgx/v5\"",
+		"internal/db/a.go":        "package db\nimport _ \"github.com/jackc/pgx/v5\"",
+		"internal/db/dbtest/a.go": "package dbtest\nimport _ \"github.com/jackc/pgx/v5\"",
+	})
+	obeys(t, onlyDBImportsDrivers)
+}

@@ -1,0 +1,156 @@
+// Package internal_test holds the rules of the house, which no compiler knows:
+// who may import whom (arch_test.go), how code is kept (tidy_test.go), what SQL
+// may say (sql_test.go) and what the schema may look like (schema_test.go).
+//
+// A rule is a function from source files to complaints, so that each is proven
+// on a few lines that break it before it is applied to the house.
+package internal_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kobo-waas/kobo/"
+
+// source is one Go file of ours.
+type source struct {
+	path      string // from the root of the repository, with slashes
+	dir       string // the package's folder, likewise
+	text      string
+	test      bool
+	generated bool
+	file      *ast.File
+	fset      *token.FileSet
+}
+
+// at is a complaint about a place in the file.
+func (s source) at(pos token.Pos, format string, args ...any) string {
+	return fmt.Sprintf("%s:%d: %s", s.path, s.fset.Position(pos).Line, fmt.Sprintf(format, args...))
+}
+
+// imports are the packages of ours that the file imports, from the root.
+func (s source) imports() map[string]token.Pos {
+	out := map[string]token.Pos{}
+	for _, i := range s.file.Imports {
+		if p, ours := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module); ours {
+			out[p] = i.Pos()
+		}
+	}
+	return out
+}
+
+type rule func([]source) []string
+
+// house reads every Go file of the repository.
+func house(t testing.TB) []source {
+	t.Helper()
+	texts := map[string]string{}
+	for name, text := range files(t) {
+		if strings.HasSuffix(name, ".go") {
+			texts[name] = text
+		}
+	}
+	return parse(t, texts)
+}
+
+// files are all texts that are part of the project, by their path. Folders of
+// other modules, of builds and of version control are not.
+func files(t testing.TB) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			switch entry.Name() {
+			case ".git", ".kobo", "bin", "node_modules", "tools":
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		texts[filepath.ToSlash(strings.TrimPrefix(name, ".."+string(filepath.Separator)))] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+// parse makes sources of texts by path.
+func parse(t testing.TB, texts map[string]string) []source {
+	t.Helper()
+	var out []source
+	fset := token.NewFileSet()
+	for name, text := range texts {
+		f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, source{
+			path: name, dir: path.Dir(name), text: text, file: f, fset: fset,
+			test: strings.HasSuffix(name, "_test.go"), generated: ast.IsGenerated(f),
+		})
+	}
+	slices.SortFunc(out, func(a, b source) int { return strings.Compare(a.path, b.path) })
+	return out
+}
+
+// obeys complains about every place of the house that breaks the rule.
+func obeys(t *testing.T, r rule) {
+	t.Helper()
+	for _, complaint := range r(house(t)) {
+		t.Error(complaint)
+	}
+}
+
+// bites proves that a rule complains about exactly the files that break it: the
+// ones whose text says BREAKS.
+func bites(t *testing.T, r rule, texts map[string]string) {
+	t.Helper()
+	complaints := strings.Join(r(parse(t, texts)), "\n")
+	for name, text := range texts {
+		want := strings.Contains(text, "BREAKS")
+		if got := strings.Contains(complaints, name+":"); got != want {
+			t.Errorf("the rule is broken in %s: %v, and it found: %q", name, want, complaints)
+		}
+	}
+}
+
+// each runs f on every node of every file.
+func each(sources []source, f func(s source, n ast.Node)) {
+	for _, s := range sources {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if n != nil {
+				f(s, n)
+			}
+			return true
+		})
+	}
+}
+
+// selects tells whether n is the selector pkg.name, as in time.Sleep.
+func selects(n ast.Node, pkg, name string) bool {
+	sel, ok := n.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != name {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	return ok && x.Name == pkg
+}
