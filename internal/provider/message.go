@@ -1,0 +1,29 @@
+package provider
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+const messageLimit = 200
+
+// What a provider's sentence may carry that is nobody's business: numbers of
+// phones, accounts, cards and people (a price has fewer digits), addresses, and
+// things as long as a token.
+var (
+	personal = regexp.MustCompile(`\d(?:[ -]?\d){6,}|\S+@\S+`)
+	tokens   = regexp.MustCompile(`[A-Za-z0-9+/=_.-]{40,}`)
+)
+
+// Message is a provider's sentence as a company may read it: on one line, no
+// personal data, at most 200 characters.
+func Message(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	s = tokens.ReplaceAllString(s, "…")
+	s = personal.ReplaceAllString(s, "…")
+	if utf8.RuneCountInString(s) > messageLimit {
+		s = string([]rune(s)[:messageLimit-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,120 @@
+package safehaven
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// kinds are the services we can sell, by the provider's word. Its ids differ
+// between its sandbox and the live system, so they are never written down.
+var kinds = map[string]provider.ServiceKind{
+	"AIRTIME": provider.Airtime,
+	"DATA":    provider.Data,
+	"CABLETV": provider.CableTV,
+	"UTILITY": provider.Utility,
+}
+
+// Services lists what Safe Haven sells, as far as we know how to buy it.
+func (p *Plug) Services(ctx context.Context) ([]provider.Service, error) {
+	var rows []struct {
+		ID         string `json:"_id"`
+		Name       string `json:"name"`
+		Identifier string `json:"identifier"`
+	}
+	if err := p.list(ctx, "/vas/services", &rows); err != nil {
+		return nil, err
+	}
+	var out []provider.Service
+	for _, r := range rows {
+		if kind, known := kinds[strings.ToUpper(r.Identifier)]; known && r.ID != "" {
+			out = append(out, provider.Service{Code: r.ID, Name: r.Name, Kind: kind})
+		}
+	}
+	return out, nil
+}
+
+// Categories lists the vendors within a service.
+func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.Category, error) {
+	var rows []struct {
+		ID   string `json:"_id"`
+		Name string `json:"name"`
+	}
+	if err := p.list(ctx, "/vas/service/"+url.PathEscape(serviceCode)+"/service-categories", &rows); err != nil {
+		return nil, err
+	}
+	var out []provider.Category
+	for _, r := range rows {
+		if r.ID != "" {
+			out = append(out, provider.Category{Code: r.ID, Name: r.Name})
+		}
+	}
+	return out, nil
+}
+
+type product struct {
+	BundleCode string `json:"bundleCode"`
+	Name       text   `json:"name"`
+	Validity   text   `json:"validity"`
+	Duration   text   `json:"duration"` // what cable TV calls the validity
+	Amount     text   `json:"amount"`
+	Fixed      *bool  `json:"isAmountFixed"`
+}
+
+// Products lists what a vendor sells. A product has no id upstream: its bundle
+// code is the key, pipes and all. One whose price we cannot read is left out,
+// since nobody could buy it.
+func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
+	var rows []product
+	if err := p.list(ctx, "/vas/service-category/"+url.PathEscape(categoryCode)+"/products", &rows); err != nil {
+		return nil, err
+	}
+	var out []provider.Product
+	for _, r := range rows {
+		price, ok := p.price(string(r.Amount))
+		fixed := price > 0 && (r.Fixed == nil || *r.Fixed)
+		// A price that is fixed and absent contradicts itself.
+		contradiction := r.Fixed != nil && *r.Fixed && price == 0
+		if !ok || r.BundleCode == "" || contradiction {
+			continue
+		}
+		out = append(out, provider.Product{
+			Code: r.BundleCode, Name: string(r.Name), Validity: first(r.Validity, r.Duration), Amount: price, Fixed: fixed,
+		})
+	}
+	return out, nil
+}
+
+// price reads an amount in the configured unit; none is zero.
+func (p *Plug) price(digits string) (money.Kobo, bool) {
+	if digits == "" {
+		return 0, true
+	}
+	if p.unit == Kobo {
+		n, err := strconv.ParseInt(digits, 10, 64)
+		return money.Kobo(n), err == nil && n >= 0 && money.Kobo(n) <= money.Max
+	}
+	k, err := money.Parse(digits)
+	return k, err == nil
+}
+
+// list makes a call that moves no money and reads its data.
+func (p *Plug) list(ctx context.Context, path string, rows any) error {
+	reply := p.with(ctx, p.client.Read, provider.Call{Method: http.MethodGet, Path: path})
+	if reply.Trouble != "" {
+		return reply.Error(p.Name())
+	}
+	e, ok := read(reply.Body)
+	if status := e.status(reply.Status); status/100 != 2 {
+		return &provider.Error{Provider: p.Name(), Code: strconv.Itoa(status), Message: provider.Message(string(e.Message))}
+	}
+	if !ok || !e.into(rows) {
+		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package safehaven
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// What a response code says (NIBSS names). A code in neither list says nothing
+// definite by itself.
+var (
+	declines = words("03 05 07 51 57 58 61")
+	unsure   = words("01 09 68 91 94 96")
+)
+
+// What a status says. Only these words are definite.
+var (
+	delivered = words("successful completed")
+	failed    = words("failed")
+)
+
+func words(s string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		out[w] = true
+	}
+	return out
+}
+
+// sale is the data of an answer to a payment. The id has two spellings.
+type sale struct {
+	ID        text `json:"id"`
+	OtherID   text `json:"_id"`
+	Reference text `json:"reference"`
+	Status    text `json:"status"`
+	Token     text `json:"utilityToken"`
+}
+
+// judgePayment decides what a payment's reply means for the money. It reads the
+// HTTP status, then the statusCode in the body, then the response code, then the
+// status of the sale; a refusal counts only if nothing in the same answer speaks
+// against it, and what is left is unknown.
+func judgePayment(r provider.Reply) provider.Answer {
+	if r.Trouble != "" {
+		return r.Answer()
+	}
+	e, ok := read(r.Body)
+	if !ok && shut(r) {
+		return provider.Answer{Outcome: provider.Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
+	}
+	if !ok {
+		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+	}
+	var s sale
+	e.into(&s) // without data the words below stay empty, which decides nothing
+	status, code, word := e.status(r.Status), e.code(), strings.ToLower(string(s.Status))
+	a := provider.Answer{
+		Reference: first(s.ID, s.OtherID, s.Reference),
+		Code:      first(text(code), text(word), text(strconv.Itoa(status))),
+		Message:   provider.Message(string(e.Message)),
+		Token:     string(s.Token),
+	}
+	switch {
+	case e.duplicate(r.Status):
+		a.Code = "duplicate"
+	case faulty(status), faulty(e.inner()):
+		a.Code = provider.CodeServerError
+	case unsure[code]:
+		// Unknown, whatever else the answer says.
+	case status/100 == 2 && delivered[word] && (code == "" || code == "00"):
+		a.Outcome = provider.Confirmed
+	case word != "" && !failed[word]:
+		// Pending, a word we do not know, or a success that the codes deny.
+	case status/100 == 4, declines[code], failed[word] && (code == "" || code == "00"):
+		a.Outcome = provider.Rejected
+	}
+	return a
+}
+
+// faulty tells whether a status leaves open what was done (docs: table of
+// outcomes). The client has caught these where HTTP says so; here the body does.
+func faulty(status int) bool {
+	return status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
+}
+
+// record is a sale as the provider remembers it.
+type record struct {
+	ID                text `json:"_id"`
+	OtherID           text `json:"id"`
+	Reference         text `json:"reference"`
+	ExternalReference text `json:"externalReference"`
+	Status            text `json:"transactionStatus"`
+	Reversal          text `json:"reversalPaymentReference"`
+	Token             text `json:"utilityToken"`
+}
+
+// judgeRequery decides what a sale's record means for the money. No trouble on
+// the way, and no refusal to tell us, says anything about the sale.
+func judgeRequery(r provider.Reply, reference string) provider.Answer {
+	if r.Trouble != "" {
+		return provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+	}
+	e, ok := read(r.Body)
+	if !ok {
+		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+	}
+	status := e.status(r.Status)
+	a := provider.Answer{Code: strconv.Itoa(status), Message: provider.Message(string(e.Message))}
+	if e.missing(status) {
+		a.Missing = true
+		return a
+	}
+	var rec record
+	if status/100 != 2 || !e.into(&rec) {
+		return a
+	}
+	if rec.ExternalReference != "" && string(rec.ExternalReference) != reference {
+		a.Code = provider.CodeUnreadable // somebody else's sale
+		return a
+	}
+	word := strings.ToLower(string(rec.Status))
+	a.Reference, a.Token = first(rec.ID, rec.OtherID, rec.Reference), string(rec.Token)
+	a.Code = first(text(word), text(a.Code))
+	switch {
+	case rec.Reversal != "": // our money came back
+		a.Outcome, a.Code = provider.Rejected, "reversed"
+	case delivered[word]:
+		a.Outcome = provider.Confirmed
+	case failed[word]:
+		a.Outcome = provider.Rejected
+	}
+	return a
+}
+
+// missing tells whether the provider knows no such sale. It must say so in its
+// own envelope: a gateway's 404, or a router's that knows no such path ("Cannot
+// GET …"), is no word about a sale, and a refund hangs on it.
+func (e envelope) missing(status int) bool {
+	m := strings.ToLower(string(e.Message))
+	if e.StatusCode == "" || strings.HasPrefix(m, "cannot ") {
+		return false
+	}
+	return status == http.StatusNotFound || status == http.StatusBadRequest && strings.Contains(m, "not found")
+}
+
+func first(values ...text) string {
+	for _, v := range values {
+		if v != "" {
+			return string(v)
+		}
+	}
+	return ""
+}

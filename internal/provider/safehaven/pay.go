@@ -1,0 +1,76 @@
+package safehaven
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// payment is the body of every kind of sale; a kind leaves out what it has no
+// use for.
+type payment struct {
+	ServiceCategoryID  string      `json:"serviceCategoryId"`
+	BundleCode         string      `json:"bundleCode,omitempty"`
+	Amount             json.Number `json:"amount"`
+	Channel            string      `json:"channel"`
+	DebitAccountNumber string      `json:"debitAccountNumber"`
+	PhoneNumber        string      `json:"phoneNumber,omitempty"`
+	CardNumber         string      `json:"cardNumber,omitempty"`
+	MeterNumber        string      `json:"meterNumber,omitempty"`
+	VendType           string      `json:"vendType,omitempty"`
+	// ExternalReference is all that is left to ask by when an answer is lost.
+	ExternalReference string `json:"externalReference"`
+}
+
+// Pay buys something. See judgePayment for what the answers mean.
+func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
+	if err := ctx.Err(); err != nil {
+		return provider.Reply{Trouble: provider.CodeNotSent, Cause: err}.Answer()
+	}
+	body := payment{
+		ServiceCategoryID:  buy.Category,
+		Amount:             p.amount(buy.Amount),
+		Channel:            "WEB",
+		DebitAccountNumber: p.account,
+		ExternalReference:  buy.Reference,
+	}
+	var path string
+	switch buy.Kind {
+	case provider.Airtime:
+		path, body.PhoneNumber = "airtime", buy.Phone
+	case provider.Data:
+		path, body.PhoneNumber, body.BundleCode = "data", buy.Phone, buy.Product
+	case provider.CableTV:
+		path, body.CardNumber, body.BundleCode = "cable-tv", buy.Card, buy.Product
+	case provider.Utility:
+		path, body.MeterNumber, body.VendType = "utility", buy.Meter, buy.VendType
+	default:
+		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "Safe Haven does not sell this"}
+	}
+	ctx, cancel := p.client.Begin(ctx)
+	defer cancel()
+	return judgePayment(p.with(ctx, p.client.Pay, provider.Call{
+		Method: http.MethodPost, Path: "/vas/pay/" + path, Body: body,
+	}))
+}
+
+// Requery asks what became of a purchase.
+func (p *Plug) Requery(ctx context.Context, reference string) provider.Answer {
+	return judgeRequery(p.with(ctx, p.client.Read, provider.Call{
+		Method: http.MethodGet, Path: "/vas/transaction/" + url.PathEscape(reference),
+	}), reference)
+}
+
+// amount writes kobo as the configured unit, in digits and never through a
+// float.
+func (p *Plug) amount(k money.Kobo) json.Number {
+	if p.unit == Kobo {
+		return json.Number(strconv.FormatInt(int64(k), 10))
+	}
+	return json.Number(k.Number())
+}

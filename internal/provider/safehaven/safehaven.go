@@ -1,0 +1,119 @@
+// Package safehaven is the plug for Safe Haven Microfinance Bank: here it sells
+// airtime, data, TV and power ("VAS") and says later what became of a sale.
+//
+// The wire format and what is known about it are in docs/providers/safehaven.md.
+// What an answer means for the money is decided in one file, judge.go.
+package safehaven
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Unit is what an amount on the wire counts.
+type Unit string
+
+// The two units. Safe Haven counts naira everywhere we know of; its VAS pages
+// can be read either way, so the unit can be switched without a new release.
+const (
+	Naira Unit = "naira"
+	Kobo  Unit = "kobo"
+)
+
+// Config is what one of our accounts with Safe Haven needs.
+type Config struct {
+	BaseURL  string
+	ClientID string // the OAuth client id shown in their dashboard
+	// PrivateKeyPEM signs a fresh client assertion for each token. Assertion is
+	// the other way: one long-lived assertion that somebody signed before.
+	PrivateKeyPEM string
+	Assertion     string
+	Issuer        string // our company URL, as registered with them
+	Audience      string // empty: BaseURL
+	DebitAccount  string // our account that pays for what is sold
+	Deadline      time.Duration
+	ReadDeadline  time.Duration
+	AmountUnit    Unit // empty: naira
+	// Around, if set, wraps the HTTP transports: for traces.
+	Around func(http.RoundTripper) http.RoundTripper
+}
+
+// String hides the key, the assertion and the account.
+func (c Config) String() string { return "safehaven.Config{" + c.BaseURL + "}" }
+
+// GoString hides as String does.
+func (c Config) GoString() string { return c.String() }
+
+// LogValue hides as String does.
+func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// Plug is Safe Haven as a provider.Biller.
+type Plug struct {
+	client  *provider.Client
+	session *sessions
+	account string
+	unit    Unit
+}
+
+var _ provider.Biller = (*Plug)(nil)
+
+// New is a plug for one account. It makes no call yet.
+func New(cfg Config, clk clock.Clock) (*Plug, error) {
+	switch {
+	case cfg.ClientID == "":
+		return nil, errors.New("safehaven: the client id is missing")
+	case cfg.DebitAccount == "":
+		return nil, errors.New("safehaven: the debit account is missing")
+	case cfg.AmountUnit == "":
+		cfg.AmountUnit = Naira
+	case cfg.AmountUnit != Naira && cfg.AmountUnit != Kobo:
+		return nil, fmt.Errorf("safehaven: the amount unit must be %q or %q", Naira, Kobo)
+	}
+	client, err := provider.NewClient(provider.ClientConfig{
+		BaseURL: cfg.BaseURL, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("safehaven: %w", err)
+	}
+	sign, err := signer(cfg, clk)
+	if err != nil {
+		return nil, fmt.Errorf("safehaven: %w", err)
+	}
+	return &Plug{
+		client:  client,
+		session: &sessions{client: client, clientID: cfg.ClientID, sign: sign, clock: clk},
+		account: cfg.DebitAccount,
+		unit:    cfg.AmountUnit,
+	}, nil
+}
+
+// Name is the provider's name for people.
+func (p *Plug) Name() string { return "Safe Haven" }
+
+// with makes a call as us. A 401 or 403 means that the door stayed shut and
+// nothing was carried out, so the call is made once more with a fresh token.
+func (p *Plug) with(ctx context.Context, send func(context.Context, provider.Call) provider.Reply, call provider.Call) provider.Reply {
+	for first := true; ; first = false {
+		s, failed := p.session.current(ctx)
+		if failed != nil {
+			return *failed
+		}
+		// Spelled as their pages spell it.
+		call.Header = http.Header{"Authorization": {"Bearer " + s.access}, "ClientID": {s.client}}
+		reply := send(ctx, call)
+		if !shut(reply) {
+			return reply
+		}
+		p.session.drop(s)
+		if !first {
+			return reply
+		}
+	}
+}
