@@ -55,6 +55,7 @@ type Querier interface {
 type engine interface {
 	Querier
 	begin(ctx context.Context) (tx, error)
+	snapshot(ctx context.Context) (tx, error)
 	pipeline() pipeline
 	prepare(ctx context.Context, query string) error
 	ping(ctx context.Context) error

@@ -64,6 +64,14 @@ func (p *postgres) begin(ctx context.Context) (tx, error) {
 	return &postgresTx{t}, nil
 }
 
+func (p *postgres) snapshot(ctx context.Context) (tx, error) {
+	t, err := p.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, err
+	}
+	return &postgresTx{t}, nil
+}
+
 // pgRows gives pgx's rows our error kinds.
 type pgRows struct{ pgx.Rows }
 

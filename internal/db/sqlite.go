@@ -133,6 +133,16 @@ func (s *lite) begin(ctx context.Context) (tx, error) {
 	return &liteTx{s: s, tx: t}, nil
 }
 
+// snapshot is a reader's deferred transaction: in WAL mode its first statement
+// fixes what it sees.
+func (s *lite) snapshot(ctx context.Context) (tx, error) {
+	t, err := s.read.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &liteTx{s: s, tx: t}, nil
+}
+
 type liteRows struct{ *sql.Rows }
 
 func (r liteRows) Close()     { _ = r.Rows.Close() } // Err has said all there is to say

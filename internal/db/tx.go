@@ -45,3 +45,16 @@ func again(ctx context.Context, do func() error) error {
 		pause *= 2
 	}
 }
+
+// Snapshot runs fn in a transaction that only reads and sees the database as it
+// was at one instant.
+func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
+	return again(ctx, func() error {
+		t, err := d.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		defer t.rollback()
+		return fn(t)
+	})
+}

@@ -24,11 +24,13 @@ func scan(s db.Scanner) (Job, error) {
 }
 
 // due lists jobs that may be taken now, the most overdue first. It spans all
-// companies and takes nothing: taking is done company by company.
-func due(ctx context.Context, q db.Querier, now time.Time, limit int) ([]Job, error) {
+// companies and takes nothing: taking is done company by company. Kinds that
+// this program does not know are a newer program's work.
+func due(ctx context.Context, q db.Querier, kinds []string, now time.Time, limit int) ([]Job, error) {
 	return db.All(ctx, q, scan, `
 		SELECT company_id, id, kind, subject, run_at, attempts, fence FROM job
-		WHERE run_at <= $1 AND lease_until <= $1 ORDER BY run_at LIMIT $2`, clock.Micros(now), limit)
+		WHERE run_at <= $1 AND lease_until <= $1 AND kind = ANY($2) ORDER BY run_at LIMIT $3`,
+		clock.Micros(now), kinds, limit)
 }
 
 // take leases jobs of one company that nobody holds, and tells which it got.

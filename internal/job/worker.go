@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -116,15 +118,12 @@ func (w *Worker) round(ctx context.Context) (int, error) {
 // claim leases due jobs, one company after the other.
 func (w *Worker) claim(ctx context.Context, limit int) ([]Job, error) {
 	now := w.clock.Now()
-	list, err := due(ctx, w.db, now, limit)
+	list, err := due(ctx, w.db, slices.Collect(maps.Keys(w.kinds)), now, limit)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	byCompany, order := map[string][]string{}, []string{}
 	for _, j := range list {
-		if w.kinds[j.Kind] == nil {
-			continue // a newer program's work
-		}
 		if byCompany[j.Company] == nil {
 			order = append(order, j.Company)
 		}
@@ -132,16 +131,18 @@ func (w *Worker) claim(ctx context.Context, limit int) ([]Job, error) {
 	}
 	var taken []Job
 	for _, company := range order {
-		err := w.db.Tx(ctx, func(q db.Querier) error {
-			got, err := take(ctx, q, company, byCompany[company], now, now.Add(lease))
-			if err == nil {
-				taken = append(taken, got...)
-			}
+		var got []Job
+		err := w.db.Tx(ctx, func(q db.Querier) (err error) {
+			got, err = take(ctx, q, company, byCompany[company], now, now.Add(lease))
 			return err
 		})
-		if err != nil {
-			return taken, err
+		if err != nil && len(taken) == 0 {
+			return nil, err
 		}
+		if err != nil {
+			break // what is taken is done first; the rest is still on the list
+		}
+		taken = append(taken, got...)
 	}
 	return taken, nil
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -72,4 +73,65 @@ func (b *Book) Head(ctx context.Context, company string) (int64, error) {
 		return 0, nil
 	}
 	return n, err
+}
+
+// accountSums reads each account with its entries added up.
+func accountSums(ctx context.Context, q db.Querier, company string) ([]accountSum, error) {
+	return db.All(ctx, q, func(s db.Scanner) (accountSum, error) {
+		var a accountSum
+		err := s.Scan(&a.id, &a.floor, &a.balance, &a.sequence, &a.sum, &a.entries, &a.lastSq, &a.last)
+		return a, err
+	}, `
+		SELECT a.id, a.floor_kobo, a.balance_kobo, a.entry_sequence,
+			CAST(coalesce(e.total, 0) AS BIGINT), coalesce(e.entries, 0), coalesce(e.last, 0), coalesce(l.current_kobo, 0)
+		FROM ledger_account AS a
+		LEFT JOIN (
+			SELECT company_id, account_id, sum(amount_kobo) AS total, count(*) AS entries, max(sequence) AS last
+			FROM ledger_entry WHERE company_id = $1 GROUP BY company_id, account_id
+		) AS e ON e.company_id = a.company_id AND e.account_id = a.id
+		LEFT JOIN ledger_entry AS l ON l.company_id = a.company_id AND l.account_id = a.id AND l.sequence = e.last
+		WHERE a.company_id = $1 ORDER BY a.id`, company)
+}
+
+// brokenLinks finds entries that do not begin where the one before them ended,
+// at most 20 of them.
+func brokenLinks(ctx context.Context, q db.Querier, company string) ([]string, error) {
+	return db.All(ctx, q, func(s db.Scanner) (string, error) {
+		var account string
+		var sequence, before, previous int64
+		err := s.Scan(&account, &sequence, &before, &previous)
+		return fmt.Sprintf("entry %d of account %s begins at %d kobo, where the one before it ended at %d",
+			sequence, account, previous, before), err
+	}, `
+		SELECT account_id, sequence, before, previous_kobo FROM (
+			SELECT account_id, sequence, previous_kobo,
+				coalesce(lag(current_kobo) OVER (PARTITION BY account_id ORDER BY sequence), 0) AS before
+			FROM ledger_entry WHERE company_id = $1
+		) AS chain WHERE before <> previous_kobo ORDER BY account_id, sequence LIMIT 20`, company)
+}
+
+func transferCount(ctx context.Context, q db.Querier, company string) (int64, error) {
+	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM ledger_transfer WHERE company_id = $1`, company)
+}
+
+// unpairedTransfers finds transfers without exactly their two entries, and
+// entries without their transfer, at most 20 of each.
+func unpairedTransfers(ctx context.Context, q db.Querier, company string) ([]string, error) {
+	unpaired, err := db.All(ctx, q, db.Value[string], `
+		SELECT t.id FROM ledger_transfer AS t
+		LEFT JOIN ledger_entry AS e ON e.company_id = t.company_id AND e.transfer_id = t.id
+		WHERE t.company_id = $1
+		GROUP BY t.id, t.amount_kobo
+		HAVING count(e.transfer_id) <> 2
+			OR sum(CASE WHEN e.account_id = t.debit_account AND e.amount_kobo = -t.amount_kobo THEN 1 ELSE 0 END) <> 1
+			OR sum(CASE WHEN e.account_id = t.credit_account AND e.amount_kobo = t.amount_kobo THEN 1 ELSE 0 END) <> 1
+		LIMIT 20`, company)
+	if err != nil {
+		return nil, err
+	}
+	orphans, err := db.All(ctx, q, db.Value[string], `
+		SELECT DISTINCT e.transfer_id FROM ledger_entry AS e
+		LEFT JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.id = e.transfer_id
+		WHERE e.company_id = $1 AND t.id IS NULL LIMIT 20`, company)
+	return append(unpaired, orphans...), err
 }

@@ -58,6 +58,9 @@ func unavailable(t testing.TB, err error) {
 // postgres is the server under test.
 type postgres struct {
 	maintenance url.URL
+	// own is the cluster of this process, if it has one. Nobody uses it, but the
+	// server stops when its leash is collected.
+	own *cluster.Cluster
 
 	mu       sync.Mutex
 	template string // the migrated database to copy, once it is known to exist
@@ -66,19 +69,20 @@ type postgres struct {
 // server is the one of KOBO_TEST_POSTGRES, or a cluster of this process. The
 // latter has no one to stop it: its supervisor does when this process ends.
 var server = sync.OnceValues(func() (*postgres, error) {
+	var own *cluster.Cluster
 	address := os.Getenv("KOBO_TEST_POSTGRES")
 	if address == "" {
 		c, err := cluster.Start(context.Background(), cluster.Options{Durable: os.Getenv("KOBO_TEST_DURABLE") != ""})
 		if err != nil {
 			return nil, err
 		}
-		address = c.URL
+		own, address = c, c.URL
 	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.New("KOBO_TEST_POSTGRES is not a URL")
 	}
-	return &postgres{maintenance: *u}, nil
+	return &postgres{maintenance: *u, own: own}, nil
 })
 
 // url is the address of another database on the server.
