@@ -154,3 +154,8 @@ func selects(n ast.Node, pkg, name string) bool {
 	x, ok := sel.X.(*ast.Ident)
 	return ok && x.Name == pkg
 }
+
+// lineOf is a complaint about a line (counted from 0) of a text.
+func lineOf(name string, line int, complaint string) string {
+	return fmt.Sprintf("%s:%d: %s", name, line+1, complaint)
+}

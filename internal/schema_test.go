@@ -1,0 +1,273 @@
+package internal_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// scans are the indexes that go over all companies on purpose.
+var scans = map[string]string{
+	"job_due": "the worker's scan for due work (job.due)",
+}
+
+type (
+	table struct {
+		columns []column
+		indexes []index
+		foreign [][]string // the columns of each foreign key
+	}
+	column  struct{ name, kind, preset string }
+	index   struct{ name, kind, columns string } // kind: primary, unique, plain
+	catalog struct {
+		tables   map[string]table
+		machines []string // triggers and sequences
+	}
+)
+
+// The catalogue in each engine's words. Columns: table, name, type, whether it
+// may be NULL, default. Indexes: table, name, kind, the columns in order.
+// Foreign keys: table, the columns in order. Machines: what they are called.
+var catalogueOf = map[db.Dialect]struct{ columns, indexes, foreign, machines string }{
+	db.Postgres: {
+		`SELECT table_name::text, column_name::text, data_type::text, is_nullable::text, coalesce(column_default, '')::text
+		 FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`,
+		`SELECT t.relname::text, i.relname::text,
+		        CASE WHEN x.indisprimary THEN 'primary' WHEN x.indisunique THEN 'unique' ELSE 'plain' END,
+		        string_agg(coalesce(a.attname, '(expression)'), ' ' ORDER BY k.n)::text
+		 FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+		 CROSS JOIN unnest(x.indkey) WITH ORDINALITY k(attnum, n)
+		 LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum AND k.attnum > 0
+		 WHERE t.relnamespace = 'public'::regnamespace
+		 GROUP BY t.relname, i.relname, x.indisprimary, x.indisunique ORDER BY 1, 2`,
+		`SELECT c.conrelid::regclass::text, string_agg(a.attname, ' ' ORDER BY k.n)::text
+		 FROM pg_constraint c CROSS JOIN unnest(c.conkey) WITH ORDINALITY k(attnum, n)
+		 JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.attnum
+		 WHERE c.contype = 'f' GROUP BY c.oid, c.conrelid ORDER BY 1, 2`,
+		`SELECT 'the trigger ' || tgname::text FROM pg_trigger WHERE NOT tgisinternal
+		 UNION ALL SELECT 'the sequence ' || relname::text FROM pg_class WHERE relkind = 'S' AND relname NOT LIKE 'goose_%'`,
+	},
+	db.SQLite: {
+		`SELECT m.name, c.name, lower(c.type), CASE c."notnull" WHEN 1 THEN 'NO' ELSE 'YES' END, coalesce(c.dflt_value, '')
+		 FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY m.name, c.cid`,
+		`SELECT m.name, l.name, CASE WHEN l.origin = 'pk' THEN 'primary' WHEN l."unique" THEN 'unique' ELSE 'plain' END,
+		        (SELECT group_concat(coalesce(i.name, '(expression)'), ' ') FROM (SELECT * FROM pragma_index_info(l.name) ORDER BY seqno) i)
+		 FROM sqlite_schema m JOIN pragma_index_list(m.name) l WHERE m.type = 'table' ORDER BY m.name, l.name`,
+		`SELECT m.name, (SELECT group_concat(f."from", ' ') FROM (SELECT * FROM pragma_foreign_key_list(m.name) WHERE id = k.id ORDER BY seq) f)
+		 FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) k WHERE m.type = 'table' AND k.seq = 0 ORDER BY 1, 2`,
+		`SELECT 'the trigger ' || name FROM sqlite_schema WHERE type = 'trigger'
+		 UNION ALL SELECT 'the counter of ' || name FROM sqlite_schema
+		 WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' AND name NOT LIKE 'goose_%'`,
+	},
+}
+
+// isForeign tells the tables that are not ours to shape.
+func isForeign(table string) bool {
+	return strings.HasPrefix(table, "goose_") || strings.HasPrefix(table, "sqlite_")
+}
+
+func readCatalog(t *testing.T, d *db.DB) catalog {
+	t.Helper()
+	c := catalog{tables: map[string]table{}}
+	q := catalogueOf[d.Dialect()]
+	for _, r := range texts(t, d, q.columns, 5) {
+		kind := r[2]
+		if r[3] != "NO" {
+			kind += " that may be NULL"
+		}
+		at := c.tables[r[0]]
+		at.columns = append(at.columns, column{r[1], kind, r[4]})
+		c.tables[r[0]] = at
+	}
+	for _, r := range texts(t, d, q.indexes, 4) {
+		at := c.tables[r[0]]
+		at.indexes = append(at.indexes, index{r[1], r[2], r[3]})
+		c.tables[r[0]] = at
+	}
+	for _, r := range texts(t, d, q.foreign, 2) {
+		at := c.tables[r[0]]
+		at.foreign = append(at.foreign, strings.Fields(r[1]))
+		c.tables[r[0]] = at
+	}
+	for _, r := range texts(t, d, q.machines, 1) {
+		c.machines = append(c.machines, r[0])
+	}
+	for name := range c.tables {
+		if isForeign(name) {
+			delete(c.tables, name)
+		}
+	}
+	return c
+}
+
+// texts reads rows of n texts.
+func texts(t *testing.T, d *db.DB, query string, n int) [][]string {
+	t.Helper()
+	rows, err := db.All(t.Context(), d, func(s db.Scanner) ([]string, error) {
+		row, into := make([]string, n), make([]any, n)
+		for i := range row {
+			into[i] = &row[i]
+		}
+		return row, s.Scan(into...)
+	}, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+var (
+	isAmount  = regexp.MustCompile(`(^|_)(amount|balance|price|fee|floor|cost|total)$`)
+	isInstant = regexp.MustCompile(`_(time|date|on|since|till)$`)
+)
+
+// complaints are the rules of DESIGN for the schema (portable to PostgreSQL
+// that is spread over many machines).
+func (c catalog) complaints() (out []string) {
+	for _, m := range c.machines {
+		out = append(out, m+": the schema has no triggers, sequences or counters; small integers come from one allocator")
+	}
+	for name, t := range c.tables {
+		for _, col := range t.columns {
+			out = append(out, columnComplaints(name, col)...)
+		}
+		if tenantless[name] == "" {
+			out = append(out, tenantComplaints(name, t)...)
+		} else if slices.ContainsFunc(t.foreign, func(f []string) bool { return f[0] == "company_id" }) {
+			out = append(out, name+": a table of no company has no foreign key into a company's rows")
+		}
+		if !slices.ContainsFunc(t.indexes, func(i index) bool { return i.kind == "primary" }) {
+			out = append(out, name+": no primary key")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func columnComplaints(name string, c column) (out []string) {
+	complain := func(format string, args ...any) {
+		out = append(out, fmt.Sprintf("%s.%s: ", name, c.name)+fmt.Sprintf(format, args...))
+	}
+	isNumber := strings.HasSuffix(c.name, "_kobo") || strings.HasSuffix(c.name, "_at") || strings.HasSuffix(c.name, "_until")
+	switch {
+	case c.kind != "text" && c.kind != "bigint":
+		complain("a column is TEXT NOT NULL or BIGINT NOT NULL, not %s", c.kind)
+	case isNumber && c.kind != "bigint":
+		complain("amounts and instants are BIGINT, not %s", c.kind)
+	case isAmount.MatchString(c.name) && c.kind == "bigint":
+		complain("an amount is named after its unit: …_kobo")
+	case isInstant.MatchString(c.name) && c.kind == "bigint":
+		complain("an instant is named …_at or …_until")
+	}
+	if c.preset != "" {
+		complain("no defaults: the program says every value")
+	}
+	return out
+}
+
+func tenantComplaints(name string, t table) (out []string) {
+	begins := func(columns string) bool { return strings.HasPrefix(columns+" ", "company_id ") }
+	for _, i := range t.indexes {
+		if !begins(i.columns) && (i.kind != "plain" || scans[i.name] == "") {
+			out = append(out, fmt.Sprintf("%s: the %s index %s (%s) does not begin with company_id", name, i.kind, i.name, i.columns))
+		}
+	}
+	for _, f := range t.foreign {
+		if !begins(strings.Join(f, " ")) {
+			out = append(out, fmt.Sprintf("%s: the foreign key (%s) does not begin with company_id", name, strings.Join(f, " ")))
+		}
+	}
+	return out
+}
+
+func TestTheSchemaKeepsTheRules(t *testing.T) {
+	seen := map[db.Dialect]catalog{}
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		c := readCatalog(t, d)
+		if len(c.tables) == 0 {
+			t.Fatal("no tables found: the search is broken")
+		}
+		for _, complaint := range c.complaints() {
+			t.Error(complaint)
+		}
+		for name := range tenantless {
+			if _, exists := c.tables[name]; !exists {
+				t.Errorf("%s is on the list of tables without a company, and is not in the schema", name)
+			}
+		}
+		seen[d.Dialect()] = c
+	})
+	if len(seen) == 2 {
+		sameSchema(t, seen[db.SQLite], seen[db.Postgres])
+	}
+}
+
+// sameSchema wants one schema in both engines, but for the names that they give
+// to the indexes of keys.
+func sameSchema(t *testing.T, lite, pg catalog) {
+	t.Helper()
+	shape := func(c catalog) (out []string) {
+		for name, t := range c.tables {
+			for _, col := range t.columns {
+				out = append(out, fmt.Sprint(name, " column ", col))
+			}
+			for _, i := range t.indexes {
+				out = append(out, fmt.Sprint(name, " index ", i.kind, " ", i.columns))
+			}
+			for _, f := range t.foreign {
+				out = append(out, fmt.Sprint(name, " foreign key ", f))
+			}
+		}
+		return out
+	}
+	a, b := shape(lite), shape(pg)
+	for _, line := range a {
+		if !slices.Contains(b, line) {
+			t.Errorf("only SQLite has %s", line)
+		}
+	}
+	for _, line := range b {
+		if !slices.Contains(a, line) {
+			t.Errorf("only PostgreSQL has %s", line)
+		}
+	}
+}
+
+// The rules find what they are for, in both engines.
+func TestSchemaRulesBite(t *testing.T) {
+	broken := []string{
+		"CREATE TABLE a%d (id TEXT NOT NULL PRIMARY KEY)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL PRIMARY KEY, note TEXT)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL PRIMARY KEY, ratio REAL NOT NULL)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL PRIMARY KEY, price BIGINT NOT NULL)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL PRIMARY KEY, price_kobo TEXT NOT NULL)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL PRIMARY KEY, paid_at TEXT NOT NULL)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL PRIMARY KEY, paid_at BIGINT NOT NULL DEFAULT 0)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL, id TEXT NOT NULL UNIQUE, PRIMARY KEY (company_id, id))",
+		"CREATE INDEX a%d ON job (kind)",
+		"CREATE TABLE a%d (company_id TEXT NOT NULL PRIMARY KEY, other TEXT NOT NULL REFERENCES ledger_head (company_id))",
+	}
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		before := len(readCatalog(t, d).complaints())
+		for i, statement := range broken {
+			statement = fmt.Sprintf(statement, i)
+			if _, err := d.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+			after := len(readCatalog(t, d).complaints())
+			if after <= before {
+				t.Errorf("%s: nothing is wrong with it", statement)
+			}
+			before = after
+		}
+	})
+	if got := (catalog{machines: []string{"the trigger a"}}).complaints(); len(got) != 1 {
+		t.Errorf("a trigger: %q", got)
+	}
+}

@@ -1,0 +1,280 @@
+package internal_test
+
+import (
+	"errors"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// overCompanies are the statements that look at the rows of all companies on
+// purpose, named by their package and the declaration they stand in.
+var overCompanies = map[string]string{
+	"job.due":          "the worker's scan: it reads who has work that is due, and takes nothing",
+	"ledger.Companies": "kobo verify goes through the whole book, company by company",
+}
+
+// tenantless are the tables that belong to no company.
+var tenantless = map[string]string{}
+
+// sqlHomes are the packages that are about rows and may have SQL in any file.
+var sqlHomes = []string{
+	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/provider/sandbox",
+}
+
+// foreignTables are the packages whose statements may name tables of others.
+var foreignTables = map[string]string{
+	"internal/report": "it reads across the businesses and owns no table",
+}
+
+// statement is a constant text that is SQL, where it is used.
+type statement struct {
+	source
+	pos    token.Pos
+	owner  string // the package and the declaration it stands in: job.due
+	text   string
+	built  bool     // something that is not constant is added to it
+	tables []string // the tables of the schema that it names
+}
+
+func (s statement) complain(format string, args ...any) string {
+	return s.at(s.pos, "%s: "+format, append([]any{s.owner}, args...)...)
+}
+
+var (
+	looksLikeSQL = regexp.MustCompile(`(?is)^\s*(SELECT\s.+\sFROM\s|INSERT\s+INTO\s|UPDATE\s+\w+\s+(AS\s+\w+\s+)?SET\s|DELETE\s+FROM\s|WITH\s+\w+.*\sAS\s*\()`)
+	namesTable   = regexp.MustCompile(`(?i)\b(?:FROM|INTO|UPDATE|JOIN)\s+([a-z_][a-z0-9_]*)`)
+	isInsert     = regexp.MustCompile(`(?i)^\s*INSERT\b`)
+	condition    = regexp.MustCompile(`(?i)\b(WHERE|ON|USING)\b`)
+	createsTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
+	companyID    = regexp.MustCompile(`\bcompany_id\b`)
+)
+
+// statements finds the SQL of the program. Constants are folded by go/types, so
+// a statement that is put together from named pieces is seen whole.
+func statements(sources []source, schema []string) (found []statement) {
+	f := folder{sources: sources, packages: map[string]*types.Package{}, values: map[ast.Expr]types.TypeAndValue{}}
+	for _, s := range sources {
+		if s.test {
+			continue
+		}
+		_, _ = f.Import(module + s.dir) // what cannot be resolved is left out, and folding goes on
+		for _, d := range s.file.Decls {
+			owner := path.Base(s.dir) + "." + declared(d)
+			f.texts(d, func(e ast.Expr, text string, built bool) {
+				if looksLikeSQL.MatchString(text) {
+					found = append(found, statement{s, e.Pos(), owner, text, built, tablesOf(text, schema)})
+				}
+			})
+		}
+	}
+	return found
+}
+
+// declared is the name of a function, or the first of a group of variables.
+func declared(d ast.Decl) string {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Name.Name
+	case *ast.GenDecl:
+		if v, ok := d.Specs[0].(*ast.ValueSpec); ok {
+			return v.Names[0].Name
+		}
+	}
+	return ""
+}
+
+func tablesOf(text string, schema []string) (tables []string) {
+	for _, m := range namesTable.FindAllStringSubmatch(text, -1) {
+		if slices.Contains(schema, m[1]) && !slices.Contains(tables, m[1]) {
+			tables = append(tables, m[1])
+		}
+	}
+	return tables
+}
+
+// schemaOf is the names of the tables that the migrations create.
+func schemaOf(texts map[string]string) (tables []string) {
+	for name, text := range texts {
+		if path.Ext(name) == ".sql" {
+			for _, m := range createsTable.FindAllStringSubmatch(text, -1) {
+				tables = append(tables, m[1])
+			}
+		}
+	}
+	return tables
+}
+
+// folder computes constants. It checks our own packages from their sources and
+// knows nothing of others, which no statement needs.
+type folder struct {
+	sources  []source
+	packages map[string]*types.Package
+	values   map[ast.Expr]types.TypeAndValue
+}
+
+func (f *folder) Import(name string) (*types.Package, error) {
+	if p, known := f.packages[name]; known {
+		return p, nil
+	}
+	var files []*ast.File
+	var fset *token.FileSet
+	for _, s := range f.sources {
+		if module+s.dir == name && !s.test {
+			files, fset = append(files, s.file), s.fset
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("not ours")
+	}
+	f.packages[name] = types.NewPackage(name, path.Base(name)) // against circles
+	c := types.Config{Importer: f, Error: func(error) {}}
+	p, err := c.Check(name, fset, files, &types.Info{Types: f.values})
+	f.packages[name] = p
+	return p, err
+}
+
+// texts calls yield with every largest constant text that is used below n. A
+// constant's declaration is no use of it.
+func (f *folder) texts(n ast.Node, yield func(e ast.Expr, text string, built bool)) {
+	built := map[ast.Expr]bool{}
+	ast.Inspect(n, func(n ast.Node) bool {
+		if d, ok := n.(*ast.GenDecl); ok && (d.Tok == token.CONST || d.Tok == token.IMPORT) {
+			return false
+		}
+		e, ok := n.(ast.Expr)
+		if !ok {
+			return true
+		}
+		if v := f.values[e].Value; v != nil && v.Kind() == constant.String {
+			yield(e, constant.StringVal(v), built[e])
+			return false
+		}
+		if sum, ok := e.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+			built[sum.X], built[sum.Y] = true, true
+		}
+		return true
+	})
+}
+
+func sqlLivesInStores(found []statement) (complaints []string) {
+	for _, s := range found {
+		if path.Base(s.path) != "store.go" && !slices.Contains(sqlHomes, s.dir) {
+			complaints = append(complaints, s.complain("SQL lives in store.go"))
+		}
+	}
+	return complaints
+}
+
+func sqlIsConstant(found []statement) (complaints []string) {
+	for _, s := range found {
+		if s.dir != "internal/db" && s.dir != "internal/db/dbtest" && (s.built || strings.Contains(s.text, "%s")) {
+			complaints = append(complaints, s.complain("a statement is one constant text, so that it can be checked; for an optional condition say ($2 = '' OR kind = $2)"))
+		}
+	}
+	return complaints
+}
+
+func tablesAreOfThePackage(found []statement) (complaints []string) {
+	for _, s := range found {
+		own := path.Base(s.dir)
+		for _, table := range s.tables {
+			if table != own && !strings.HasPrefix(table, own+"_") && foreignTables[s.dir] == "" {
+				complaints = append(complaints, s.complain("the table %s belongs to another package: ask that one", table))
+			}
+		}
+	}
+	return complaints
+}
+
+// tenantsAreNamed wants company_id among an INSERT's columns, and in the
+// condition of everything else.
+func tenantsAreNamed(found []statement) (complaints []string) {
+	for _, s := range found {
+		tenant := slices.ContainsFunc(s.tables, func(table string) bool { return tenantless[table] == "" })
+		where := s.text
+		if !isInsert.MatchString(s.text) {
+			at := condition.FindStringIndex(s.text)
+			if at == nil {
+				at = []int{len(s.text), 0}
+			}
+			where = s.text[at[0]:]
+		}
+		if tenant && !companyID.MatchString(where) && overCompanies[s.owner] == "" {
+			complaints = append(complaints, s.complain("a statement on a company's rows says which company: company_id = $1"))
+		}
+	}
+	return complaints
+}
+
+func TestStatementsKeepTheRules(t *testing.T) {
+	schema := schemaOf(files(t))
+	found := statements(house(t), schema)
+	for _, rule := range []func([]statement) []string{sqlLivesInStores, sqlIsConstant, tablesAreOfThePackage, tenantsAreNamed} {
+		for _, complaint := range rule(found) {
+			t.Error(complaint)
+		}
+	}
+}
+
+func TestStatementRulesBite(t *testing.T) {
+	schema := []string{"vtu_purchase", "event"}
+	for _, c := range []struct {
+		name string
+		rule func([]statement) []string
+		path string
+		text string
+	}{
+		{"SQL beside the store", sqlLivesInStores, "internal/vtu/purchase.go", "f(`SELECT id FROM vtu_purchase WHERE company_id = $1`) // BREAKS"},
+		{"SQL in the store", sqlLivesInStores, "internal/vtu/store.go", "f(`SELECT id FROM vtu_purchase WHERE company_id = $1`)"},
+		{"prose", sqlLivesInStores, "internal/vtu/a.go", "f(`Select a service`); f(`Update the PIN from the console`)"},
+		{"built", sqlIsConstant, "internal/vtu/store.go", "f(`SELECT id FROM vtu_purchase ` + where()) // BREAKS"},
+		{"formatted", sqlIsConstant, "internal/vtu/store.go", "f(`SELECT %s FROM vtu_purchase`) // BREAKS"},
+		{"folded", sqlIsConstant, "internal/vtu/store.go", "const c = `SELECT id `; const d = c + `FROM vtu_purchase `; f(d + `WHERE id = $1`)"},
+		{"a table of another", tablesAreOfThePackage, "internal/vtu/store.go", "f(`SELECT p.id FROM vtu_purchase p JOIN event e`) // BREAKS"},
+		{"own tables", tablesAreOfThePackage, "internal/vtu/store.go", "f(`SELECT id FROM vtu_purchase`)"},
+		{"no company", tenantsAreNamed, "internal/vtu/store.go", "f(`SELECT company_id FROM vtu_purchase WHERE id = $1`) // BREAKS"},
+		{"no condition", tenantsAreNamed, "internal/vtu/store.go", "f(`SELECT company_id FROM vtu_purchase`) // BREAKS"},
+		{"no company in a folded text", tenantsAreNamed, "internal/vtu/store.go", "const c = `DELETE FROM vtu_purchase `; f(c + `WHERE id = $1`) // BREAKS"},
+		{"a company", tenantsAreNamed, "internal/vtu/store.go", "f(`UPDATE vtu_purchase SET id = $2 WHERE company_id = $1`)"},
+		{"an insert", tenantsAreNamed, "internal/vtu/store.go", "f(`INSERT INTO vtu_purchase (company_id) VALUES ($1)`)"},
+		{"an exception", tenantsAreNamed, "internal/job/store.go", "}\nfunc due() { f(`SELECT id FROM event WHERE run_at < $1`)"},
+	} {
+		texts := map[string]string{c.path: "package a\nfunc f(string) {}\nfunc where() string { return `` }\nfunc g() {\n" + c.text + "\n}"}
+		got := c.rule(statements(parse(t, texts), schema))
+		if want := strings.Contains(c.text, "BREAKS"); want != (len(got) > 0) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+// Every statement of the house is understood by both engines, with the schema
+// as it is: a misspelt column fails here and not on the day it is first run.
+func TestEveryStatementPreparesOnBothDatabases(t *testing.T) {
+	found := statements(house(t), schemaOf(files(t)))
+	if len(found) == 0 {
+		t.Fatal("no statement found: the search is broken")
+	}
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		for _, s := range found {
+			if s.dir == "internal/db" || s.dir == "internal/db/dbtest" || s.built {
+				continue // made from tables at run time, and tested there
+			}
+			if err := d.Prepare(t.Context(), s.text); err != nil {
+				t.Error(s.complain("%v", err))
+			}
+		}
+		if err := d.Prepare(t.Context(), "SELECT nothing FROM nowhere"); err == nil {
+			t.Error("Prepare accepts everything")
+		}
+	})
+}
