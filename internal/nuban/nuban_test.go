@@ -1,0 +1,64 @@
+package nuban_test
+
+import (
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/nuban"
+)
+
+// The first vector is the worked example of the Central Bank's standard; the
+// others were added up by hand with its weights.
+func TestVectors(t *testing.T) {
+	for _, v := range []struct {
+		bank    string
+		serial  int64
+		account string
+	}{
+		{"011", 1457, "0000014579"},
+		{"000011", 1457, "0000014579"},
+		{"058", 0, "0000000001"},            // 5·7+8·3 = 59
+		{"044", 123456789, "1234567895"},    // 40 for the code, 195 for the serial
+		{"000", 0, "0000000000"},            // nothing to add up
+		{"090286", 100000000, "1000000004"}, // 9·7+2·3+8·7+6·3 = 143, and 3
+	} {
+		got, err := nuban.Make(v.bank, v.serial)
+		if err != nil || got != v.account {
+			t.Errorf("%s %d: %s, %v; want %s", v.bank, v.serial, got, err, v.account)
+		}
+		if !nuban.Valid(v.bank, v.account) {
+			t.Errorf("%s is not valid at %s", v.account, v.bank)
+		}
+	}
+}
+
+// One wrong digit is always found: every weight is coprime with ten.
+func TestOneWrongDigit(t *testing.T) {
+	const right = "0000014579"
+	for i := range right {
+		for d := byte('0'); d <= '9'; d++ {
+			b := []byte(right)
+			b[i] = d
+			if got, want := nuban.Valid("011", string(b)), string(b) == right; got != want {
+				t.Errorf("%s: valid %v", b, got)
+			}
+		}
+	}
+}
+
+func TestShapes(t *testing.T) {
+	for _, v := range [][2]string{
+		{"011", "000001457"}, {"011", "00000145790"}, {"01", "0000014579"}, {"0x1", "0000014579"}, {"011", "00000x4579"}, {"", ""},
+	} {
+		if nuban.Valid(v[0], v[1]) {
+			t.Errorf("%q at %q is valid", v[1], v[0])
+		}
+	}
+	for _, serial := range []int64{-1, 1_000_000_000} {
+		if got, err := nuban.Make("011", serial); err == nil {
+			t.Errorf("serial %d made %s", serial, got)
+		}
+	}
+	if _, err := nuban.Make("12", 1); err == nil {
+		t.Error("a bank code of two digits")
+	}
+}

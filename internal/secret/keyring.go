@@ -1,0 +1,140 @@
+// Package secret is where all keys of the house come from, and how a secret
+// value is carried without ever being shown.
+//
+// The fintech keeps one master key. Everything else is derived from it: the key
+// that signs tokens, the key that hashes API keys and PINs, the key that seals
+// what must be readable again. Nothing derived is stored, so whoever holds the
+// database without the master key holds none of the secrets in it.
+//
+// A keyring is a text of lines "id:base64url(32 bytes)". The first line is the
+// current key, with which everything new is made; the older ones below it only
+// verify and open. To rotate, put a new line on top; to end an old key, remove
+// its line. Whatever is made carries the id of the key that made it.
+package secret
+
+import (
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// size is the length of every key: 256 bits.
+const size = 32
+
+// Keyring holds the master keys, the current one first.
+type Keyring struct {
+	ids     []string
+	master  map[string][]byte
+	derived sync.Map // "id/purpose" → []byte
+}
+
+var keyID = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+
+// Parse reads a keyring. Empty lines and lines that begin with # are ignored.
+// An error names the line, never what is on it.
+func Parse(text string) (*Keyring, error) {
+	k := &Keyring{master: map[string][]byte{}}
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, encoded, _ := strings.Cut(line, ":")
+		key, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(encoded, "="))
+		switch {
+		case !keyID.MatchString(name):
+			return nil, fmt.Errorf("secret: line %d of the master keyring does not begin with a key id and a colon", i+1)
+		case err != nil || len(key) != size:
+			return nil, fmt.Errorf("secret: line %d of the master keyring is not base64url of %d bytes", i+1, size)
+		case k.master[name] != nil:
+			return nil, fmt.Errorf("secret: line %d of the master keyring repeats a key id", i+1)
+		}
+		k.ids = append(k.ids, name)
+		k.master[name] = key
+	}
+	if len(k.ids) == 0 {
+		return nil, errors.New("secret: the master keyring holds no key")
+	}
+	return k, nil
+}
+
+// Generate is a line with a fresh master key.
+func Generate() string {
+	return hex.EncodeToString(random(4)) + ":" + base64.RawURLEncoding.EncodeToString(random(size)) + "\n"
+}
+
+// LoadOrCreate reads the keyring in a file, and makes the file, readable by its
+// owner alone, if there is none. Of two programs that start together one makes
+// it and both read the same.
+func LoadOrCreate(path string) (*Keyring, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := create(path, Generate()); err != nil {
+			return nil, fmt.Errorf("secret: cannot make the master keyring: %w", err)
+		}
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("secret: cannot read the master keyring: %w", err)
+	}
+	return Parse(string(text))
+}
+
+// create writes beside the file and links it into place: the file is whole from
+// the moment it has its name, and one that is there already is left alone.
+func create(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".keyring-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		if err = os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
+	}
+	return errors.Join(err, os.Remove(f.Name()))
+}
+
+// Random is a fresh 256-bit secret in 43 characters that are safe in URLs and
+// headers.
+func Random() string { return base64.RawURLEncoding.EncodeToString(random(size)) }
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	return b
+}
+
+// current is the id of the key that makes everything new.
+func (k *Keyring) current() string { return k.ids[0] }
+
+// derive is HKDF-SHA-256 of a master key for one purpose; false if the ring has
+// no such key. The purpose keeps keys apart: what signs tokens cannot open what
+// is sealed.
+func (k *Keyring) derive(keyID, purpose string) ([]byte, bool) {
+	if key, ok := k.derived.Load(keyID + "/" + purpose); ok {
+		return key.([]byte), true
+	}
+	master, ok := k.master[keyID]
+	if !ok {
+		return nil, false
+	}
+	key, err := hkdf.Key(sha256.New, master, nil, "kobo/"+purpose, size)
+	if err != nil {
+		panic("secret: " + err.Error()) // only for lengths that no purpose has
+	}
+	k.derived.Store(keyID+"/"+purpose, key)
+	return key, true
+}
