@@ -1,0 +1,174 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// farthest is how far the clock may be moved in all.
+const farthest = 10 * 365 * 24 * time.Hour
+
+// complaint is what is wrong with a control request, for whoever sent it.
+type complaint string
+
+func (c complaint) Error() string { return string(c) }
+
+// controls are the endpoints under /sandbox/: path, then method, then what to
+// do. What to do returns the body of the answer, or a complaint.
+func (s *Sandbox) controls() map[string]map[string]func(*http.Request) (any, error) {
+	return map[string]map[string]func(*http.Request) (any, error){
+		"/sandbox/clock": {
+			http.MethodGet:  func(*http.Request) (any, error) { return s.clockFace(), nil },
+			http.MethodPost: s.moveClock,
+		},
+		"/sandbox/provider-ledger": {
+			http.MethodGet: s.providerLedger,
+		},
+	}
+}
+
+// Control is the endpoints with which a test or a developer steers the sandbox.
+// It answers everything under /sandbox/, and may be mounted beside the API.
+func (s *Sandbox) Control() http.Handler {
+	controls := s.controls()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		methods, known := controls[strings.TrimSuffix(r.URL.Path, "/")]
+		do := methods[r.Method]
+		switch {
+		case !known:
+			sayError(w, http.StatusNotFound, "There is no such sandbox control")
+			return
+		case do == nil:
+			for m := range methods {
+				w.Header().Add("Allow", m)
+			}
+			sayError(w, http.StatusMethodNotAllowed, "This sandbox control has no "+r.Method)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, requestLimit)
+		body, err := do(r)
+		var c complaint
+		switch {
+		case errors.As(err, &c):
+			sayError(w, http.StatusBadRequest, string(c))
+		case err != nil:
+			sayError(w, http.StatusInternalServerError, "Internal Server Error")
+		default:
+			write(w, http.StatusOK, body)
+		}
+	})
+}
+
+func sayError(w http.ResponseWriter, status int, message string) {
+	write(w, status, map[string]string{"status": "error", "message": message})
+}
+
+// readBody reads one JSON object with no fields but v's.
+func readBody(r *http.Request, v any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return complaint("The body must be one JSON object with the fields of this control")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return complaint("Nothing may follow the JSON object")
+	}
+	return nil
+}
+
+type clockFace struct {
+	Status string `json:"status"`
+	Offset string `json:"offset"`
+	Now    string `json:"now"`
+}
+
+func (s *Sandbox) clockFace() clockFace {
+	return clockFace{"success", s.clock.Offset().String(), clock.Text(s.clock.Now())}
+}
+
+// moveClock is POST /sandbox/clock {"advance": "2h"}. The offset is in the books
+// before the clock moves, and what has become due is done before we answer.
+func (s *Sandbox) moveClock(r *http.Request) (any, error) {
+	var req struct {
+		Advance string `json:"advance"`
+	}
+	if err := readBody(r, &req); err != nil {
+		return nil, err
+	}
+	by, err := time.ParseDuration(req.Advance)
+	if err != nil || by <= 0 || by > farthest {
+		return nil, complaint(`"advance" must be a duration greater than zero, such as "90s" or "2h"`)
+	}
+	if err := s.Advance(r.Context(), by); err != nil {
+		return nil, err
+	}
+	return s.clockFace(), nil
+}
+
+// Advance moves the clock on by d, and then does what OnAdvance was given.
+func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	offset := (s.clock.Offset() + d).Truncate(time.Microsecond)
+	if offset > farthest {
+		return complaint("The clock cannot be moved that far")
+	}
+	if err := s.set(ctx, "clock_offset", strconv.FormatInt(offset.Microseconds(), 10)); err != nil {
+		return err
+	}
+	s.clock.MoveTo(offset)
+	if s.onAdvance == nil {
+		return nil
+	}
+	return s.onAdvance(ctx, offset)
+}
+
+type ledgerRow struct {
+	Reference  string     `json:"reference"`
+	Kind       string     `json:"kind"`
+	Amount     money.Kobo `json:"amount"`
+	Status     string     `json:"status"`
+	Number     string     `json:"number"`
+	Executions int64      `json:"executions"`
+	Requests   int64      `json:"requests"`
+	CreatedAt  string     `json:"createdAt"`
+}
+
+// providerLedger is GET /sandbox/provider-ledger?reference=: what was really
+// executed, however the answers went.
+func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
+	sales, err := s.executed(r.Context(), r.URL.Query().Get("reference"))
+	if err != nil {
+		return nil, err
+	}
+	balance, err := s.balance(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]ledgerRow, 0, len(sales))
+	for _, v := range sales {
+		rows = append(rows, ledgerRow{
+			Reference: v.reference, Kind: v.kind, Amount: v.amount, Status: v.status, Number: masked(v.number),
+			Executions: v.executions, Requests: v.requests, CreatedAt: clock.Text(clock.Time(v.createdAt)),
+		})
+	}
+	return map[string]any{"status": "success", "balance": balance, "data": rows}, nil
+}
+
+// masked keeps the first four and the last two digits: the story can be told,
+// the person cannot.
+func masked(number string) string {
+	if len(number) < 8 {
+		return strings.Repeat("*", len(number))
+	}
+	return number[:4] + strings.Repeat("*", len(number)-6) + number[len(number)-2:]
+}

@@ -1,0 +1,197 @@
+// Package sandbox is a pretend provider: a server that speaks Safe Haven's wire
+// format, keeps its own books of what it sold, and can be told to go wrong.
+//
+// The number that is bought for decides what happens (story.go). The books are
+// a file of their own, so that what the provider did survives a crash of ours
+// and can be compared with what we believe it did. Nothing in Kobo knows that
+// it talks to a sandbox: it is reached over HTTP, as the real one is.
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/provider/safehaven"
+)
+
+// What the pretend Safe Haven knows of its one client. They are no secrets:
+// the key is made for each set of books.
+const (
+	clientID     = "0f0e0d0c0b0a09080706050403020100"
+	ibsClientID  = "64aa00000000000000000001"
+	issuer       = "https://kobo.invalid"
+	audience     = "https://safehaven.sandbox.invalid"
+	debitAccount = "0100000001"
+)
+
+// Config says where the books are and how the pretend provider behaves.
+type Config struct {
+	Path  string         // the file of the books; it is made if there is none
+	Clock *clock.Movable // moved by the control endpoints; nil makes one
+	// Hold is how long an answer that gets lost is held before the connection
+	// is dropped; longer than the deadline of whoever waits. Zero means 30 s.
+	Hold time.Duration
+	// TokenLife is how long an access token is good. Zero means an hour.
+	TokenLife time.Duration
+}
+
+// Sandbox is the pretend provider with its books open.
+type Sandbox struct {
+	books     *db.DB
+	clock     *clock.Movable
+	hold      time.Duration
+	tokenLife time.Duration
+	key       *rsa.PrivateKey // the client's; we only use its public half
+	secret    []byte          // signs the access tokens
+
+	refusals, losses atomic.Uint64 // which manner is next
+	release          sync.Once
+	released         chan struct{}
+
+	moving    sync.Mutex // one move of the clock at a time
+	onAdvance func(ctx context.Context, offset time.Duration) error
+}
+
+// Open opens the books, makes them if there are none, and sets the clock to
+// where it was left.
+func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = new(clock.Movable)
+	}
+	if cfg.Hold <= 0 {
+		cfg.Hold = 30 * time.Second
+	}
+	if cfg.TokenLife <= 0 {
+		cfg.TokenLife = time.Hour
+	}
+	books, err := db.Open(ctx, "sqlite:"+cfg.Path)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	s := &Sandbox{
+		books: books, clock: cfg.Clock, hold: cfg.Hold, tokenLife: cfg.TokenLife,
+		released: make(chan struct{}),
+	}
+	if err := s.prepare(ctx); err != nil {
+		books.Close()
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Sandbox) prepare(ctx context.Context) error {
+	if err := s.createTables(ctx); err != nil {
+		return err
+	}
+	secret, err := s.remembered(ctx, "token_secret", func() (string, error) {
+		var b [32]byte
+		_, err := rand.Read(b[:])
+		return hex.EncodeToString(b[:]), err
+	})
+	if err != nil {
+		return err
+	}
+	key, err := s.remembered(ctx, "client_key", newKey)
+	if err != nil {
+		return err
+	}
+	if s.key, err = jwt.ParseRSAPrivateKeyFromPEM([]byte(key)); err != nil {
+		return errors.New("the key in the books cannot be read")
+	}
+	s.secret = []byte(secret)
+	offset, err := s.setting(ctx, "clock_offset")
+	if err != nil || offset == "" {
+		return err
+	}
+	n, err := strconv.ParseInt(offset, 10, 64)
+	if err != nil {
+		return errors.New("the clock's offset in the books cannot be read")
+	}
+	s.clock.MoveTo(time.Duration(n) * time.Microsecond)
+	return nil
+}
+
+// remembered is a setting, made when it is first asked for.
+func (s *Sandbox) remembered(ctx context.Context, name string, newValue func() (string, error)) (string, error) {
+	value, err := s.setting(ctx, name)
+	if err != nil || value != "" {
+		return value, err
+	}
+	if value, err = newValue(); err != nil {
+		return "", err
+	}
+	return value, s.set(ctx, name, value)
+}
+
+func newKey() (string, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return "", err
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})), nil
+}
+
+// Release lets go of the answers that are held, and of those that would be, so
+// that a server need not wait for them when it shuts down.
+func (s *Sandbox) Release() { s.release.Do(func() { close(s.released) }) }
+
+// Close releases what is held and closes the books. Stop serving first.
+func (s *Sandbox) Close() {
+	s.Release()
+	s.books.Close()
+}
+
+// OnAdvance sets what is to be done after the clock was moved and before the
+// control endpoint answers. Set it before serving.
+func (s *Sandbox) OnAdvance(fn func(ctx context.Context, offset time.Duration) error) {
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	s.onAdvance = fn
+}
+
+// SafeHaven is the configuration with which the Safe Haven plug is our client.
+// The deadlines are for the caller to set.
+func (s *Sandbox) SafeHaven(baseURL string) safehaven.Config {
+	return safehaven.Config{
+		BaseURL:  baseURL,
+		ClientID: clientID,
+		PrivateKeyPEM: string(pem.EncodeToMemory(&pem.Block{
+			Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(s.key),
+		})),
+		Issuer:       issuer,
+		Audience:     audience,
+		DebitAccount: debitAccount,
+	}
+}
+
+// Handler is the whole pretend provider: Safe Haven's paths and the control
+// endpoints. Serve it on this machine's loopback address only.
+func (s *Sandbox) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/sandbox/", s.Control())
+	mux.HandleFunc("POST /oauth2/token", s.token)
+	mux.Handle("GET /vas/services", s.known(s.services))
+	mux.Handle("GET /vas/service/{id}/service-categories", s.known(s.categories))
+	mux.Handle("GET /vas/service-category/{id}/products", s.known(s.products))
+	mux.Handle("POST /vas/pay/{kind}", s.known(s.pay))
+	mux.Handle("GET /vas/transaction/{reference}", s.known(s.transaction))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, http.StatusNotFound, "Cannot "+r.Method+" "+r.URL.Path)
+	})
+	return mux
+}

@@ -1,0 +1,131 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// The stories a number tells by its last two digits (completion.md §5). Any
+// other ending is delivered at once.
+const (
+	definiteNo       = "01"
+	doneAnswerLost   = "02"
+	undoneAnswerLost = "03"
+	doneFault        = "04" // HTTP 500, and executed
+	undoneFault      = "05" // HTTP 500, and not executed
+	pendingThenDone  = "06"
+	pendingThenNo    = "07"
+)
+
+// The states of a sale, in the provider's words.
+const (
+	pending    = "pending"
+	successful = "successful"
+	failed     = "failed"
+)
+
+// sale is one line of the pretend provider's books.
+type sale struct {
+	reference   string // the caller's
+	id          string // ours, 24 hex digits
+	kind        string // airtime, data, cable-tv or utility
+	category    string
+	product     string
+	productName string
+	number      string
+	amount      money.Kobo
+	ending      string
+	status      string
+	token       string // for a prepaid meter
+	executions  int64
+	requests    int64
+	polls       int64
+	createdAt   int64
+	updatedAt   int64
+}
+
+// tell fills in what the number's story makes of a sale, and says whether the
+// sale enters the books at all.
+func (v *sale) tell() bool {
+	v.ending = v.number[max(0, len(v.number)-2):]
+	switch v.ending {
+	case undoneAnswerLost, undoneFault:
+		return false
+	case definiteNo:
+		v.status = failed
+	case pendingThenDone, pendingThenNo:
+		v.status = pending
+	default:
+		v.status, v.executions = successful, 1
+	}
+	return true
+}
+
+// settle ends a sale that was pending.
+func (v *sale) settle() {
+	if v.ending == pendingThenDone {
+		v.status, v.executions = successful, 1
+		return
+	}
+	v.status = failed
+}
+
+// saleID and the like are made from the reference, so that a sale looks the
+// same whenever it is asked for.
+func saleID(reference string) string     { return digest("id", reference)[:24] }
+func saleNumber(reference string) string { return digest("reference", reference)[:32] }
+
+// meterToken is twenty digits.
+func meterToken(reference string) string {
+	n, err := strconv.ParseUint(digest("token", reference)[:15], 16, 64)
+	if err != nil {
+		return ""
+	}
+	digits := strconv.FormatUint(n, 10)
+	return ("00000000000000000000" + digits)[len(digits):]
+}
+
+func digest(what, reference string) string {
+	sum := sha256.Sum256([]byte(what + "\x00" + reference))
+	return hex.EncodeToString(sum[:])
+}
+
+// record is the sale as GET /vas/transaction shows it.
+func (v *sale) record() map[string]any {
+	var reversal any
+	if v.status == failed && v.polls > 0 {
+		reversal = "rev-" + v.id
+	}
+	c := categoryByID[v.category]
+	out := map[string]any{
+		"_id":                      v.id,
+		"serviceCategoryId":        map[string]any{"_id": c.id, "name": c.name},
+		"serviceId":                map[string]any{"_id": c.service.id, "name": c.service.name},
+		"productName":              v.productName,
+		"reference":                saleNumber(v.reference),
+		"externalReference":        v.reference,
+		"internalReference":        "int-" + v.id,
+		"debitPaymentReference":    "dbt-" + v.id,
+		"reversalPaymentReference": reversal,
+		"transactionId":            "vend-" + v.id,
+		"transactionStatus":        v.status,
+		"paymentStatus":            "successful",
+		"receiverNumber":           v.number,
+		"vasType":                  c.service.identifier,
+		"channel":                  "WEB",
+		"vendor":                   vendorID,
+		"transactionFee":           0,
+		"debitedAmount":            v.amount,
+		"transactionAmount":        v.amount,
+		"createdAt":                clock.Text(clock.Time(v.createdAt)),
+		"updatedAt":                clock.Text(clock.Time(v.updatedAt)),
+	}
+	if v.token != "" && v.status == successful {
+		out["utilityToken"] = v.token
+	}
+	return out
+}

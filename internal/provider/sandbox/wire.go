@@ -1,0 +1,73 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// requestLimit is the longest request we read.
+const requestLimit = 64 << 10
+
+// write answers with JSON. A client that went away is no concern of ours.
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// answer is Safe Haven's envelope for a yes.
+func answer(w http.ResponseWriter, message string, data any) {
+	write(w, http.StatusOK, map[string]any{"statusCode": http.StatusOK, "message": message, "data": data})
+}
+
+// refuse is Safe Haven's envelope for a no, dressed as HTTP says.
+func refuse(w http.ResponseWriter, status int, message string) {
+	write(w, status, refusal(status, message))
+}
+
+func refusal(status int, message string) any {
+	return map[string]any{
+		"statusCode": status, "message": message, "error": http.StatusText(status), "error_description": nil,
+	}
+}
+
+func broken(w http.ResponseWriter) {
+	refuse(w, http.StatusInternalServerError, "Internal server error")
+}
+
+func oauthError(w http.ResponseWriter, status int, code, description string) {
+	write(w, status, map[string]string{"error": code, "error_description": description})
+}
+
+// decline is a definite no about what was asked. Every other one comes as HTTP
+// 200 with the failure in the body, as the real ones at times do.
+func (s *Sandbox) decline(w http.ResponseWriter, status int, message string) {
+	if s.refusals.Add(1)%2 == 0 {
+		write(w, http.StatusOK, refusal(status, message))
+		return
+	}
+	refuse(w, status, message)
+}
+
+// lose is an answer that never arrives: held until the caller gives up, and
+// every other time cut off in the middle.
+func (s *Sandbox) lose(w http.ResponseWriter, r *http.Request) {
+	if s.losses.Add(1)%2 == 1 {
+		timer := time.NewTimer(s.hold)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+		case <-s.released:
+		}
+	} else {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Content-Length", "400")
+		w.WriteHeader(http.StatusOK)
+		_, _ = w.Write([]byte(`{"statusCode":200,"message":"Data Bundle purch`)) // the cut is the point
+		_ = http.NewResponseController(w).Flush()
+	}
+	// The server closes the connection without another word.
+	panic(http.ErrAbortHandler)
+}

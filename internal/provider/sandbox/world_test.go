@@ -1,0 +1,88 @@
+package sandbox
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/providertest"
+	"github.com/kobo-waas/kobo/internal/provider/safehaven"
+)
+
+func open(t *testing.T, cfg Config) *Sandbox {
+	t.Helper()
+	if cfg.Path == "" {
+		cfg.Path = filepath.Join(t.TempDir(), "sandbox.db")
+	}
+	s, err := Open(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// plug is Safe Haven's plug as a client of s through a wire.
+func plug(t *testing.T, s *Sandbox, clk clock.Clock) (*safehaven.Plug, *providertest.Wire) {
+	t.Helper()
+	wire := providertest.NewWire(t, s.Handler())
+	cfg := s.SafeHaven(wire.URL)
+	cfg.Deadline, cfg.ReadDeadline = 1500*time.Millisecond, 3*time.Second
+	p, err := safehaven.New(cfg, clk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, wire
+}
+
+// mtn is a bundle that the catalogue has, for a phone with this ending.
+func mtn(ending string) provider.Purchase {
+	return provider.Purchase{
+		Kind: provider.Data, Category: catalogue[1].categories[0].id, Product: "mtn-1gb-7d",
+		Amount: 800 * money.Naira, Phone: "080312345" + ending,
+	}
+}
+
+func executions(t *testing.T, s *Sandbox, reference string) int {
+	t.Helper()
+	rows, err := s.executed(context.Background(), reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, v := range rows {
+		n += int(v.executions)
+	}
+	return n
+}
+
+func TestSafeHavenPlug(t *testing.T) {
+	s := open(t, Config{})
+	purchases := map[string]func(ending string) provider.Purchase{
+		"data": mtn,
+		"cable TV": func(ending string) provider.Purchase {
+			return provider.Purchase{
+				Kind: provider.CableTV, Category: catalogue[3].categories[0].id, Product: "dstv-compact|dstv-french",
+				Amount: 26000 * money.Naira, Card: "70123456" + ending,
+			}
+		},
+	}
+	for name, purchase := range purchases {
+		t.Run(name, func(t *testing.T) {
+			providertest.RunBiller(t, func(t *testing.T) providertest.World {
+				p, wire := plug(t, s, s.clock)
+				return providertest.World{
+					Biller: p, Wire: wire, Paying: "/vas/pay/", Asking: "/vas/transaction/", Purchase: purchase,
+					Executed: func(t *testing.T, reference string) int { return executions(t, s, reference) },
+				}
+			})
+		})
+		if testing.Short() {
+			break
+		}
+	}
+}
