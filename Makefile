@@ -1,0 +1,46 @@
+# Everything here needs Go and nothing else; `make test` starts its own
+# PostgreSQL (and installs one where it may).
+
+GO       ?= go
+TOOL     := $(GO) tool -modfile=tools/go.mod
+POSTGRES := $(GO) run ./internal/db/dbtest/pgtest
+PACKAGES ?= ./...
+FUZZTIME ?= 20s
+BENCH    ?= .
+
+.DEFAULT_GOAL := help
+.PHONY: help run check test test-pg bench fuzz lint generate
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+run: ## start Kobo in sandbox mode (the same as: go run ./cmd/kobo dev)
+	$(GO) run ./cmd/kobo dev
+
+check: ## everything CI runs
+	.ci/run
+
+test: ## every test, on SQLite and PostgreSQL (PACKAGES=./internal/ledger/... for some)
+	$(POSTGRES) -- $(GO) test $(PACKAGES)
+
+test-pg: ## the PostgreSQL half of the tests alone
+	$(POSTGRES) -- $(GO) test -run '/^postgres$$' $(PACKAGES)
+
+bench: ## benchmarks, with every commit on the disk as in production (BENCH=Commit for some)
+	$(POSTGRES) -durable -- $(GO) test -run '^$$' -bench '$(BENCH)' $(PACKAGES)
+
+fuzz: ## every fuzz target for a while (FUZZTIME=20s)
+	@set -e; grep -rl '^func Fuzz' --include='*_test.go' internal cmd | while read -r file; do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
+			echo "$$file $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")"; \
+		done; \
+	done
+
+lint: ## formatting, go vet and staticcheck
+	@unformatted=$$($(TOOL) gofumpt -l cmd internal); test -z "$$unformatted" || { echo "run '$(TOOL) gofumpt -w' on:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+
+generate: ## make the generated code again from its sources
+	$(GO) generate ./...
