@@ -1,0 +1,77 @@
+package company
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// How long tokens live. The contract gives fifteen minutes to the access token
+// and leaves the refresh token open: thirty days, so that a company which calls
+// at all within a month need not fetch its API key.
+const (
+	AccessLife  = 15 * time.Minute
+	RefreshLife = 30 * 24 * time.Hour
+)
+
+// use is what a token is good for. It is signed with the rest: a refresh token
+// opens no door, and an access token buys no other.
+type use string
+
+const (
+	access  use = "access"
+	refresh use = "refresh"
+)
+
+type claims struct {
+	jwt.RegisteredClaims
+	Use use `json:"use"`
+}
+
+// issue signs a token for the company under the current key, whose id goes into
+// the header.
+func (s *Service) issue(u use, reference, tokenID string, life time.Duration) (string, error) {
+	now := s.clock.Now()
+	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Subject: reference, ID: tokenID,
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(life)),
+		},
+		Use: u,
+	})
+	keyID, key := s.signer.Current()
+	t.Header["kid"] = keyID
+	signed, err := t.SignedString(key)
+	if err != nil {
+		return "", fmt.Errorf("company: %w", err)
+	}
+	return signed, nil
+}
+
+// read verifies a token for one use and returns whose and which it is. Only
+// HS256 is taken, under a key that the ring holds, and only with an expiry.
+func (s *Service) read(u use, token string) (reference, tokenID string, err error) {
+	var c claims
+	_, err = jwt.ParseWithClaims(token, &c, s.verifyingKey,
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
+		jwt.WithExpirationRequired(), jwt.WithStrictDecoding(), jwt.WithTimeFunc(s.clock.Now))
+	switch {
+	case err != nil:
+		return "", "", err
+	case c.Use != u:
+		return "", "", fmt.Errorf("company: a token for %q where %q is wanted", c.Use, u)
+	case c.Subject == "":
+		return "", "", fmt.Errorf("company: a token of nobody")
+	}
+	return c.Subject, c.ID, nil
+}
+
+func (s *Service) verifyingKey(t *jwt.Token) (any, error) {
+	keyID, _ := t.Header["kid"].(string)
+	key, ok := s.signer.Find(keyID)
+	if !ok {
+		return nil, fmt.Errorf("company: no key %q", keyID)
+	}
+	return key, nil
+}

@@ -1,0 +1,69 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+var auditTable = &db.Table{
+	Name: "operator_audit", Key: 2,
+	Columns: append(db.Texts("company_id", "id", "operator", "action", "subject", "details"), db.Ints("created_at")...),
+}
+
+// insertLine writes a line that no ledger unit carries.
+func insertLine(ctx context.Context, q db.Querier, line db.Record) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO operator_audit (company_id, id, operator, action, subject, details, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`, line.Values...)
+	return err
+}
+
+func (s *Service) countLines(ctx context.Context, company string) (int, error) {
+	return db.One(ctx, s.db, db.Value[int],
+		`SELECT count(*) FROM operator_audit WHERE ($1 = '' OR company_id = $1)`, company)
+}
+
+func (s *Service) lines(ctx context.Context, company string, limit, offset int) ([]Line, error) {
+	return db.All(ctx, s.db, func(r db.Scanner) (Line, error) {
+		var l Line
+		var details string
+		var at int64
+		if err := r.Scan(&l.Company, &l.ID, &l.Operator, &l.Action, &l.Subject, &details, &at); err != nil {
+			return l, err
+		}
+		l.CreatedAt = clock.Time(at)
+		return l, json.Unmarshal([]byte(details), &l.Details)
+	}, `
+		SELECT company_id, id, operator, action, subject, details, created_at FROM operator_audit
+		WHERE ($1 = '' OR company_id = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, company, limit, offset)
+}
+
+// insertKey makes no row if the name has a working key.
+func insertKey(ctx context.Context, q db.Querier, k Key) (int64, error) {
+	return q.Exec(ctx, `
+		INSERT INTO operator_key (id, name, hash, state, created_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT DO NOTHING`, k.ID, k.Name, k.hash, k.State, clock.Micros(k.CreatedAt))
+}
+
+func revokeKey(ctx context.Context, q db.Querier, name string) (int64, error) {
+	return q.Exec(ctx, `UPDATE operator_key SET state = $2 WHERE name = $1 AND state = $3`, name, revoked, active)
+}
+
+func (s *Service) findKeys(ctx context.Context) ([]Key, error) {
+	return db.All(ctx, s.db, func(r db.Scanner) (Key, error) {
+		var k Key
+		var at int64
+		err := r.Scan(&k.ID, &k.Name, &k.hash, &k.State, &at)
+		k.CreatedAt = clock.Time(at)
+		return k, err
+	}, `SELECT id, name, hash, state, created_at FROM operator_key ORDER BY created_at, id`)
+}
+
+// rehashKey changes nothing but how the same key is hashed.
+func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
+	_, err := s.db.Exec(ctx, `UPDATE operator_key SET hash = $3 WHERE id = $1 AND hash = $2`, k.ID, k.hash, hash)
+	return err
+}
