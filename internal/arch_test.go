@@ -16,6 +16,7 @@ var order = []string{
 	"internal/app",
 	"internal/console",
 	"internal/admin",
+	"internal/api/apitest",
 	"internal/api",
 	"internal/report",
 	// The plugs, and what stands in for the real providers.
@@ -62,7 +63,7 @@ var (
 	edges      = []string{"internal/api", "internal/admin", "internal/console"}
 	// harness is code for tests: the program never contains it.
 	harness = []string{
-		"internal/sim", "internal/apptest", "internal/provider/providertest",
+		"internal/sim", "internal/apptest", "internal/api/apitest", "internal/provider/providertest",
 		"internal/db/dbtest", "internal/db/dbtest/cluster", "internal/db/dbtest/pgtest",
 	}
 	drivers = []string{

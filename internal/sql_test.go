@@ -27,6 +27,12 @@ var overCompanies = map[string]string{
 	"operation.caseCount": "operators work across companies",
 	"company.count":       "operators work across companies",
 	"company.page":        "operators work across companies",
+
+	"settlement.findAdjustment":   "the approving operator knows the adjustment by its id alone",
+	"settlement.countAdjustments": "operators work across companies",
+	"settlement.adjustments":      "operators work across companies",
+
+	"report.companies": "the integrity of the whole book is a round of all companies",
 }
 
 // tenantless are the tables that belong to no company.
@@ -202,7 +208,7 @@ func sqlLivesInStores(found []statement) (complaints []string) {
 func sqlIsConstant(found []statement) (complaints []string) {
 	for _, s := range found {
 		if ownSchema[s.dir] == "" && (s.built || strings.Contains(s.text, "%s")) {
-			complaints = append(complaints, s.complain("a statement is one constant text, so that it can be checked; for an optional condition say ($2 = '' OR kind = $2)"))
+			complaints = append(complaints, s.complain("a statement is one constant text, so that it can be checked; for an optional condition say (created_at >= $2 OR $2 = 0), the column first, which gives PostgreSQL the parameter's type"))
 		}
 	}
 	return complaints
@@ -246,6 +252,11 @@ func TestStatementsKeepTheRules(t *testing.T) {
 	for _, rule := range []func([]statement) []string{sqlLivesInStores, sqlIsConstant, tablesAreOfThePackage, tenantsAreNamed} {
 		for _, complaint := range rule(found) {
 			t.Error(complaint)
+		}
+	}
+	for owner := range overCompanies {
+		if !slices.ContainsFunc(found, func(s statement) bool { return s.owner == owner }) {
+			t.Errorf("%s is on the list of statements over all companies, and has none", owner)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestManyProcessesShareOneServer(t *testing.T) {
 	const child = "KOBO_DBTEST_CHILD"
 	if os.Getenv(child) != "" {
 		var all sync.WaitGroup
-		for i := range 6 {
+		for i := range 3 {
 			all.Go(func() {
 				t.Run(fmt.Sprint(i), func(t *testing.T) {
 					for range 2 {
