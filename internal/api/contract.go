@@ -1,0 +1,191 @@
+package api
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed openapi.yaml
+var source []byte
+
+// contract is openapi.yaml as the edge uses it.
+type contract struct {
+	operations map[string]*operation // by "METHOD /path"
+	json       []byte
+}
+
+// operation is one operation of the document and what its x- fields say.
+type operation struct {
+	id         string
+	path       string
+	family     family
+	open       bool   // needs no access token
+	tokens     bool   // gives tokens: limited by address and reference
+	idempotent bool   // takes an Idempotency-Key
+	rules      *rules // nil: takes no body
+}
+
+// document is the part of OpenAPI that the edge reads.
+type document struct {
+	Paths map[string]map[string]struct {
+		OperationID string             `json:"operationId"`
+		Tags        []string           `json:"tags"`
+		Family      family             `json:"x-family"`
+		Limit       string             `json:"x-limit"`
+		Idempotent  bool               `json:"x-idempotent"`
+		Security    []map[string][]any `json:"security"`
+		RequestBody *struct {
+			Content map[string]struct {
+				Schema struct {
+					Ref string `json:"$ref"`
+				} `json:"schema"`
+			} `json:"content"`
+		} `json:"requestBody"`
+	} `json:"paths"`
+	Components struct {
+		Schemas map[string]schemaNode `json:"schemas"`
+	} `json:"components"`
+}
+
+// readContract reads the document. A mistake in it stops the program at start,
+// not at the first request.
+func readContract(text []byte) (*contract, error) {
+	rendered, err := yamlToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("contract: %w", err)
+	}
+	var doc document
+	if err := json.Unmarshal(rendered, &doc); err != nil {
+		return nil, fmt.Errorf("contract: %w", err)
+	}
+	compile, err := ruleCompiler(rendered)
+	if err != nil {
+		return nil, fmt.Errorf("contract: %w", err)
+	}
+	c := &contract{operations: map[string]*operation{}, json: rendered}
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			op := &operation{
+				id: o.OperationID, path: path, family: o.Family, idempotent: o.Idempotent, tokens: o.Limit == "token",
+				open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
+			}
+			if !slices.Contains(families, op.family) {
+				return nil, fmt.Errorf("contract: %s has the unknown family %q", op.id, op.family)
+			}
+			if o.RequestBody != nil {
+				ref := o.RequestBody.Content["application/json"].Schema.Ref
+				if op.rules, err = compile(ref, doc.Components.Schemas); err != nil {
+					return nil, fmt.Errorf("contract: %s: %w", op.id, err)
+				}
+			}
+			c.operations[strings.ToUpper(method)+" "+path] = op
+		}
+	}
+	return c, nil
+}
+
+// ruleCompiler returns a function that compiles the request schema behind a
+// reference, such as #/components/schemas/DataPurchase.
+func ruleCompiler(rendered []byte) (func(ref string, schemas map[string]schemaNode) (*rules, error), error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(rendered))
+	if err != nil {
+		return nil, err
+	}
+	const name = "openapi.json"
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	c.RegisterFormat(&jsonschema.Format{Name: "int64", Validate: wholeNumber})
+	if err := c.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	return func(ref string, schemas map[string]schemaNode) (*rules, error) {
+		node, ok := schemas[strings.TrimPrefix(ref, "#/components/schemas/")]
+		if !ok {
+			return nil, fmt.Errorf("the body's schema %q must be a reference to a component", ref)
+		}
+		s, err := c.Compile(name + ref)
+		if err != nil {
+			return nil, err
+		}
+		r := &rules{schema: s, place: map[string]int{}}
+		r.number("", node, schemas)
+		return r, nil
+	}, nil
+}
+
+// yamlToJSON renders YAML as JSON with the keys in the order of the text, which
+// is the order people read the reference in.
+func yamlToJSON(text []byte) ([]byte, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err := writeNode(&out, &root)
+	return out.Bytes(), err
+}
+
+func writeNode(out *bytes.Buffer, n *yaml.Node) error {
+	switch n.Kind {
+	case yaml.DocumentNode:
+		return writeNode(out, n.Content[0])
+	case yaml.AliasNode:
+		return writeNode(out, n.Alias)
+	case yaml.MappingNode:
+		return writeMany(out, n, '{', '}', 2)
+	case yaml.SequenceNode:
+		return writeMany(out, n, '[', ']', 1)
+	default:
+		var v any
+		if err := n.Decode(&v); err != nil {
+			return err
+		}
+		return writeValue(out, v)
+	}
+}
+
+// writeMany writes the children of a list (step 1) or a map (step 2: keys and
+// values in turn).
+func writeMany(out *bytes.Buffer, n *yaml.Node, open, shut byte, step int) error {
+	out.WriteByte(open)
+	for i := 0; i < len(n.Content); i += step {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if step == 2 {
+			if err := writeValue(out, n.Content[i].Value); err != nil {
+				return err
+			}
+			out.WriteByte(':')
+		}
+		if err := writeNode(out, n.Content[i+step-1]); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(shut)
+	return nil
+}
+
+func writeValue(out *bytes.Buffer, v any) error {
+	b, err := json.Marshal(v)
+	out.Write(b)
+	return err
+}
+
+// ids are the operation ids of the document, sorted.
+func (c *contract) ids() []string {
+	var out []string
+	for op := range maps.Values(c.operations) {
+		out = append(out, op.id)
+	}
+	slices.Sort(out)
+	return out
+}
