@@ -1,0 +1,262 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// rules are the request schema of one operation. All problems of a body are
+// reported together, in the order of the schema (x-order), fields the schema
+// does not know after the ones it does, in the order the caller sent them
+// (completion.md §1).
+type rules struct {
+	schema *jsonschema.Schema
+	// place is where a field stands in the schema, by its dotted path; for the
+	// unknown fields of an object, by its path and unknownFields.
+	place map[string]int
+}
+
+const unknownFields = "*"
+
+// schemaNode is what the order of fields is read from.
+type schemaNode struct {
+	Ref        string                `json:"$ref"`
+	Order      int                   `json:"x-order"`
+	Properties map[string]schemaNode `json:"properties"`
+}
+
+// number gives the fields below path their places, depth first.
+func (r *rules) number(path string, node schemaNode, schemas map[string]schemaNode) {
+	if node.Ref != "" {
+		node = schemas[strings.TrimPrefix(node.Ref, "#/components/schemas/")]
+	}
+	names := slices.SortedFunc(maps.Keys(node.Properties), func(a, b string) int {
+		return node.Properties[a].Order - node.Properties[b].Order
+	})
+	for _, name := range names {
+		p := dotted(path, name)
+		r.place[p] = len(r.place)
+		r.number(p, node.Properties[name], schemas)
+	}
+	r.place[dotted(path, unknownFields)] = len(r.place)
+}
+
+func dotted(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// check is nil when the body keeps every rule, or a fault with one line for
+// each that it breaks.
+func (r *rules) check(b *body) error {
+	err := r.schema.Validate(b.value)
+	if err == nil && b.unprintable == nil {
+		return nil
+	}
+	var found problems
+	for _, path := range b.unprintable {
+		if place, known := r.place[path]; known {
+			found.add(problem{field: path, place: place, text: "must not contain control characters", alone: true})
+		}
+	}
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &invalid) {
+		r.collect(&found, b, invalid)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	f := fault.New(fault.Invalid, "Validation error")
+	f.Details = found.lines()
+	return f
+}
+
+// collect turns the leaves of a validation error into problems.
+func (r *rules) collect(found *problems, b *body, e *jsonschema.ValidationError) {
+	path := strings.Join(e.InstanceLocation, ".")
+	switch k := e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference:
+		for _, cause := range e.Causes {
+			r.collect(found, b, cause)
+		}
+	case *kind.Required:
+		for _, name := range k.Missing {
+			field := dotted(path, name)
+			found.add(problem{field: field, place: r.place[field], text: "is required"})
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			found.add(problem{
+				field: dotted(path, name), place: r.place[dotted(path, unknownFields)],
+				sent: slices.Index(b.keys, name), text: "is not allowed",
+			})
+		}
+	default:
+		p := problem{field: path, place: r.place[path], text: words(k, at(b.value, e.InstanceLocation))}
+		if at(b.value, e.InstanceLocation) == "" {
+			p.text, p.alone = "is not allowed to be empty", true
+		}
+		found.add(p)
+	}
+}
+
+// at is the value at a place in the body.
+func at(value any, location []string) any {
+	for _, step := range location {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		}
+	}
+	return value
+}
+
+// problem is one broken rule.
+type problem struct {
+	field string
+	place int // where the field stands in the schema
+	sent  int // where an unknown field stands in the body
+	text  string
+	alone bool // says all there is to say about the field
+}
+
+type problems []problem
+
+func (p *problems) add(next problem) { *p = append(*p, next) }
+
+// lines are the problems as the caller reads them.
+func (p problems) lines() []string {
+	slices.SortStableFunc(p, func(a, b problem) int {
+		if a.place != b.place {
+			return a.place - b.place
+		}
+		if a.sent != b.sent {
+			return a.sent - b.sent
+		}
+		if a.alone != b.alone && a.alone {
+			return -1
+		}
+		return 0
+	})
+	var out []string
+	settled := map[string]bool{}
+	for _, one := range p {
+		if settled[one.field] {
+			continue
+		}
+		settled[one.field] = one.alone
+		field := one.field
+		if field == "" {
+			field = "value"
+		}
+		out = append(out, `"`+field+`" `+one.text)
+	}
+	return out
+}
+
+// words says a broken rule in the contract's words.
+func words(k jsonschema.ErrorKind, value any) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		return typeWords(k)
+	case *kind.Enum:
+		return "must be one of [" + list(k.Want) + "]"
+	case *kind.Const:
+		return "must be [" + list([]any{k.Want}) + "]"
+	case *kind.MinLength:
+		return fmt.Sprintf("length must be at least %d characters long", k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("length must be less than or equal to %d characters long", k.Want)
+	case *kind.Pattern:
+		return fmt.Sprintf(`with value "%v" fails to match the required pattern: /%s/`, value, k.Want)
+	case *kind.Minimum:
+		return "must be greater than or equal to " + k.Want.RatString()
+	case *kind.Maximum:
+		return "must be less than or equal to " + k.Want.RatString()
+	case *kind.ExclusiveMinimum:
+		return "must be greater than " + k.Want.RatString()
+	case *kind.ExclusiveMaximum:
+		return "must be less than " + k.Want.RatString()
+	case *kind.Format:
+		return formatWords(k)
+	default:
+		return "is invalid"
+	}
+}
+
+func typeWords(k *kind.Type) string {
+	if len(k.Want) > 1 {
+		return "must be one of [" + strings.Join(k.Want, ", ") + "]"
+	}
+	switch want := k.Want[0]; {
+	case want == "integer" && k.Got == "number":
+		return "must be an integer"
+	case want == "integer" || want == "number":
+		return "must be a number"
+	case want == "object":
+		return "must be of type object"
+	case want == "array":
+		return "must be an array"
+	default:
+		return "must be a " + want
+	}
+}
+
+func formatWords(k *kind.Format) string {
+	switch k.Want {
+	case "email":
+		return "must be a valid email"
+	case "date":
+		return "must be in YYYY-MM-DD format"
+	case "int64":
+		return k.Err.Error()
+	default:
+		return "is invalid"
+	}
+}
+
+func list(values []any) string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = fmt.Sprint(v)
+	}
+	return strings.Join(out, ", ")
+}
+
+// maxSafe is the largest whole number that every JSON reader keeps exactly.
+const maxSafe = 1<<53 - 1
+
+// wholeNumber is the format of identifiers that are numbers. JSON Schema calls
+// 1.0 and 1e0 integers; the contract wants the digits, so the raw token is read.
+func wholeNumber(v any) error {
+	n, ok := v.(json.Number)
+	if !ok {
+		return nil
+	}
+	digits := strings.TrimPrefix(n.String(), "-")
+	if strings.ContainsAny(digits, ".eE") {
+		return jsonschema.LocalizableError("must be an integer")
+	}
+	if i, err := strconv.ParseInt(digits, 10, 64); err != nil || i > maxSafe {
+		return jsonschema.LocalizableError("must be a safe number")
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+func purchaseRules(t testing.TB) *rules {
+	t.Helper()
+	c, err := readContract(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.operations["POST /api/v1/vtu/purchase-data"].rules
+}
+
+const goodPurchase = `{"idempotencyKey":"order-1","serviceCategoryId":"category","productId":"product","phoneNumber":"08012345678","settlementId":1}`
+
+// with is the good purchase with one field replaced, or taken out by "".
+func with(field, value string) string {
+	var out []string
+	for part := range strings.SplitSeq(strings.Trim(goodPurchase, "{}"), ",") {
+		name, _, _ := strings.Cut(part, ":")
+		switch {
+		case name != `"`+field+`"`:
+			out = append(out, part)
+		case value != "":
+			out = append(out, name+":"+value)
+		}
+	}
+	return "{" + strings.Join(out, ",") + "}"
+}
+
+// read sends a body through the rules and returns the problems, or the message
+// when it was not even decoded.
+func read(t testing.TB, rules *rules, contentType, text string) (string, []string) {
+	t.Helper()
+	r := httptest.NewRequest("POST", "/", strings.NewReader(text))
+	r.Header.Set("Content-Type", contentType)
+	_, err := readBody(httptest.NewRecorder(), r, rules)
+	if err == nil {
+		return "", nil
+	}
+	f := fault.Of(err)
+	return f.Message, f.Details
+}
+
+func TestRulesSpeakTheContractsWords(t *testing.T) {
+	rules := purchaseRules(t)
+	long := func(n int) string { return `"` + strings.Repeat("é", n) + `"` }
+	for _, c := range []struct {
+		name, body string
+		want       []string
+	}{
+		{"good", goodPurchase, nil},
+		{"all at once, in the order of the schema, unknown fields last as sent",
+			`{"zebra":1,"settlementId":"1","productId":7,"amount":500,"idempotencyKey":"abc"}`, []string{
+				`"idempotencyKey" length must be at least 4 characters long`,
+				`"serviceCategoryId" is required`,
+				`"productId" must be a string`,
+				`"phoneNumber" is required`,
+				`"settlementId" must be a number`,
+				`"zebra" is not allowed`,
+				`"amount" is not allowed`,
+			}},
+		{"nothing", `{}`, []string{
+			`"idempotencyKey" is required`, `"serviceCategoryId" is required`, `"productId" is required`,
+			`"phoneNumber" is required`, `"settlementId" is required`,
+		}},
+		{"empty", with("idempotencyKey", `""`), []string{`"idempotencyKey" is not allowed to be empty`}},
+		{"empty with a pattern", with("phoneNumber", `""`), []string{`"phoneNumber" is not allowed to be empty`}},
+		{"null", with("productId", `null`), []string{`"productId" must be a string`}},
+		{"characters, not bytes", with("idempotencyKey", long(250)), nil},
+		{"too long", with("idempotencyKey", long(251)), []string{`"idempotencyKey" length must be less than or equal to 250 characters long`}},
+		{"too short", with("productId", `"éé"`), []string{`"productId" length must be at least 4 characters long`}},
+		{"pattern", with("phoneNumber", `"+2348012345"`), []string{
+			`"phoneNumber" with value "+2348012345" fails to match the required pattern: /^\d{11}$/`}},
+		{"twelve digits", with("phoneNumber", `"080123456789"`), []string{
+			`"phoneNumber" with value "080123456789" fails to match the required pattern: /^\d{11}$/`}},
+		{"arabic digits", with("phoneNumber", `"٠٨٠١٢٣٤٥٦٧٨"`), []string{
+			`"phoneNumber" with value "٠٨٠١٢٣٤٥٦٧٨" fails to match the required pattern: /^\d{11}$/`}},
+		{"number as text", with("settlementId", `"1"`), []string{`"settlementId" must be a number`}},
+		{"true", with("settlementId", `true`), []string{`"settlementId" must be a number`}},
+		{"fraction", with("settlementId", `1.5`), []string{`"settlementId" must be an integer`}},
+		{"whole fraction", with("settlementId", `1.0`), []string{`"settlementId" must be an integer`}},
+		{"exponent", with("settlementId", `1e0`), []string{`"settlementId" must be an integer`}},
+		{"largest safe", with("settlementId", `9007199254740991`), nil},
+		{"unsafe", with("settlementId", `9007199254740992`), []string{`"settlementId" must be a safe number`}},
+		{"huge", with("settlementId", `99999999999999999999999`), []string{`"settlementId" must be a safe number`}},
+		{"NUL", with("idempotencyKey", `"abcd\u0000"`), []string{`"idempotencyKey" must not contain control characters`}},
+		{"control characters count before length", with("idempotencyKey", `"\n"`), []string{`"idempotencyKey" must not contain control characters`}},
+		{"case counts", strings.Replace(goodPurchase, "settlementId", "SettlementId", 1), []string{
+			`"settlementId" is required`, `"SettlementId" is not allowed`}},
+		{"not an object", `[]`, []string{`"value" must be of type object`}},
+		{"null alone", `null`, []string{`"value" must be of type object`}},
+		{"no body", ``, []string{
+			`"idempotencyKey" is required`, `"serviceCategoryId" is required`, `"productId" is required`,
+			`"phoneNumber" is required`, `"settlementId" is required`,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, got := read(t, rules, "application/json", c.body)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s\n%s", c.body, diff)
+			}
+		})
+	}
+}
+
+func TestOnlyCleanJSONIsRead(t *testing.T) {
+	rules := purchaseRules(t)
+	const malformed = "Request body is not valid JSON"
+	for _, c := range []struct{ contentType, body, want string }{
+		{"application/json; charset=utf-8", goodPurchase, ""},
+		{"Application/JSON;charset=UTF-8", goodPurchase, ""},
+		{"application/json", " \r\n" + goodPurchase + "\n", ""},
+		{"", goodPurchase, "Content-Type must be application/json"},
+		{"text/plain", goodPurchase, "Content-Type must be application/json"},
+		{"application/json; charset=latin1", goodPurchase, "Content-Type must be application/json"},
+		{"application/x-www-form-urlencoded", "a=b", "Content-Type must be application/json"},
+		{"application/json", goodPurchase[:40], malformed},
+		{"application/json", `{"a":1,}`, malformed},
+		{"application/json", `{'a':1}`, malformed},
+		{"application/json", `{"a":01}`, malformed},
+		{"application/json", `{"a":NaN}`, malformed},
+		{"application/json", "{\"a\":\"\xff\"}", malformed},
+		{"application/json", "\ufeff" + goodPurchase, malformed},
+		{"application/json", goodPurchase + goodPurchase, "Request body has data after its end"},
+		{"application/json", goodPurchase + "x", "Request body has data after its end"},
+		{"application/json", `{"settlementId":1,"settlementId":2}`, `Request body repeats the field "settlementId"`},
+		{"application/json", `{"a":1,"\u0061":2}`, `Request body repeats the field "a"`},
+		{"application/json", `{"x":[{"y":{"a":1,"a":1}}]}`, `Request body repeats the field "a"`},
+		{"application/json", strings.Repeat("[", 40) + strings.Repeat("]", 40), "Request body is nested too deeply"},
+		{"application/json", strings.Repeat("[", 30000), malformed},
+		{"application/json", with("settlementId", "1e999999999"), "Request body holds a number that is out of range"},
+		{"application/json", with("settlementId", strings.Repeat("9", 50)), "Request body holds a number that is out of range"},
+		{"application/json", `"` + strings.Repeat("a", maxBody) + `"`, "Request body is larger than 64 KiB"},
+	} {
+		if got, _ := read(t, rules, c.contentType, c.body); got != c.want {
+			t.Errorf("%s %.60q: %q, want %q", c.contentType, c.body, got, c.want)
+		}
+	}
+}
+
+// A body of exactly the limit is still read.
+func TestTheLargestBody(t *testing.T) {
+	body := goodPurchase + strings.Repeat(" ", maxBody-len(goodPurchase))
+	if message, _ := read(t, purchaseRules(t), "application/json", body); message != "" {
+		t.Error(message)
+	}
+}
+
+func TestTheSameRequestHasTheSameFingerprint(t *testing.T) {
+	print := func(path, text string) string {
+		b, err := decode([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fingerprint(httptest.NewRequest("POST", path, nil), b)
+	}
+	first := print("/p", `{"a":1,"b":{"c":"d","e":[1,2]}}`)
+	for _, same := range []string{print("/p/", `{"a":1,"b":{"c":"d","e":[1,2]}}`), print("/p", "{ \"b\": {\"e\":[1, 2],\"c\":\"\\u0064\"},\n\"a\":1 }")} {
+		if same != first {
+			t.Error("the same request looks different")
+		}
+	}
+	for _, other := range []string{print("/q", `{"a":1,"b":{"c":"d","e":[1,2]}}`), print("/p", `{"a":1,"b":{"c":"d","e":[2,1]}}`), print("/p", `{"a":"1","b":{"c":"d","e":[1,2]}}`)} {
+		if other == first {
+			t.Error("another request looks the same")
+		}
+	}
+}
+
+func FuzzBodiesAreReadOrRefused(f *testing.F) {
+	for _, seed := range []string{goodPurchase, `{}`, `[1,{"a":null}]`, with("settlementId", "1e5"), `{"a":"\ud800"}`} {
+		f.Add(seed)
+	}
+	rules := purchaseRules(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		message, details := read(t, rules, "application/json", text)
+		if message == "" && details != nil || message == "Validation error" && len(details) == 0 {
+			t.Errorf("%q: %q %q", text, message, details)
+		}
+	})
+}
+
+func BenchmarkReadBody(b *testing.B) {
+	rules := purchaseRules(b)
+	raw := []byte(goodPurchase)
+	b.ReportAllocs()
+	for b.Loop() {
+		decoded, err := decode(raw)
+		if err == nil {
+			err = rules.check(decoded)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
