@@ -1,0 +1,94 @@
+// Package api is the door for companies: it turns HTTP requests into calls of
+// the businesses and their answers into the bodies that the contract promises.
+//
+// The contract is openapi.yaml. Routes, rules and answer types are read from it,
+// by the generator (spec.gen.go) or when the program starts (contract.go); there
+// is no second list. A request passes, in this order: its id and log line, the
+// limit of the token operations, the gate (who is calling?), the company's
+// limit, the rules of the body, the Idempotency-Key, and then the handler, which
+// asks one business and shapes the answer. A handler never writes and never
+// chooses a status: it returns a body or a fault, and envelope.go dresses faults
+// the way the operation's family does, oddities included (docs/contract.md).
+package api
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+)
+
+// Config is what the edge stands on. Businesses, Clock and Log are required.
+type Config struct {
+	Companies   Companies
+	Settlements Settlements
+	VTU         VTU
+	Events      Events
+	Reports     Reports
+	Keys        Keys
+
+	Clock clock.Clock
+	Log   *slog.Logger
+
+	// Limits are the rate limits; nil turns them off, as in dev.
+	Limits *Limits
+	// RemoteAddress names the caller for the limit of the token operations. Nil
+	// takes the connection's address; behind a proxy the app knows better.
+	RemoteAddress func(*http.Request) string
+	// Registry collects the edge's figures; nil collects none.
+	Registry prometheus.Registerer
+	// Traces records a span for each request; nil records none.
+	Traces trace.TracerProvider
+
+	// Health, Ready and Metrics answer /healthz, /readyz and /metrics; a nil
+	// one is not mounted.
+	Health, Ready, Metrics http.Handler
+	// Mounts are further doors by ServeMux pattern, such as "/admin/". They get
+	// request ids, log lines and panics answered, and nothing else.
+	Mounts map[string]http.Handler
+}
+
+// edge is everything a request passes through.
+type edge struct {
+	Config
+	contract *contract
+	mux      *http.ServeMux
+	limits   *limiters
+	figures  *figures
+}
+
+// New is the whole HTTP edge as one handler. It fails only when the contract
+// and the program do not fit, or when the registry already holds its figures.
+func New(cfg Config) (http.Handler, error) {
+	c, err := readContract(source)
+	if err != nil {
+		return nil, err
+	}
+	e := &edge{Config: cfg, contract: c, mux: http.NewServeMux(), limits: newLimiters(cfg.Limits, cfg.Clock)}
+	if e.figures, err = newFigures(cfg.Registry); err != nil {
+		return nil, err
+	}
+	if e.RemoteAddress == nil {
+		e.RemoteAddress = connectionAddress
+	}
+	if err := e.route(); err != nil {
+		return nil, err
+	}
+	if cfg.Traces == nil {
+		return e, nil
+	}
+	return otelhttp.NewHandler(e, "http", otelhttp.WithTracerProvider(cfg.Traces)), nil
+}
+
+// Document is the contract as JSON, in the order of openapi.yaml.
+func Document() ([]byte, error) {
+	c, err := readContract(source)
+	if err != nil {
+		return nil, err
+	}
+	return c.json, nil
+}

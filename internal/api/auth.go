@@ -1,0 +1,33 @@
+package api
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// handlers are the operations: each asks one business and shapes its answer.
+type handlers struct {
+	*edge
+}
+
+// GenerateToken exchanges an API key for tokens.
+func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObject) (GenerateTokenResponseObject, error) {
+	if r.Params.XApiKey == "" {
+		return nil, fault.New(fault.Invalid, "Bad Request: API key is missing")
+	}
+	access, refresh, err := h.Companies.Tokens(ctx, r.Reference, r.Params.XApiKey)
+	if err != nil {
+		return nil, err
+	}
+	return GenerateToken200JSONResponse{AccessToken: access, RefreshToken: refresh}, nil
+}
+
+// RefreshAccessToken exchanges a refresh token for an access token.
+func (h *handlers) RefreshAccessToken(ctx context.Context, r RefreshAccessTokenRequestObject) (RefreshAccessTokenResponseObject, error) {
+	access, err := h.Companies.Refresh(ctx, r.Body.RefreshToken)
+	if err != nil {
+		return nil, err
+	}
+	return RefreshAccessToken200JSONResponse{AccessToken: access}, nil
+}

@@ -1,0 +1,156 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// family is how an area of the contract dresses its errors (x-family).
+type family string
+
+const (
+	// auth errors are {message}.
+	auth family = "auth"
+	// token is auth with one oddity: an unexpected error is a 400.
+	token family = "token"
+	// account errors are {status: "error", message}.
+	account family = "account"
+	// vtu errors are {success: false, message}, except broken rules, which look
+	// like those of account.
+	vtuFamily family = "vtu"
+)
+
+var families = []family{auth, token, account, vtuFamily}
+
+type (
+	messageBody struct {
+		Message string `json:"message"`
+	}
+	gateBody struct {
+		Code    string `json:"code"`
+		Status  string `json:"kybStatus"`
+		Message string `json:"message"`
+	}
+	problemBody struct {
+		Status  string `json:"status"`
+		Message string `json:"message"`
+	}
+	validationBody struct {
+		problemBody
+		Details []string `json:"details"`
+	}
+	vtuBody struct {
+		Success bool   `json:"success"`
+		Message string `json:"message"`
+	}
+)
+
+// dress turns a fault into the status and body that the family answers with.
+// What the caller may not read never gets here: messages of internal faults and
+// of absent services are replaced.
+func (f family) dress(why *fault.Fault) (int, any) {
+	status, message := statusOf(why.Kind), why.Message
+	switch {
+	case why.Kind == fault.Unavailable:
+		message = "Service temporarily unavailable"
+	case status == http.StatusInternalServerError:
+		message = "Internal Server Error"
+		if f == token { // wallet-api.md, Errors: generate token, unexpected server error
+			status = http.StatusBadRequest
+		}
+	}
+	if why.Kind == fault.Forbidden && why.Code != "" {
+		return status, gateBody{Code: why.Code, Status: fmt.Sprint(why.Extra["kybStatus"]), Message: message}
+	}
+	switch {
+	case f == auth || f == token:
+		return status, messageBody{sentence(message, why.Details)}
+	case why.Details != nil:
+		return status, validationBody{problemBody{"error", "Validation error"}, why.Details}
+	case f == vtuFamily:
+		return status, vtuBody{false, message}
+	default:
+		return status, problemBody{"error", message}
+	}
+}
+
+// statusOf is the status of a kind of fault. An id that does not exist is a 400,
+// since the contract says so wherever it says anything.
+func statusOf(k fault.Kind) int {
+	switch k {
+	case fault.Invalid, fault.Missing, fault.Refused:
+		return http.StatusBadRequest
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.Conflict:
+		return http.StatusConflict
+	case tooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Mismatch:
+		return http.StatusUnprocessableEntity
+	case fault.Limited:
+		return http.StatusTooManyRequests
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// sentence is the message of a family that has no place for details.
+func sentence(message string, details []string) string {
+	if details == nil {
+		return message
+	}
+	for _, d := range details {
+		if d == `"refreshToken" is required` || d == `"refreshToken" is not allowed to be empty` {
+			return "Bad Request: Refresh token is missing"
+		}
+	}
+	return strings.Join(details, ". ")
+}
+
+// parameterFault is what the generated code found wrong with a header, a query
+// or a path.
+func parameterFault(op *operation, err error) *fault.Fault {
+	var many *TooManyValuesForParamError
+	var format *InvalidParamFormatError
+	switch {
+	case op.family == token: // the only header it asks for is the key
+		return fault.New(fault.Invalid, "Bad Request: API key is missing").Because(err)
+	case errors.As(err, &many):
+		return fault.Newf(fault.Invalid, "%s must be sent once", many.ParamName).Because(err)
+	case errors.As(err, &format):
+		return fault.Newf(fault.Invalid, "%s is not valid", format.ParamName).Because(err)
+	default:
+		return fault.New(fault.Invalid, "The request is not valid").Because(err)
+	}
+}
+
+// refuse answers with a fault in the dress of a family and remembers it for the
+// log line.
+func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
+	why := fault.Of(err)
+	callOf(r.Context()).err = err
+	status, b := f.dress(why)
+	write(w, status, b)
+}
+
+// write sends a body as JSON.
+func write(w http.ResponseWriter, status int, b any) {
+	text, err := json.Marshal(b)
+	if err != nil {
+		panic(err) // only our own structs of strings come here
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// Nobody is left to tell when the caller has gone.
+	_, _ = w.Write(append(text, '\n'))
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/event"
+)
+
+const (
+	usualEvents = 100
+	mostEvents  = 1000
+	longestWait = 30 // seconds
+)
+
+// ListEvents reads the feed, and waits for something to happen when asked to.
+func (h *handlers) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEventsResponseObject, error) {
+	var q query
+	after := q.whole("after", r.Params.After)
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	limit := clamp(r.Params.Limit, usualEvents, mostEvents)
+	wait := time.Duration(clamp(r.Params.Wait, 0, longestWait)) * time.Second
+	events, more, err := h.Events.Feed(ctx, callOf(ctx).company, after, limit, wait)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Event, 0, len(events))
+	for _, one := range events {
+		rows = append(rows, eventRow(one))
+	}
+	return ListEvents200JSONResponse{Status: "success", Data: EventFeed{Data: rows, HasMore: more}}, nil
+}
+
+// FindEvent shows one event.
+func (h *handlers) FindEvent(ctx context.Context, r FindEventRequestObject) (FindEventResponseObject, error) {
+	one, err := h.Events.Find(ctx, callOf(ctx).company, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	return FindEvent200JSONResponse{Status: "success", Data: eventRow(one)}, nil
+}
+
+func eventRow(e event.Event) Event {
+	return Event{ID: e.ID, Sequence: e.Sequence, Event: e.Kind, CreatedAt: clock.Text(e.CreatedAt), CompanyID: e.Company, Data: e.Data}
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// figures count requests for Prometheus, by route of the contract and never by
+// address, so that their number stays small.
+type figures struct {
+	requests *prometheus.CounterVec
+	took     *prometheus.HistogramVec
+}
+
+func newFigures(registry prometheus.Registerer) (*figures, error) {
+	if registry == nil {
+		return nil, nil
+	}
+	f := &figures{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "kobo_http_requests_total", Help: "Requests answered.",
+		}, []string{"method", "route", "status"}),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "kobo_http_request_seconds", Help: "How long requests took.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
+		}, []string{"method", "route"}),
+	}
+	if err := registry.Register(f.requests); err != nil {
+		return nil, err
+	}
+	return f, registry.Register(f.took)
+}
+
+func (f *figures) count(method, route string, status int, took time.Duration) {
+	if f == nil {
+		return
+	}
+	switch method {
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+	default:
+		method = "other" // callers may invent methods without end
+	}
+	f.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
+	f.took.WithLabelValues(method, route).Observe(took.Seconds())
+}

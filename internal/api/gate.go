@@ -1,0 +1,36 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// gate finds out which company calls. Its refusals have the same bodies for
+// every operation, whatever the operation's own family (wallet-api.md, Errors).
+func (e *edge) gate(r *http.Request) (company string, err error) {
+	token := bearer(r)
+	if token == "" {
+		return "", fault.New(fault.Unauthenticated, "Access token is missing")
+	}
+	identity, err := e.Companies.Authenticate(r.Context(), token)
+	if err == nil {
+		return identity.Reference, nil
+	}
+	if fault.Is(err, fault.Forbidden) || fault.Is(err, fault.Unauthenticated) || errors.Is(err, r.Context().Err()) {
+		return "", err
+	}
+	// The check itself failed: nobody is let in, and nobody is called a stranger.
+	return "", fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
+}
+
+// bearer is the token of an Authorization header, or empty.
+func bearer(r *http.Request) string {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+)
+
+// once gives an operation the Idempotency-Key (completion.md §4.1): the same key
+// and the same body get the first answer again, byte for byte. The body has
+// kept the rules when it gets here, so that a typing error uses up no key.
+//
+// The business stores the answer in the commit that has it (Key.Render tells it
+// how the answer looks). What no commit has stored, such as "Insufficient
+// balance", is frozen afterwards. Answers that say nothing about the operation
+// are not: our own mistakes, absences, limits, conflicts and closed gates.
+func (e *edge) once(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := callOf(r.Context())
+		sent, ok := r.Header["Idempotency-Key"]
+		if !ok {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		if len(sent) != 1 || !sane(sent[0]) {
+			refuse(w, r, c.op.family, fault.New(fault.Invalid, "Idempotency-Key must be 1 to 255 printable ASCII characters"))
+			return
+		}
+		e.use(w, r, c, sent[0], handler)
+	})
+}
+
+// use answers one request with a key.
+func (e *edge) use(w http.ResponseWriter, r *http.Request, c *call, value string, handler http.Handler) {
+	key, answer, err := e.Keys.Open(r.Context(), c.company, value, fingerprint(r, c.body))
+	if err != nil {
+		refuse(w, r, c.op.family, err)
+		return
+	}
+	if answer != nil {
+		w.Header().Set("Idempotent-Replayed", "true")
+		send(w, *answer)
+		return
+	}
+	memory := &memory{header: w.Header()}
+	handler.ServeHTTP(memory, r.WithContext(context.WithValue(r.Context(), keyKey{}, key)))
+	given := idempotency.Answer{Status: memory.status, Body: memory.body.Bytes()}
+	if lasting(given.Status) {
+		// The caller may have gone; the answer is kept all the same.
+		if err := e.Keys.Freeze(context.WithoutCancel(r.Context()), key, given); err != nil {
+			e.Log.ErrorContext(r.Context(), "an answer could not be frozen", "request_id", c.id, "company", c.company, "error", err.Error())
+		}
+	}
+	send(w, given)
+}
+
+type keyKey struct{}
+
+// keyOf is the Idempotency-Key of the request, or nil.
+func keyOf(ctx context.Context) *idempotency.Key {
+	k, _ := ctx.Value(keyKey{}).(*idempotency.Key)
+	return k
+}
+
+// sane tells whether a header value is 1 to 255 printable ASCII characters.
+func sane(value string) bool {
+	if value == "" || len(value) > 255 {
+		return false
+	}
+	for _, c := range []byte(value) {
+		if c < 0x20 || c > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// lasting tells whether an answer is the operation's own.
+func lasting(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests:
+		return false
+	}
+	return status < 500
+}
+
+// fingerprint is what "the same request" means: method, path and body. The
+// order of keys and white space do not count.
+func fingerprint(r *http.Request, b *body) string {
+	h := sha256.New()
+	h.Write([]byte(r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + "\n"))
+	if b != nil {
+		// Maps are written with sorted keys and numbers as they were sent; what
+		// was decoded from JSON can be written as JSON.
+		canonical, err := json.Marshal(b.value)
+		if err != nil {
+			panic(err)
+		}
+		h.Write(canonical)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// memory is an answer that is not sent yet.
+type memory struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header is the header of the real answer.
+func (m *memory) Header() http.Header { return m.header }
+
+// WriteHeader keeps the status.
+func (m *memory) WriteHeader(status int) { m.status = status }
+
+// Write keeps the bytes.
+func (m *memory) Write(b []byte) (int, error) {
+	if m.status == 0 {
+		m.status = http.StatusOK
+	}
+	return m.body.Write(b)
+}
+
+// send gives a finished answer to the caller.
+func send(w http.ResponseWriter, a idempotency.Answer) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.Status)
+	// Nobody is left to tell when the caller has gone.
+	_, _ = w.Write(a.Body)
+}
+
+// render is an answer before it is sent: what a commit stores.
+func render(f family, visit func(http.ResponseWriter) error, err error) idempotency.Answer {
+	m := &memory{header: http.Header{}}
+	if err == nil {
+		err = visit(m)
+	}
+	if err != nil {
+		m.body.Reset()
+		status, b := f.dress(fault.Of(err))
+		write(m, status, b)
+	}
+	return idempotency.Answer{Status: m.status, Body: m.body.Bytes()}
+}

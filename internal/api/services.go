@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
+)
+
+// What the edge asks of the businesses. Every "no" is a *fault.Fault; any other
+// error is our own mistake.
+
+// Companies says who is calling.
+type Companies interface {
+	Tokens(ctx context.Context, reference, apiKey string) (access, refresh string, err error)
+	Refresh(ctx context.Context, refreshToken string) (access string, err error)
+	// Authenticate is the gate: the company behind an access token, if it may
+	// use the API now.
+	Authenticate(ctx context.Context, accessToken string) (company.Identity, error)
+}
+
+// Settlements keep the companies' money.
+type Settlements interface {
+	Accounts(ctx context.Context, company string) ([]settlement.Account, error)
+}
+
+// VTU sells airtime, data and bills.
+type VTU interface {
+	Services(ctx context.Context) ([]vtu.Service, error)
+	Categories(ctx context.Context, serviceID string) ([]vtu.Category, error)
+	Products(ctx context.Context, categoryID string) ([]vtu.Product, error)
+	PurchaseData(ctx context.Context, p vtu.DataPurchase) (vtu.Receipt, error)
+	// Resume answers for a purchase that an earlier request with the same
+	// Idempotency-Key began and did not answer.
+	Resume(ctx context.Context, company, transactionID string, key *idempotency.Key) (vtu.Receipt, error)
+	Transaction(ctx context.Context, company, idOrKey string) (vtu.Transaction, error)
+}
+
+// Events is the feed of what happened to a company.
+type Events interface {
+	Feed(ctx context.Context, company string, after int64, limit int, wait time.Duration) (events []event.Event, more bool, err error)
+	Find(ctx context.Context, company, id string) (event.Event, error)
+}
+
+// Reports are questions across businesses.
+type Reports interface {
+	// Purchases and Outcomes (the unresolved ones) are limit rows after the first
+	// offset, newest first, and how many there are in all.
+	Purchases(ctx context.Context, company string, f report.PurchaseFilter, offset, limit int) ([]vtu.Transaction, int, error)
+	Outcomes(ctx context.Context, company string, offset, limit int) ([]report.Outcome, int, error)
+	Outcome(ctx context.Context, company, reference string) (report.Outcome, error)
+	Integrity(ctx context.Context, company string) (report.Integrity, error)
+}
+
+// Keys remember the answers to requests with an Idempotency-Key.
+type Keys interface {
+	Open(ctx context.Context, company, value, fingerprint string) (*idempotency.Key, *idempotency.Answer, error)
+	// Freeze stores an answer that no commit of a business has stored, and does
+	// nothing when there is one.
+	Freeze(ctx context.Context, k *idempotency.Key, a idempotency.Answer) error
+}

@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/vtu"
+)
+
+// ListServices shows what can be sold.
+func (h *handlers) ListServices(ctx context.Context, _ ListServicesRequestObject) (ListServicesResponseObject, error) {
+	services, err := h.VTU.Services(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Service, 0, len(services))
+	for _, s := range services {
+		rows = append(rows, Service{ServiceID: s.ID, ServiceName: s.Name})
+	}
+	return ListServices200JSONResponse{Success: true, Data: rows}, nil
+}
+
+// ListServiceCategories shows the vendors within a service.
+func (h *handlers) ListServiceCategories(ctx context.Context, r ListServiceCategoriesRequestObject) (ListServiceCategoriesResponseObject, error) {
+	categories, err := h.VTU.Categories(ctx, r.ServiceID)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Category, 0, len(categories))
+	for _, c := range categories {
+		rows = append(rows, Category{ServiceCategoryID: c.ID, ServiceCategoryName: c.Name, ServiceID: c.ServiceID})
+	}
+	return ListServiceCategories200JSONResponse{Success: true, Data: rows}, nil
+}
+
+// ListCategoryProducts shows what a vendor sells.
+func (h *handlers) ListCategoryProducts(ctx context.Context, r ListCategoryProductsRequestObject) (ListCategoryProductsResponseObject, error) {
+	products, err := h.VTU.Products(ctx, r.ServiceCategoryID)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Product, 0, len(products))
+	for _, p := range products {
+		rows = append(rows, Product{
+			CategoryProductID: p.ID, CategoryProductName: p.Name, Amount: money.Text(p.Amount), IsFixedAmount: p.Fixed, Validity: p.Validity,
+		})
+	}
+	return ListCategoryProducts200JSONResponse{Success: true, Data: rows}, nil
+}
+
+// PurchaseData buys a data bundle. With an Idempotency-Key, the way the answer
+// looks is handed to the business first, so that the commit which has the answer
+// stores it.
+func (h *handlers) PurchaseData(ctx context.Context, r PurchaseDataRequestObject) (PurchaseDataResponseObject, error) {
+	c, key := callOf(ctx), keyOf(ctx)
+	key.Render(func(result any, err error) idempotency.Answer {
+		var answer PurchaseData200JSONResponse
+		if err == nil {
+			answer, err = purchaseAnswer(result.(vtu.Receipt))
+		}
+		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitPurchaseDataResponse(w) }, err)
+	})
+	var receipt vtu.Receipt
+	var err error
+	if begun := key.Subject(); begun != "" {
+		receipt, err = h.VTU.Resume(ctx, c.company, begun, key)
+	} else {
+		receipt, err = h.VTU.PurchaseData(ctx, vtu.DataPurchase{
+			Company: c.company, IdempotencyKey: r.Body.IdempotencyKey, CategoryID: r.Body.ServiceCategoryID,
+			ProductID: r.Body.ProductID, PhoneNumber: r.Body.PhoneNumber, SettlementID: r.Body.SettlementID, Key: key,
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return purchaseAnswer(receipt)
+}
+
+// purchaseAnswer is the 200 of a purchase, or the fault of one that failed. A
+// failed purchase answers the same whether it failed now or under this key
+// before (completion.md §3).
+func purchaseAnswer(r vtu.Receipt) (PurchaseData200JSONResponse, error) {
+	t, message := r.Transaction, ""
+	switch {
+	case t.Status == vtu.Failed:
+		return PurchaseData200JSONResponse{}, fault.New(fault.Refused, "Data purchase failed. Your balance has been refunded.")
+	case r.Replayed:
+		message = "Duplicate request — returning existing transaction"
+	case t.Status == vtu.Pending:
+		message = "Data purchase is being confirmed. Do not retry; check the transaction status."
+	default:
+		message = "Data purchase successful"
+	}
+	return PurchaseData200JSONResponse{Success: true, Message: &message, Data: Purchase{
+		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: money.Text(t.Amount), CreatedAt: clock.Text(t.CreatedAt),
+	}}, nil
+}
+
+// ListVtuTransactions shows purchases, newest first.
+func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransactionsRequestObject) (ListVtuTransactionsResponseObject, error) {
+	var q query
+	filter := report.PurchaseFilter{
+		Type:         q.oneOf("type", r.Params.Type, "AIRTIME", "DATA", "CABLE_TV", "UTILITY"),
+		Status:       q.oneOf("status", r.Params.Status, "PENDING", "SUCCESS", "FAILED"),
+		SettlementID: q.whole("settlementId", r.Params.SettlementID),
+		From:         q.instant("from", r.Params.From, false),
+		To:           q.instant("to", r.Params.To, true),
+	}
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	p := newPage(r.Params.Page, r.Params.PageSize)
+	transactions, total, err := h.Reports.Purchases(ctx, callOf(ctx).company, filter, p.offset(), p.size)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]VtuTransaction, 0, len(transactions))
+	for _, t := range transactions {
+		rows = append(rows, vtuTransaction(t))
+	}
+	return ListVtuTransactions200JSONResponse{Success: true, Data: VtuTransactionPage{
+		Data: rows, Meta: p.meta(callOf(ctx).request.URL, len(rows), total),
+	}}, nil
+}
+
+// FindVtuTransaction shows one purchase, by its id or the caller's own key.
+func (h *handlers) FindVtuTransaction(ctx context.Context, r FindVtuTransactionRequestObject) (FindVtuTransactionResponseObject, error) {
+	t, err := h.VTU.Transaction(ctx, callOf(ctx).company, r.TransactionID)
+	if err != nil {
+		return nil, err
+	}
+	return FindVtuTransaction200JSONResponse{Success: true, Data: vtuTransaction(t)}, nil
+}
+
+func vtuTransaction(t vtu.Transaction) VtuTransaction {
+	return VtuTransaction{
+		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: money.Text(t.Amount), CreatedAt: clock.Text(t.CreatedAt),
+		Fee: money.Text(t.Fee), IdempotencyKey: t.IdempotencyKey, SettlementID: t.SettlementID, ServiceCategoryID: t.CategoryID,
+		ProductID: present(t.ProductID), ProductName: present(t.ProductName), PhoneNumber: present(t.PhoneNumber),
+		CardNumber: present(t.CardNumber), ProviderReference: present(t.ProviderReference), Message: present(t.Message),
+		Refunded: t.Refunded, UpdatedAt: clock.Text(t.UpdatedAt),
+	}
+}
