@@ -19,9 +19,7 @@ import (
 // overCompanies are the statements that look at the rows of all companies on
 // purpose, named by their package and the declaration they stand in.
 var overCompanies = map[string]string{
-	"job.due":          "the worker's scan: it reads who has work that is due, and takes nothing",
-	"ledger.Companies": "kobo verify goes through the whole book, company by company",
-
+	"job.due":             "the worker's scan: it reads who has work that is due, and takes nothing",
 	"operation.findCase":  "an operator's case is found by its id alone",
 	"operation.cases":     "operators work across companies",
 	"operation.caseCount": "operators work across companies",
