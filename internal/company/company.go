@@ -98,14 +98,14 @@ func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
 	return c, err
 }
 
-// List is one page of all companies, the newest first, and how many there are.
-// Pages count from 1.
-func (s *Service) List(ctx context.Context, page, size int) ([]Company, int, error) {
+// List is limit companies after the first offset, the newest first, and how many
+// there are in all.
+func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
 	total, err := s.count(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	companies, err := s.page(ctx, size, (page-1)*size)
+	companies, err := s.page(ctx, limit, offset)
 	return companies, total, err
 }
 

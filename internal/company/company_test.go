@@ -145,7 +145,7 @@ func TestCompaniesArePagedNewestFirst(t *testing.T) {
 		}
 		got, total, err := h.List(t.Context(), 2, 2)
 		if err != nil || total != 5 || len(got) != 2 || got[0].Name != "company 2" || got[1].Name != "company 1" {
-			t.Errorf("page 2: %+v of %d, %v", got, total, err)
+			t.Errorf("the third and fourth: %+v of %d, %v", got, total, err)
 		}
 	})
 }
@@ -215,7 +215,7 @@ func TestAMoveIsToldAndLogged(t *testing.T) {
 			data["kybStatus"] != "CHANGES_REQUESTED" || data["reason"] != "the address is missing" || data["companyId"] != reference {
 			t.Errorf("event %+v %v, %v", events[2], data, err)
 		}
-		lines, total, err := h.log.Audit(t.Context(), reference, 1, 10)
+		lines, total, err := h.log.Audit(t.Context(), reference, 10, 0)
 		if err != nil || total != 4 {
 			t.Fatalf("%d lines, %v", total, err)
 		}

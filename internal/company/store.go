@@ -54,8 +54,8 @@ func (s *Service) find(ctx context.Context, reference string) (Company, error) {
 }
 
 // count and page go over all companies: they answer operators.
-func (s *Service) count(ctx context.Context) (int, error) {
-	return db.One(ctx, s.db, db.Value[int], `SELECT count(*) FROM company`)
+func (s *Service) count(ctx context.Context) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company`)
 }
 
 func (s *Service) page(ctx context.Context, limit, offset int) ([]Company, error) {

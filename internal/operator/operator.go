@@ -157,13 +157,13 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	return who, nil
 }
 
-// Audit is one page of the log, the newest first, and how many lines there are:
-// of one company, or of all for "". Pages count from 1.
-func (s *Service) Audit(ctx context.Context, company string, page, size int) ([]Line, int, error) {
+// Audit is limit lines of the log after the first offset, the newest first, and
+// how many there are in all: of one company, or of all for "".
+func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
 	total, err := s.countLines(ctx, company)
 	if err != nil {
 		return nil, 0, err
 	}
-	lines, err := s.lines(ctx, company, size, (page-1)*size)
+	lines, err := s.lines(ctx, company, limit, offset)
 	return lines, total, err
 }

@@ -21,8 +21,8 @@ func insertLine(ctx context.Context, q db.Querier, line db.Record) error {
 	return err
 }
 
-func (s *Service) countLines(ctx context.Context, company string) (int, error) {
-	return db.One(ctx, s.db, db.Value[int],
+func (s *Service) countLines(ctx context.Context, company string) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64],
 		`SELECT count(*) FROM operator_audit WHERE ($1 = '' OR company_id = $1)`, company)
 }
 

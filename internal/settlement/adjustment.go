@@ -1,0 +1,141 @@
+package settlement
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// adjustmentAccount is the ledger account across which balances are corrected.
+const adjustmentAccount = "adjustment"
+
+// Direction is which way a correction goes, as the settlement account sees it.
+type Direction string
+
+// The two directions.
+const (
+	Credit Direction = "credit"
+	Debit  Direction = "debit"
+)
+
+// AdjustmentState is how far a correction has come.
+type AdjustmentState string
+
+// The states of a correction. Only PENDING → APPROVED exists, once.
+const (
+	Pending  AdjustmentState = "PENDING"
+	Approved AdjustmentState = "APPROVED"
+)
+
+// Adjustment is a correction of a balance by hand. One operator asks for it;
+// nothing moves until another approves.
+type Adjustment struct {
+	ID           string
+	Company      string
+	SettlementID int64
+	Amount       money.Kobo
+	Direction    Direction
+	Reason       string
+	State        AdjustmentState
+	CreatedBy    string
+	ApprovedBy   string // "" while pending
+	CreatedAt    time.Time
+	ApprovedAt   time.Time // zero while pending
+}
+
+// Adjust asks for a correction.
+func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment) (Adjustment, error) {
+	a.Reason = strings.TrimSpace(a.Reason)
+	switch n := utf8.RuneCountInString(a.Reason); {
+	case a.Amount <= 0 || a.Amount > money.Max:
+		return Adjustment{}, fault.New(fault.Invalid, `"amount" must be greater than 0`)
+	case a.Direction != Credit && a.Direction != Debit:
+		return Adjustment{}, fault.New(fault.Invalid, `"direction" must be one of [credit, debit]`)
+	case n < 4 || n > 500:
+		return Adjustment{}, fault.New(fault.Invalid, `"reason" must have 4 to 500 characters`)
+	}
+	if _, err := s.Find(ctx, a.Company, a.SettlementID); err != nil {
+		return Adjustment{}, err
+	}
+	a.ID, a.State, a.CreatedBy, a.CreatedAt = id.New(), Pending, by.Name, s.clock.Now()
+	a.ApprovedBy, a.ApprovedAt = "", time.Time{}
+	err := s.book.Commit(ctx, ledger.Unit{
+		Company: a.Company,
+		Claims:  []db.Record{a.record()},
+		Notes:   []db.Record{by.Note(a.Company, "adjustment.create", a.ID, a.details(), a.CreatedAt)},
+	})
+	if err != nil {
+		return Adjustment{}, explain(err)
+	}
+	return a, nil
+}
+
+// Approve makes a correction happen, on the word of someone else than who asked
+// for it. The state and the money change in one commit, so it is made once; a
+// debit that the account cannot bear is refused and stays pending.
+func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentID string) (Adjustment, error) {
+	a, err := s.findAdjustment(ctx, adjustmentID)
+	if errors.Is(err, db.ErrNone) {
+		return Adjustment{}, fault.New(fault.Missing, "Adjustment not found")
+	}
+	if err != nil {
+		return Adjustment{}, err
+	}
+	if a.CreatedBy == by.Name {
+		return Adjustment{}, fault.New(fault.Refused, "An adjustment must be approved by a second operator")
+	}
+	now := s.clock.Now()
+	transfer := ledger.Transfer{
+		ID: a.ID, Debit: adjustmentAccount, Credit: LedgerAccount(a.SettlementID), Amount: a.Amount,
+		Kind: "adjustment", Reference: a.ID, Narration: a.Reason,
+	}
+	if a.Direction == Debit {
+		transfer.Debit, transfer.Credit = transfer.Credit, transfer.Debit
+	}
+	err = s.book.Commit(ctx, ledger.Unit{
+		Company: a.Company,
+		Open:    []ledger.Account{{ID: adjustmentAccount, Floor: money.NoFloor}},
+		Moves: []ledger.Move{{
+			Table: adjustmentTable, Key: []any{a.Company, a.ID}, From: []string{string(Pending)}, To: string(Approved),
+			Set: []ledger.Change{{Column: "approved_by", Value: by.Name}, {Column: "approved_at", Value: clock.Micros(now)}},
+		}},
+		Transfers: []ledger.Transfer{transfer},
+		Notes:     []db.Record{by.Note(a.Company, "adjustment.approve", a.ID, a.details(), now)},
+	})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		return Adjustment{}, fault.New(fault.Refused, "The adjustment is approved already")
+	}
+	if err != nil {
+		return Adjustment{}, explain(err)
+	}
+	a.State, a.ApprovedBy, a.ApprovedAt = Approved, by.Name, now
+	return a, nil
+}
+
+// Adjustments is limit corrections after the first offset, of all companies, the
+// newest first, and how many there are in all: those in a state, or any for "".
+func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
+	total, err := s.countAdjustments(ctx, state)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := s.adjustments(ctx, state, limit, offset)
+	return list, total, err
+}
+
+func (a Adjustment) details() map[string]string {
+	return map[string]string{
+		"account": LedgerAccount(a.SettlementID), "amount": a.Amount.Decimal(),
+		"direction": string(a.Direction), "reason": a.Reason, "createdBy": a.CreatedBy,
+	}
+}

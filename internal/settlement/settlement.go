@@ -1,0 +1,248 @@
+// Package settlement keeps the companies' wallets.
+//
+// A company holds its money in settlement accounts. Each has a small number,
+// unique in the whole installation, and a line in the ledger,
+// settlement/<number>, that never goes below zero. Bank accounts feed it: what
+// is paid into one of them becomes part of its balance.
+//
+// The other accounts of the book that more than one business uses are named
+// here too: provider/float is the fintech's money at its bank as this company's
+// book sees it, and clearing/<kind> is money on its way out.
+package settlement
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// Status tells whether an account may be used.
+type Status string
+
+// The states of a settlement account.
+const (
+	Active   Status = "ACTIVE"
+	Inactive Status = "INACTIVE"
+)
+
+// Account is a settlement account, with the first bank account that feeds it.
+type Account struct {
+	ID            int64
+	Company       string
+	Name          string
+	Status        Status
+	IsDefault     bool // the first active one of the company
+	Balance       money.Kobo
+	AccountNumber string // "" until a bank account feeds it
+	AccountName   string
+	BankName      string
+	BankCode      string
+	CreatedAt     time.Time
+}
+
+// ProviderAccount is the ledger account that stands for the money at the
+// fintech's bank. It may go below zero: it is where credits come from.
+const ProviderAccount = "provider/float"
+
+// LedgerAccount is the ledger account of a settlement account.
+func LedgerAccount(settlementID int64) string {
+	return "settlement/" + strconv.FormatInt(settlementID, 10)
+}
+
+// ClearingAccount is the ledger account that holds money on its way out, by the
+// kind of operation.
+func ClearingAccount(kind string) string { return "clearing/" + kind }
+
+// Service is all that can be done with settlement accounts.
+type Service struct {
+	db    *db.DB
+	book  *ledger.Book
+	clock clock.Clock
+}
+
+// New is the service on a database and its book.
+func New(d *db.DB, book *ledger.Book, clk clock.Clock) *Service {
+	return &Service{db: d, book: book, clock: clk}
+}
+
+var (
+	errNoAccount = fault.New(fault.Missing, "Settlement account not found")
+	errNoCompany = fault.New(fault.Missing, "Company not found")
+	errShort     = fault.New(fault.Refused, "Insufficient balance")
+)
+
+// Create opens a settlement account with nothing in it. The number is drawn
+// before the account is made, in a commit of its own: a number that is lost on
+// the way is no loss.
+func (s *Service) Create(ctx context.Context, by operator.Operator, company, name string) (Account, error) {
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
+		return Account{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
+	}
+	number, err := s.draw(ctx)
+	if err != nil {
+		return Account{}, err
+	}
+	now := s.clock.Now()
+	a := Account{ID: number, Company: company, Name: name, Status: Active, CreatedAt: now}
+	err = s.book.Commit(ctx, ledger.Unit{
+		Company: company,
+		Open:    []ledger.Account{{ID: LedgerAccount(number), Floor: 0}},
+		Claims:  []db.Record{a.record()},
+		Notes: []db.Record{
+			by.Note(company, "settlement.create", LedgerAccount(number), map[string]string{"name": name}, now),
+		},
+	})
+	if err != nil {
+		return Account{}, explain(err)
+	}
+	return s.Find(ctx, company, number)
+}
+
+// Accounts are a company's settlement accounts with their balances, by number.
+func (s *Service) Accounts(ctx context.Context, company string) ([]Account, error) {
+	accounts, err := s.accounts(ctx, company)
+	if err != nil {
+		return nil, err
+	}
+	feeds, err := s.feeds(ctx, company)
+	if err != nil {
+		return nil, err
+	}
+	balances, err := s.book.Balances(ctx, company)
+	if err != nil {
+		return nil, err
+	}
+	first := true
+	for i := range accounts {
+		a := &accounts[i]
+		a.Balance = balances[LedgerAccount(a.ID)]
+		a.IsDefault = first && a.Status == Active
+		first = first && !a.IsDefault
+		if f, fed := feeds[a.ID]; fed {
+			a.AccountNumber, a.AccountName, a.BankName, a.BankCode = f.Number, f.Name, f.BankName, f.BankCode
+		}
+	}
+	return accounts, nil
+}
+
+// Find is one settlement account of the company. Another company's number is
+// like one that does not exist.
+func (s *Service) Find(ctx context.Context, company string, settlementID int64) (Account, error) {
+	return s.pick(ctx, company, func(a Account) bool { return a.ID == settlementID })
+}
+
+// Default is the company's first active settlement account.
+func (s *Service) Default(ctx context.Context, company string) (Account, error) {
+	return s.pick(ctx, company, func(a Account) bool { return a.IsDefault })
+}
+
+func (s *Service) pick(ctx context.Context, company string, is func(Account) bool) (Account, error) {
+	accounts, err := s.Accounts(ctx, company)
+	if err != nil {
+		return Account{}, err
+	}
+	for _, a := range accounts {
+		if is(a) {
+			return a, nil
+		}
+	}
+	return Account{}, errNoAccount
+}
+
+// BankAccount is an account at a bank that feeds a settlement account.
+type BankAccount struct {
+	Number   string
+	Name     string
+	BankName string
+	BankCode string
+}
+
+// Feed has a bank account feed a settlement account from here on. An account
+// number belongs to one company for good.
+func (s *Service) Feed(ctx context.Context, by operator.Operator, company string, settlementID int64, b BankAccount) error {
+	if _, err := s.Find(ctx, company, settlementID); err != nil {
+		return err
+	}
+	// First the directory, then the account: a credit that arrives in between
+	// finds its company, and an entry without an account harms nobody.
+	owner, err := s.enter(ctx, company, b)
+	if err != nil {
+		return err
+	}
+	if owner != company {
+		return fault.New(fault.Refused, "The bank account feeds another company")
+	}
+	now := s.clock.Now()
+	err = s.book.Commit(ctx, ledger.Unit{
+		Company: company,
+		Claims:  []db.Record{b.record(company, settlementID, now)},
+		Notes: []db.Record{
+			by.Note(company, "settlement.feed", LedgerAccount(settlementID), map[string]string{"accountNumber": b.Number, "bankCode": b.BankCode}, now),
+		},
+	})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+		return fault.New(fault.Refused, "The bank account feeds a settlement account already")
+	}
+	return explain(err)
+}
+
+// Owner is the company whose bank account this is.
+func (s *Service) Owner(ctx context.Context, accountNumber, bankCode string) (company string, err error) {
+	company, err = s.owner(ctx, accountNumber, bankCode)
+	if errors.Is(err, db.ErrNone) {
+		return "", fault.New(fault.Missing, "Bank account not found")
+	}
+	return company, err
+}
+
+// Fund credits a settlement account from the fintech's money at its bank: the
+// seed of a development company.
+func (s *Service) Fund(ctx context.Context, by operator.Operator, company string, settlementID int64, amount money.Kobo, narration string) error {
+	if amount <= 0 {
+		return fault.New(fault.Invalid, `"amount" must be greater than 0`)
+	}
+	if _, err := s.Find(ctx, company, settlementID); err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	transfer := id.New()
+	return explain(s.book.Commit(ctx, ledger.Unit{
+		Company: company,
+		Open:    []ledger.Account{{ID: ProviderAccount, Floor: money.NoFloor}},
+		Transfers: []ledger.Transfer{{
+			ID: transfer, Debit: ProviderAccount, Credit: LedgerAccount(settlementID), Amount: amount,
+			Kind: "credit", Reference: transfer, Narration: narration,
+		}},
+		Notes: []db.Record{
+			by.Note(company, "settlement.fund", LedgerAccount(settlementID), map[string]string{"amount": amount.Decimal()}, now),
+		},
+	}))
+}
+
+// explain turns the book's refusals into words.
+func explain(err error) error {
+	r := ledger.Refused(err)
+	switch {
+	case r == nil:
+		return err
+	case r.Reason == ledger.NoCompany:
+		return errNoCompany
+	case r.Reason == ledger.NoAccount:
+		return errNoAccount
+	case r.Reason == ledger.Short:
+		return errShort
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package settlement
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+var (
+	accountTable = &db.Table{
+		Name: "settlement_account", Key: 2, State: "status",
+		Columns: []db.Column{
+			{Name: "company_id"}, {Name: "id", Type: db.Int}, {Name: "name"}, {Name: "status"}, {Name: "created_at", Type: db.Int},
+		},
+	}
+	bankAccountTable = &db.Table{
+		Name: "settlement_bank_account", Key: 3,
+		Columns: []db.Column{
+			{Name: "company_id"}, {Name: "account_number"}, {Name: "bank_code"}, {Name: "settlement_id", Type: db.Int},
+			{Name: "account_name"}, {Name: "bank_name"}, {Name: "created_at", Type: db.Int},
+		},
+	}
+	adjustmentTable = &db.Table{
+		Name: "settlement_adjustment", Key: 2, State: "state",
+		Columns: []db.Column{
+			{Name: "company_id"}, {Name: "id"}, {Name: "settlement_id", Type: db.Int}, {Name: "amount_kobo", Type: db.Int},
+			{Name: "direction"}, {Name: "reason"}, {Name: "state"}, {Name: "created_by"}, {Name: "approved_by"},
+			{Name: "created_at", Type: db.Int}, {Name: "approved_at", Type: db.Int},
+		},
+	}
+)
+
+func (a Account) record() db.Record {
+	return db.Record{Table: accountTable, Values: []any{
+		a.Company, a.ID, a.Name, string(a.Status), clock.Micros(a.CreatedAt),
+	}}
+}
+
+func (b BankAccount) record(company string, settlementID int64, at time.Time) db.Record {
+	return db.Record{Table: bankAccountTable, Values: []any{
+		company, b.Number, b.BankCode, settlementID, b.Name, b.BankName, clock.Micros(at),
+	}}
+}
+
+func (a Adjustment) record() db.Record {
+	return db.Record{Table: adjustmentTable, Values: []any{
+		a.Company, a.ID, a.SettlementID, int64(a.Amount), string(a.Direction), a.Reason, string(a.State),
+		a.CreatedBy, a.ApprovedBy, clock.Micros(a.CreatedAt), int64(0),
+	}}
+}
+
+// draw is the next settlement account number of the installation.
+func (s *Service) draw(ctx context.Context) (number int64, err error) {
+	err = s.db.Tx(ctx, func(q db.Querier) error {
+		number, err = db.One(ctx, q, db.Value[int64], `
+			INSERT INTO settlement_number (name, last) VALUES ('account', 1)
+			ON CONFLICT (name) DO UPDATE SET last = settlement_number.last + 1 RETURNING last`)
+		return err
+	})
+	return number, err
+}
+
+func (s *Service) accounts(ctx context.Context, company string) ([]Account, error) {
+	return db.All(ctx, s.db, func(r db.Scanner) (Account, error) {
+		var a Account
+		var at int64
+		err := r.Scan(&a.Company, &a.ID, &a.Name, &a.Status, &at)
+		a.CreatedAt = clock.Time(at)
+		return a, err
+	}, `SELECT company_id, id, name, status, created_at FROM settlement_account WHERE company_id = $1 ORDER BY id`, company)
+}
+
+// feeds is the first bank account of each settlement account.
+func (s *Service) feeds(ctx context.Context, company string) (map[int64]BankAccount, error) {
+	first := map[int64]BankAccount{}
+	_, err := db.All(ctx, s.db, func(r db.Scanner) (struct{}, error) {
+		var settlementID int64
+		var b BankAccount
+		err := r.Scan(&settlementID, &b.Number, &b.Name, &b.BankName, &b.BankCode)
+		if _, seen := first[settlementID]; !seen {
+			first[settlementID] = b
+		}
+		return struct{}{}, err
+	}, `
+		SELECT settlement_id, account_number, account_name, bank_name, bank_code FROM settlement_bank_account
+		WHERE company_id = $1 ORDER BY created_at, account_number`, company)
+	return first, err
+}
+
+// enter writes a bank account into the directory, and tells whose it is: of two
+// companies the first keeps it.
+func (s *Service) enter(ctx context.Context, company string, b BankAccount) (owner string, err error) {
+	err = s.db.Tx(ctx, func(q db.Querier) error {
+		_, err := q.Exec(ctx, `
+			INSERT INTO settlement_directory (account_number, bank_code, company_id) VALUES ($1, $2, $3)
+			ON CONFLICT DO NOTHING`, b.Number, b.BankCode, company)
+		if err != nil {
+			return err
+		}
+		owner, err = ownerOf(ctx, q, b.Number, b.BankCode)
+		return err
+	})
+	return owner, err
+}
+
+func (s *Service) owner(ctx context.Context, accountNumber, bankCode string) (string, error) {
+	return ownerOf(ctx, s.db, accountNumber, bankCode)
+}
+
+func ownerOf(ctx context.Context, q db.Querier, accountNumber, bankCode string) (string, error) {
+	return db.One(ctx, q, db.Value[string], `
+		SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, accountNumber, bankCode)
+}
+
+const adjustmentColumns = `
+	SELECT company_id, id, settlement_id, amount_kobo, direction, reason, state, created_by, approved_by, created_at, approved_at
+	FROM settlement_adjustment `
+
+func scanAdjustment(r db.Scanner) (Adjustment, error) {
+	var a Adjustment
+	var created, approved int64
+	err := r.Scan(&a.Company, &a.ID, &a.SettlementID, &a.Amount, &a.Direction, &a.Reason, &a.State,
+		&a.CreatedBy, &a.ApprovedBy, &created, &approved)
+	a.CreatedAt, a.ApprovedAt = clock.Time(created), clock.Time(approved)
+	return a, err
+}
+
+// What follows goes over all companies: it answers operators, who name an
+// adjustment by its id alone.
+
+func (s *Service) findAdjustment(ctx context.Context, adjustmentID string) (Adjustment, error) {
+	return db.One(ctx, s.db, scanAdjustment, adjustmentColumns+`WHERE id = $1`, adjustmentID)
+}
+
+func (s *Service) countAdjustments(ctx context.Context, state AdjustmentState) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64],
+		`SELECT count(*) FROM settlement_adjustment WHERE ($1 = '' OR state = $1)`, string(state))
+}
+
+func (s *Service) adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, error) {
+	return db.All(ctx, s.db, scanAdjustment,
+		adjustmentColumns+`WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
+}
