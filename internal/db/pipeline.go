@@ -9,6 +9,10 @@ type Lookup struct {
 	Columns []string // what is read
 	Keys    [][]any  // one value for each By, each a string or an int64
 	Lock    bool     // keep the rows locked to the end, taken in key order
+	// Present names a column that no key leaves empty. It must be said, or a
+	// partial index (WHERE that column <> '') would not be used and each look-up
+	// would walk through all of the company's rows.
+	Present string
 	// Found is called for each row: its By values, then its Columns.
 	Found func(row []any) error
 }

@@ -179,11 +179,14 @@ func prefixed(prefix string, names []string) string {
 }
 
 func lookupSQL(k Lookup) string {
-	key := fmt.Sprintf("lookup %s %v %v %v", k.Table.Name, k.By, k.Columns, k.Lock)
+	key := fmt.Sprintf("lookup %s %v %v %v %s", k.Table.Name, k.By, k.Columns, k.Lock, k.Present)
 	return cached(key, func() string {
 		s := "SELECT " + prefixed("t.", append(append([]string{}, k.By...), k.Columns...)) +
 			" FROM " + unnested(columnsOf(k.Table, k.By)) +
 			" JOIN " + k.Table.Name + " AS t ON " + matched(k.By)
+		if k.Present != "" {
+			s += " WHERE t." + k.Present + " <> ''"
+		}
 		if k.Lock {
 			s += " ORDER BY " + prefixed("t.", k.By) + " FOR UPDATE OF t"
 		}

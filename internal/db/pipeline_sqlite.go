@@ -45,9 +45,13 @@ func (l *litePipeline) Read(ctx context.Context, lookups ...Lookup) error {
 }
 
 func (l *litePipeline) lookup(k Lookup) error {
-	query := cached(fmt.Sprintf("lite lookup %s %v %v", k.Table.Name, k.By, k.Columns), func() string {
-		return "SELECT " + strings.Join(append(append([]string{}, k.By...), k.Columns...), ", ") +
+	query := cached(fmt.Sprintf("lite lookup %s %v %v %s", k.Table.Name, k.By, k.Columns, k.Present), func() string {
+		s := "SELECT " + strings.Join(append(append([]string{}, k.By...), k.Columns...), ", ") +
 			" FROM " + k.Table.Name + " WHERE " + equals(k.By, 1)
+		if k.Present != "" {
+			s += " AND " + k.Present + " <> ''"
+		}
+		return s
 	})
 	return l.raw(query, func(st driver.Stmt) error {
 		values := make([]driver.Value, len(k.By)+len(k.Columns))

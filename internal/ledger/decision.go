@@ -195,7 +195,7 @@ func (d *decision) lookups() []db.Lookup {
 		set := d.claims[t.Name]
 		by := t.UniqueNames()
 		out = append(out, db.Lookup{
-			Table: t, By: by, Columns: t.Names(), Keys: set.keys,
+			Table: t, By: by, Columns: t.Names(), Keys: set.keys, Present: by[len(by)-1],
 			Found: func(row []any) error {
 				set.rows[keyOf(row[:len(by)])] = db.Record{Table: t, Values: row[len(by):]}
 				return nil
@@ -254,7 +254,7 @@ func (d *decision) objection(u Unit) error {
 	}
 	for _, m := range u.Moves {
 		if state := d.moves[m.Table.Name].states[keyOf(m.Key)]; !slices.Contains(m.From, state) {
-			return &Refusal{Reason: Moved, State: state}
+			return &Refusal{Reason: Moved, Table: m.Table, State: state}
 		}
 	}
 	return d.shortfall(u)

@@ -142,7 +142,7 @@ func (b *Book) lookUp(d *decision) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	happened, err := b.witnessed(ctx, d)
-	for pause := 50 * time.Millisecond; err != nil && ctx.Err() == nil; pause *= 2 {
+	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && ctx.Err() == nil; pause *= 2 {
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -165,11 +165,23 @@ func (b *Book) lookUp(d *decision) {
 	}
 }
 
-// witnessed looks for the first accepted unit's row: the batch was one
+// errNoWitness: every unit of the batch only moved rows.
+var errNoWitness = errors.New("ledger: no row of the batch could be looked up")
+
+// witnessed looks for a row of one accepted unit: the batch was one
 // transaction, so one row speaks for all.
 func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
+	var witness db.Lookup
+	there := false
+	for _, w := range d.accepted {
+		if witness, there = w.unit.witness(); there {
+			break
+		}
+	}
+	if !there {
+		return false, errNoWitness
+	}
 	found := false
-	witness, _ := d.accepted[0].unit.witness()
 	witness.Columns = witness.Table.Names()[:1]
 	witness.Found = func([]any) error { found = true; return nil }
 	heads := d.headLookup()

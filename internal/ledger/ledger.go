@@ -99,6 +99,7 @@ const (
 type Refusal struct {
 	Reason  Reason
 	Row     db.Record  // Exists: the row that is there
+	Table   *db.Table  // Moved: where
 	State   string     // Moved: the state the row is in; "" when there is no such row
 	Account string     // Short, NoAccount
 	Balance money.Kobo // Short: what the account holds
@@ -200,6 +201,9 @@ func (u Unit) check() error {
 	if u.Company == "" {
 		return errors.New("ledger: a unit without a company")
 	}
+	if len(u.Open)+len(u.Claims)+len(u.Moves)+len(u.Transfers)+len(u.Notes) == 0 && !u.Found {
+		return errors.New("ledger: a unit that does nothing")
+	}
 	for _, t := range u.Transfers {
 		if t.Amount <= 0 || t.ID == "" || t.Debit == t.Credit {
 			return fmt.Errorf("ledger: not a transfer: %q %q → %q %d", t.ID, t.Debit, t.Credit, t.Amount)
@@ -217,13 +221,11 @@ func (u Unit) check() error {
 			return fmt.Errorf("ledger: a move in %s that is not this company's", m.Table.Name)
 		}
 	}
-	if _, ok := u.witness(); !ok {
-		return errors.New("ledger: a unit that leaves no row behind cannot be looked up")
-	}
 	return nil
 }
 
-// witness is a row that is there if and only if the unit was accepted.
+// witness is a row that is there if and only if the unit was accepted. A unit
+// that only moves rows has none.
 func (u Unit) witness() (db.Lookup, bool) {
 	if len(u.Transfers) > 0 {
 		return db.Lookup{

@@ -18,8 +18,11 @@ import (
 // chain, no floor is broken.
 func audit(t testing.TB, d *db.DB, company string) {
 	t.Helper()
-	report, err := New(d, nil).Verify(context.Background(), company)
-	must(t, err)
+	var report Report
+	must(t, d.Snapshot(t.Context(), func(q db.Querier) (err error) {
+		report, err = Verify(t.Context(), q, company)
+		return err
+	}))
 	for _, w := range report.Wrongs {
 		t.Error(w)
 	}

@@ -76,10 +76,10 @@ func (b *Book) Head(ctx context.Context, company string) (int64, error) {
 }
 
 // accountSums reads each account with its entries added up.
-func accountSums(ctx context.Context, q db.Querier, company string) ([]accountSum, error) {
-	return db.All(ctx, q, func(s db.Scanner) (accountSum, error) {
-		var a accountSum
-		err := s.Scan(&a.id, &a.floor, &a.balance, &a.sequence, &a.sum, &a.entries, &a.lastSq, &a.last)
+func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSum, error) {
+	return db.All(ctx, q, func(s db.Scanner) (AccountSum, error) {
+		var a AccountSum
+		err := s.Scan(&a.ID, &a.Floor, &a.Balance, &a.sequence, &a.Sum, &a.Entries, &a.lastEntry, &a.last)
 		return a, err
 	}, `
 		SELECT a.id, a.floor_kobo, a.balance_kobo, a.entry_sequence,

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -12,37 +13,43 @@ import (
 type Report struct {
 	Company   string
 	Sequence  int64 // the company's last event when the reading began
-	Accounts  int64
+	Accounts  []AccountSum
 	Transfers int64
 	Entries   int64
-	Balances  map[string]money.Kobo // by account, re-added from the entries
-	Wrongs    []string              // one sentence for each thing that does not add up
+	Wrongs    []string // one sentence for each thing that does not add up
 }
 
 func (r *Report) wrong(format string, args ...any) {
 	r.Wrongs = append(r.Wrongs, r.Company+": "+fmt.Sprintf(format, args...))
 }
 
-// accountSum is an account beside what its entries say.
-type accountSum struct {
-	id                        string
-	floor, balance, sum, last money.Kobo
-	sequence, entries, lastSq int64
+// AccountSum is an account beside what its entries say.
+type AccountSum struct {
+	ID             string
+	Floor, Balance money.Kobo
+	Sum            money.Kobo // the entries added up
+	Entries        int64
+
+	last                money.Kobo // the balance after the last entry
+	sequence, lastEntry int64
 }
 
-// Verify re-adds a company's book from its entries, in one reading:
+// Clearing tells whether the account holds money on its way.
+func (a AccountSum) Clearing() bool { return strings.HasPrefix(a.ID, "clearing/") }
+
+// Verify re-adds a company's book from its entries:
 //
 //   - each account's entries are numbered 1 … n, each begins where the one
 //     before it ended, and the last ends at the account's balance;
 //   - no balance is below its floor;
 //   - each transfer has exactly its debit and its credit entry;
 //   - all balances add up to zero.
-func (b *Book) Verify(ctx context.Context, company string) (Report, error) {
-	r := Report{Company: company, Balances: map[string]money.Kobo{}}
-	err := b.db.Snapshot(ctx, func(q db.Querier) error {
-		r = Report{Company: company, Balances: map[string]money.Kobo{}}
-		return r.read(ctx, q)
-	})
+//
+// Give it a snapshot (db.Snapshot), or commits made meanwhile look like
+// mistakes.
+func Verify(ctx context.Context, q db.Querier, company string) (Report, error) {
+	r := Report{Company: company}
+	err := r.read(ctx, q)
 	return r, err
 }
 
@@ -66,25 +73,22 @@ func (r *Report) read(ctx context.Context, q db.Querier) error {
 	return r.readTransfers(ctx, q)
 }
 
-func (r *Report) readAccounts(ctx context.Context, q db.Querier) error {
-	accounts, err := accountSums(ctx, q, r.Company)
-	if err != nil {
+func (r *Report) readAccounts(ctx context.Context, q db.Querier) (err error) {
+	if r.Accounts, err = accountSums(ctx, q, r.Company); err != nil {
 		return err
 	}
 	var total money.Kobo
-	for _, a := range accounts {
-		r.Accounts++
-		r.Entries += a.entries
-		r.Balances[a.id] = a.sum
-		total += a.sum
-		if a.sum != a.balance || a.last != a.balance {
-			r.wrong("account %s holds %d kobo, its entries add up to %d and the last one says %d", a.id, a.balance, a.sum, a.last)
+	for _, a := range r.Accounts {
+		r.Entries += a.Entries
+		total += a.Sum
+		if a.Sum != a.Balance || a.last != a.Balance {
+			r.wrong("account %s holds %d kobo, its entries add up to %d and the last one says %d", a.ID, a.Balance, a.Sum, a.last)
 		}
-		if a.entries != a.sequence || a.lastSq != a.sequence {
-			r.wrong("account %s has %d entries, the last numbered %d, where it says %d", a.id, a.entries, a.lastSq, a.sequence)
+		if a.Entries != a.sequence || a.lastEntry != a.sequence {
+			r.wrong("account %s has %d entries, the last numbered %d, where it says %d", a.ID, a.Entries, a.lastEntry, a.sequence)
 		}
-		if a.balance < a.floor {
-			r.wrong("account %s holds %d kobo, below its floor of %d", a.id, a.balance, a.floor)
+		if a.Balance < a.Floor {
+			r.wrong("account %s holds %d kobo, below its floor of %d", a.ID, a.Balance, a.Floor)
 		}
 	}
 	if total != 0 {
@@ -115,9 +119,4 @@ func (r *Report) readTransfers(ctx context.Context, q db.Querier) error {
 		r.wrong("transfer %s does not have exactly its debit and its credit entry", id)
 	}
 	return err
-}
-
-// Companies are all that have a book, in order.
-func (b *Book) Companies(ctx context.Context) ([]string, error) {
-	return db.All(ctx, b.db, db.Value[string], `SELECT company_id FROM ledger_head ORDER BY company_id`)
 }

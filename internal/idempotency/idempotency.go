@@ -1,0 +1,155 @@
+// Package idempotency makes a repeated request harmless: whoever sends the same
+// Idempotency-Key with the same request gets the first answer again, byte for
+// byte (completion.md §4.1).
+//
+// The use of a key is a claim in the ledger unit that makes the effect, and the
+// answer is written in the unit that decides it. So there is no moment at which
+// the effect is there and the key is not, whatever crashes.
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+// Answer is what was sent: the status and the body, to the byte.
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+var inFlight = fault.New(fault.Conflict, "Duplicate request in flight")
+
+// Key is one request's use of a key. A nil Key is a request without one: its
+// methods do nothing.
+type Key struct {
+	company, value, fingerprint string
+	subject                     string
+	now                         time.Time
+	render                      func(result any, err error) Answer
+}
+
+// Service keeps the keys of all companies.
+type Service struct {
+	db    *db.DB
+	book  *ledger.Book
+	clock clock.Clock
+}
+
+// NewService keeps keys in the book's database.
+func NewService(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
+	return &Service{db: d, book: book, clock: c}
+}
+
+// Open begins a request with a key. It returns the stored answer if there is
+// one; a fault of kind Mismatch if the key was used with another request, of
+// kind Conflict if the first request is still running; else the Key to carry
+// through the request.
+func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
+	now := s.clock.Now()
+	key := &Key{company: company, value: value, fingerprint: fingerprint, now: now}
+	row, err := s.find(ctx, company, value)
+	switch {
+	case errors.Is(err, db.ErrNone):
+		return key, nil, nil
+	case err != nil:
+		return nil, nil, err
+	case row.fingerprint != fingerprint:
+		return nil, nil, fault.New(fault.Mismatch, "Idempotency-Key was already used with a different request")
+	case row.state == done:
+		return nil, &Answer{Status: int(row.status), Body: []byte(row.body)}, nil
+	case now.Before(row.runningUntil):
+		return nil, nil, inFlight
+	}
+	key.subject = row.subject
+	return key, nil, nil
+}
+
+// Subject is the id of what an earlier request with this key has made before it
+// was cut off, or "". The request then answers from that.
+func (k *Key) Subject() string {
+	if k == nil {
+		return ""
+	}
+	return k.subject
+}
+
+// Render tells the key how a result looks on the wire.
+func (k *Key) Render(as func(result any, err error) Answer) {
+	if k != nil {
+		k.render = as
+	}
+}
+
+// Running is the claim for the first unit of a request that has more to come:
+// subject is what it makes, and until when it is at work on it at the latest.
+func (k *Key) Running(subject string, until time.Time) []db.Record {
+	if k == nil {
+		return nil
+	}
+	return k.record(running, subject, until, Answer{})
+}
+
+// Answered is the claim for a request that has its answer in its only unit.
+func (k *Key) Answered(result any, err error) []db.Record {
+	if k == nil {
+		return nil
+	}
+	return k.record(done, "", k.now, k.render(result, err))
+}
+
+// Done is the move, for the unit that decides it, that stores the answer to a
+// Running request.
+func (k *Key) Done(result any, err error) []ledger.Move {
+	if k == nil {
+		return nil
+	}
+	a := k.render(result, err)
+	return []ledger.Move{{
+		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: done,
+		Set: []ledger.Change{{Column: "status", Value: int64(a.Status)}, {Column: "body", Value: string(a.Body)}},
+	}}
+}
+
+// Finish stores the answer to a Running request in a unit of its own, for when
+// the deciding unit was another's. An answer that is there already stays.
+func (s *Service) Finish(ctx context.Context, k *Key, result any, err error) error {
+	if k == nil {
+		return nil
+	}
+	e := s.book.Commit(ctx, ledger.Unit{Company: k.company, Moves: k.Done(result, err)})
+	if r := ledger.Refused(e); r != nil && r.Reason == ledger.Moved {
+		return nil
+	}
+	return e
+}
+
+// Freeze stores an answer that no unit of a business has stored, such as a
+// refusal. If the key has an answer already, that one stays.
+func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
+	if k == nil || k.subject != "" {
+		return nil
+	}
+	err := s.book.Commit(ctx, ledger.Unit{Company: k.company, Claims: k.record(done, "", k.now, a)})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+		return nil
+	}
+	return err
+}
+
+// Taken turns the refusal of a unit whose key another request had taken
+// meanwhile into the fault that tells the caller to ask again, and leaves other
+// errors as they are.
+func Taken(err error) error {
+	r := ledger.Refused(err)
+	if r != nil && r.Reason == ledger.Exists && r.Row.Table == table {
+		return inFlight
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+package operation_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+)
+
+// BenchmarkCommit measures units with their full paperwork (an operation, a
+// transfer with its two entries, an event and a job) by the number of companies
+// and callers. Run it with KOBO_TEST_DURABLE=1, or the figures of PostgreSQL are
+// those of a database that forgets.
+func BenchmarkCommit(b *testing.B) {
+	for _, dialect := range []db.Dialect{db.SQLite, db.Postgres} {
+		for _, companies := range []int{1, 1000, 10_000} {
+			for _, callers := range []int{1, 16, 64} {
+				b.Run(fmt.Sprintf("%s/companies=%d/callers=%d", dialect, companies, callers), func(b *testing.B) {
+					benchmarkCommit(b, dialect, companies, callers)
+				})
+			}
+		}
+	}
+}
+
+func benchmarkCommit(b *testing.B, dialect db.Dialect, companies, callers int) {
+	d := dbtest.New(b, dialect)
+	book := ledger.New(d, clock.System{})
+	s := operation.NewService(d, book, clock.System{}, slog.New(slog.DiscardHandler), 5*time.Second)
+	s.Handle("bench", operation.Kind{Route: func(operation.Operation) operation.Route {
+		return operation.Route{Settlement: "settlement/1", Clearing: "clearing/bench", Provider: "provider/bench"}
+	}})
+	names := foundMany(b, book, companies)
+	var next atomic.Int64
+	b.ResetTimer()
+	parallel(b, callers, func() {
+		company := names[int(next.Add(1))%companies]
+		o := s.Start(operation.Operation{
+			Company: company, Kind: "bench", IdempotencyKey: id.New(), Provider: "bench", SettlementID: 1, Amount: 1,
+		})
+		u := s.Unit(o, 0, "bench")
+		u.Notes = append(u.Notes, event.New(company, event.VTUPending, map[string]string{"transactionId": o.ID}, o.CreatedAt))
+		if err := book.Commit(context.Background(), u); err != nil {
+			b.Error(err)
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "units/s")
+}
+
+// parallel runs work b.N times by exactly this many callers.
+func parallel(b *testing.B, callers int, work func()) {
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	done := make(chan struct{})
+	for range callers {
+		go func() {
+			for left.Add(-1) >= 0 {
+				work()
+			}
+			done <- struct{}{}
+		}()
+	}
+	for range callers {
+		<-done
+	}
+}
+
+func foundMany(b *testing.B, book *ledger.Book, n int) []string {
+	names := make([]string, n)
+	var left atomic.Int64
+	left.Store(int64(n))
+	done := make(chan struct{})
+	for range 64 {
+		go func() {
+			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
+				names[i] = id.Cuid()
+				err := book.Commit(context.Background(), ledger.Unit{
+					Company: names[i], Found: true,
+					Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
+					Transfers: []ledger.Transfer{{
+						ID: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 1_000_000_000, Kind: "credit",
+					}},
+				})
+				if err != nil {
+					b.Error(err)
+				}
+			}
+			done <- struct{}{}
+		}()
+	}
+	for range 64 {
+		<-done
+	}
+	return names
+}

@@ -1,0 +1,176 @@
+// Package operation is the machine shared by everything that moves money
+// through a provider: an intent is written down, the provider is asked, and the
+// outcome is followed until it is known.
+//
+// The order never changes (completion.md §3):
+//
+//  1. One unit writes the operation, moves the money from the settlement
+//     account into the clearing account, and puts the resolver on the to-do
+//     list.
+//  2. The provider is called, outside any transaction, under the operation's id
+//     as our permanent reference.
+//  3. One guarded unit writes the outcome: confirmed moves the money on to the
+//     provider's account, rejected moves it back. Unknown moves nothing.
+//
+// A crash anywhere leaves a PENDING operation, its money in clearing, and a job
+// that asks again.
+package operation
+
+import (
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// State is where an operation stands.
+type State string
+
+// The states. Failed always means that the money is back, in the same unit.
+const (
+	Pending  State = "PENDING"
+	Success  State = "SUCCESS"
+	Failed   State = "FAILED"
+	Reversed State = "REVERSED"
+)
+
+// Operation is one intent to move money and what became of it.
+type Operation struct {
+	Company        string
+	ID             string // our permanent reference at the provider
+	Kind           string // whose business it is: vtu
+	IdempotencyKey string // the caller's own, from the body; "" for none
+	State          State
+	Provider       string // the plug that was asked, and only that one is asked again
+	SettlementID   int64
+	Amount, Fee    money.Kobo
+
+	CalledUntil time.Time // by then the first call is over, whatever happens
+	Polls       int64     // how often the provider has been asked since
+	Missing     int64     // how many of the last polls said "no such reference"
+	AskedAt     time.Time // the last poll; zero before the first
+	NextAt      time.Time // the next poll; zero when none is planned
+
+	Outcome           string // of the last answer: confirmed, rejected, unknown; "" before any
+	Code              string // of the last answer
+	Message           string // the provider's words in the last answer
+	ProviderReference string
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+}
+
+// InFlight tells whether the first call to the provider may still be running.
+func (o Operation) InFlight(now time.Time) bool {
+	return o.State == Pending && now.Before(o.CalledUntil)
+}
+
+// Refunded tells whether the money is back in the settlement account.
+func (o Operation) Refunded() bool { return o.State == Failed || o.State == Reversed }
+
+// Route says which ledger accounts the money of an operation passes through.
+type Route struct {
+	Settlement string // pays
+	Clearing   string // holds the money while the outcome is open
+	Provider   string // is paid when the outcome is confirmed
+}
+
+// ResolveJob is the kind of job that follows an operation to its outcome.
+const ResolveJob = "operation.resolve"
+
+// ages is the public clock of the resolver: how long after the first call ended
+// without an outcome each poll is made. After the last it is every hour, until
+// tooOld; then a human decides.
+var ages = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+}
+
+const (
+	tooOld = 72 * time.Hour
+	// "No such reference" counts as a no only after both of these.
+	graceAge   = 15 * time.Minute
+	gracePolls = 3
+)
+
+// pollAt is when the poll after n others is due. Polls that were missed, while
+// the program was down or the clock jumped, are due at once: each of them
+// counts.
+func (o Operation) pollAt(n int64) time.Time {
+	if n < int64(len(ages)) {
+		return o.CalledUntil.Add(ages[n])
+	}
+	return o.CalledUntil.Add(ages[len(ages)-1] + time.Duration(n+1-int64(len(ages)))*time.Hour)
+}
+
+// gone tells whether a provider that does not know the reference is to be
+// believed.
+func (o Operation) gone(now time.Time) bool {
+	return o.Missing >= gracePolls && !now.Before(o.CreatedAt.Add(graceAge))
+}
+
+// noted is the operation after an answer that leaves it PENDING.
+func (o Operation) noted(a provider.Answer, now time.Time) Operation {
+	o.Outcome, o.Code, o.Message = a.Outcome.String(), a.Code, a.Message
+	if a.Reference != "" {
+		o.ProviderReference = a.Reference
+	}
+	o.UpdatedAt = now
+	return o
+}
+
+// concluded is the operation after a definite answer.
+func (o Operation) concluded(a provider.Answer, now time.Time) Operation {
+	o = o.noted(a, now)
+	o.State, o.NextAt = Success, time.Time{}
+	if a.Outcome == provider.Rejected {
+		o.State = Failed
+	}
+	return o
+}
+
+// changes are the columns that an answer may change.
+func (o Operation) changes() []ledger.Change {
+	return []ledger.Change{
+		{Column: "called_until", Value: clock.Micros(o.CalledUntil)},
+		{Column: "polls", Value: o.Polls},
+		{Column: "missing", Value: o.Missing},
+		{Column: "asked_at", Value: micros(o.AskedAt)},
+		{Column: "next_at", Value: micros(o.NextAt)},
+		{Column: "outcome", Value: o.Outcome},
+		{Column: "code", Value: o.Code},
+		{Column: "message", Value: o.Message},
+		{Column: "provider_reference", Value: o.ProviderReference},
+		{Column: "updated_at", Value: clock.Micros(o.UpdatedAt)},
+	}
+}
+
+// move is the guarded change of a PENDING operation to its new self.
+func (o Operation) move() ledger.Move {
+	return ledger.Move{
+		Table: table, Key: []any{o.Company, o.ID},
+		From: []string{string(Pending)}, To: string(o.State), Set: o.changes(),
+	}
+}
+
+// transfer is one step of the operation's money.
+func (o Operation) transfer(id, from, to, narration string) ledger.Transfer {
+	return ledger.Transfer{
+		ID: id, Debit: from, Credit: to, Amount: o.Amount + o.Fee,
+		Kind: o.Kind, Reference: o.ID, Narration: narration,
+	}
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return clock.Micros(t)
+}
+
+// Paper is what a business adds to a unit of the machine.
+type Paper struct {
+	Moves []ledger.Move
+	Notes []db.Record
+}

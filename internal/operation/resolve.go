@@ -1,0 +1,77 @@
+package operation
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Resolve is the work of a ResolveJob: it asks once what became of an operation
+// and writes down what it heard.
+func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
+	o, err := s.Find(ctx, j.Company, j.Subject)
+	if err != nil {
+		return time.Time{}, err
+	}
+	now := s.clock.Now()
+	switch {
+	case o.State != Pending || o.NextAt.IsZero():
+		return time.Time{}, nil
+	case now.Before(o.NextAt):
+		return o.NextAt, nil
+	}
+	answer := s.call(ctx, o, s.window, func(ctx context.Context) provider.Answer {
+		return s.kinds[o.Kind].Requery(ctx, o)
+	})
+	return s.heard(ctx, o, answer)
+}
+
+// heard writes down the answer to a poll and says when the next one is due.
+func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
+	now := s.clock.Now()
+	o.Polls++
+	o.AskedAt = now
+	if a.Missing {
+		o.Missing++
+	} else {
+		o.Missing = 0
+	}
+	if a.Missing && o.gone(now) {
+		a.Outcome = provider.Rejected
+		a.Message = "The provider has no record of this request"
+	}
+	if a.Outcome != provider.Unknown {
+		_, err := s.conclude(ctx, o, a, nil)
+		return time.Time{}, err
+	}
+	after := o.noted(a, now)
+	after.NextAt = after.pollAt(after.Polls)
+	if after.NextAt.After(o.CalledUntil.Add(tooOld)) {
+		after.NextAt = time.Time{}
+		// The case first: if the program stops in between, the job asks once
+		// more and finds its case there.
+		if err := s.openCase(ctx, after, Unresolved, "no outcome after 72 hours; last answer: "+a.Code); err != nil {
+			return time.Time{}, err
+		}
+	}
+	after, err := s.write(ctx, o, after, nil)
+	if err != nil || after.State != Pending {
+		return time.Time{}, err
+	}
+	return after.NextAt, nil
+}
+
+// Notified takes what a provider said of its own accord. It counts like the
+// answer to a poll, but only when it is definite.
+func (s *Service) Notified(ctx context.Context, company, operationID string, a provider.Answer) (Operation, error) {
+	o, err := s.Find(ctx, company, operationID)
+	if err != nil || a.Outcome == provider.Unknown {
+		return o, err
+	}
+	if o.State == Pending {
+		return s.conclude(ctx, o, a, nil)
+	}
+	return s.overtaken(ctx, o, o.concluded(a, s.clock.Now()))
+}

@@ -1,0 +1,226 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Kind is what the machine must know of a business to follow its operations.
+type Kind struct {
+	// Route names the accounts the operation's money passes through.
+	Route func(o Operation) Route
+	// Requery asks the operation's provider what became of it.
+	Requery func(ctx context.Context, o Operation) provider.Answer
+	// Paper is what goes into the unit that gives the operation its new state:
+	// the event, for one.
+	Paper func(ctx context.Context, o Operation) (Paper, error)
+}
+
+// Service runs the machine.
+type Service struct {
+	db     *db.DB
+	book   *ledger.Book
+	clock  clock.Clock
+	log    *slog.Logger
+	window time.Duration
+	kinds  map[string]Kind
+}
+
+// NewService is a machine that knows no kinds yet. Window is how long a call to
+// a provider may take, from the first unit on; the plugs' own deadlines must be
+// shorter.
+func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
+	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}}
+}
+
+// Handle teaches the machine a kind. Call it before the first operation.
+func (s *Service) Handle(kind string, k Kind) { s.kinds[kind] = k }
+
+// Start is a new operation, dated now and not yet written.
+func (s *Service) Start(o Operation) Operation {
+	now := s.clock.Now()
+	o.ID, o.State = id.New(), Pending
+	o.CreatedAt, o.UpdatedAt = now, now
+	o.CalledUntil = now.Add(s.window)
+	o.NextAt = o.pollAt(0)
+	return o
+}
+
+// Unit is step one for a started operation: the claim, the money into clearing,
+// and the resolver's job, which runs after the call is certainly over. Leave is
+// what the settlement account must keep.
+func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
+	r := s.kinds[o.Kind].Route(o)
+	first := o.transfer(id.New(), r.Settlement, r.Clearing, narration)
+	first.Leave = leave
+	return ledger.Unit{
+		Company: o.Company,
+		// Clearing may not be overdrawn: what leaves it came in first.
+		Open:      []ledger.Account{{ID: r.Clearing}, {ID: r.Provider, Floor: money.NoFloor}},
+		Claims:    []db.Record{o.record()},
+		Transfers: []ledger.Transfer{first},
+		Notes:     []db.Record{job.New(o.Company, ResolveJob, o.ID, o.NextAt)},
+	}
+}
+
+// Run is steps two and three of a written operation: the call, and the unit
+// that writes what came of it. Extra, which may be nil, adds the paper that only
+// the request knows of. The call goes on when the caller hangs up.
+//
+// The operation that comes back is as it stands now, even if somebody else (the
+// resolver, a notification) was faster. When the database fails the outcome is
+// not written and the resolver will ask; the operation then comes back PENDING,
+// together with the error.
+func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra func(o Operation) Paper) (Operation, error) {
+	ctx = context.WithoutCancel(ctx)
+	answer := s.first(ctx, o, call)
+	if answer.Outcome == provider.Unknown {
+		after := o.noted(answer, s.clock.Now())
+		after.CalledUntil = after.UpdatedAt
+		after.NextAt = after.pollAt(0)
+		written, err := s.write(ctx, o, after, extra)
+		if err == nil {
+			err = job.Reschedule(ctx, s.db, o.Company, ResolveJob, o.ID, after.NextAt)
+		}
+		return written, err
+	}
+	return s.conclude(ctx, o, answer, extra)
+}
+
+// first is the one call that may move money. It is not made when the window has
+// closed, as it has in a program that was frozen for an hour and woke up: by
+// now the resolver may have heard "no such reference" and given the money back.
+func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
+	left := o.CalledUntil.Sub(s.clock.Now())
+	if left <= 0 {
+		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "The request was not sent in time"}
+	}
+	return s.call(ctx, o, min(left, s.window), call)
+}
+
+// call gives the provider a time, and survives a plug that panics: what it did
+// then is unknown.
+func (s *Service) call(ctx context.Context, o Operation, limit time.Duration, call func(ctx context.Context) provider.Answer) (a provider.Answer) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("a plug panicked", "provider", o.Provider, "operation", o.ID, "panic", fmt.Sprint(p))
+			a = provider.Answer{Code: "panic"}
+		}
+	}()
+	return call(ctx)
+}
+
+// conclude writes a definite outcome.
+func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, extra func(o Operation) Paper) (Operation, error) {
+	return s.write(ctx, o, o.concluded(a, s.clock.Now()), extra)
+}
+
+// write commits the operation's new self over its PENDING one.
+func (s *Service) write(ctx context.Context, o, after Operation, extra func(o Operation) Paper) (Operation, error) {
+	u, err := s.outcomeUnit(ctx, after)
+	if err != nil {
+		return o, err
+	}
+	if extra != nil {
+		more := extra(after)
+		u.Moves = append(u.Moves, more.Moves...)
+		u.Notes = append(u.Notes, more.Notes...)
+	}
+	err = s.book.Commit(ctx, u)
+	r := ledger.Refused(err)
+	switch {
+	case err == nil:
+		return after, nil
+	case r == nil || r.Reason != ledger.Moved:
+		return o, err
+	case r.Table == table:
+		return s.overtaken(ctx, o, after)
+	case extra != nil:
+		// What the request wanted to add has been done by a retry of it. The
+		// outcome must be written all the same.
+		return s.write(ctx, o, after, nil)
+	}
+	return o, err
+}
+
+// outcomeUnit is step three for an operation as it shall be: the guarded move,
+// and for a final state the money out of clearing and the business's paper.
+func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit, error) {
+	u := ledger.Unit{Company: after.Company, Moves: []ledger.Move{after.move()}}
+	if after.State == Pending {
+		return u, nil
+	}
+	paper, err := s.kinds[after.Kind].Paper(ctx, after)
+	if err != nil {
+		return u, err
+	}
+	u.Moves = append(u.Moves, paper.Moves...)
+	u.Notes = append(u.Notes, paper.Notes...)
+	u.Transfers = []ledger.Transfer{s.settle(after)}
+	return u, nil
+}
+
+// settle is the transfer that ends an operation's time in clearing.
+func (s *Service) settle(o Operation) ledger.Transfer {
+	r := s.kinds[o.Kind].Route(o)
+	if o.State == Failed {
+		return o.transfer(id.New(), r.Clearing, r.Settlement, "refund")
+	}
+	return o.transfer(id.New(), r.Clearing, r.Provider, "settled")
+}
+
+// overtaken: the operation has been given its outcome by somebody else. If that
+// contradicts ours no money moves by itself: a human decides.
+func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, error) {
+	now, err := s.Find(ctx, o.Company, o.ID)
+	if err != nil {
+		return o, err
+	}
+	if ours.State != Pending && ours.State != now.State {
+		detail := fmt.Sprintf("the operation is %s; a later answer (%s) says %s", now.State, ours.Code, ours.Outcome)
+		err = s.openCase(ctx, now, Contradiction, detail)
+	}
+	return now, err
+}
+
+// Find is one operation of the company, in any state.
+func (s *Service) Find(ctx context.Context, company, operationID string) (Operation, error) {
+	o, err := s.find(ctx, company, operationID)
+	if errors.Is(err, db.ErrNone) {
+		return Operation{}, fault.New(fault.Missing, "Operation not found")
+	}
+	return o, err
+}
+
+// FindByKey is the operation of a kind that the caller gave this key.
+func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Operation, error) {
+	o, err := s.findByKey(ctx, company, kind, key)
+	if errors.Is(err, db.ErrNone) {
+		return Operation{}, fault.New(fault.Missing, "Operation not found")
+	}
+	return o, err
+}
+
+// Earlier is the operation that a unit was refused for, when the refusal says
+// that its claim was not new; ok tells whether it was that.
+func Earlier(err error) (o Operation, ok bool) {
+	r := ledger.Refused(err)
+	if r == nil || r.Reason != ledger.Exists || r.Row.Table != table {
+		return Operation{}, false
+	}
+	return fromRecord(r.Row), true
+}

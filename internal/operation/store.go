@@ -1,0 +1,123 @@
+package operation
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+var table = &db.Table{
+	Name: "operation", Key: 2, State: "state", Unique: []string{"company_id", "kind", "idempotency_key"},
+	Columns: append(append(append(
+		db.Texts("company_id", "id", "kind", "idempotency_key", "state", "provider"),
+		db.Ints("settlement_id", "amount_kobo", "fee_kobo", "called_until", "polls", "missing", "asked_at", "next_at")...),
+		db.Texts("outcome", "code", "message", "provider_reference")...),
+		db.Ints("created_at", "updated_at")...),
+}
+
+var caseTable = &db.Table{
+	Name: "operation_case", Key: 2, State: "state", Unique: []string{"company_id", "operation_id", "reason"},
+	Columns: append(
+		db.Texts("company_id", "id", "operation_id", "reason", "detail", "state", "outcome", "note", "resolved_by"),
+		db.Ints("created_at", "updated_at")...),
+}
+
+// Columns are an operation's, in the order that Scan reads.
+const Columns = `operation.company_id, operation.id, operation.kind, operation.idempotency_key, operation.state,
+	operation.provider, operation.settlement_id, operation.amount_kobo, operation.fee_kobo, operation.called_until,
+	operation.polls, operation.missing, operation.asked_at, operation.next_at, operation.outcome, operation.code,
+	operation.message, operation.provider_reference, operation.created_at, operation.updated_at`
+
+func (o Operation) record() db.Record {
+	return db.Record{Table: table, Values: []any{
+		o.Company, o.ID, o.Kind, o.IdempotencyKey, string(o.State), o.Provider,
+		o.SettlementID, int64(o.Amount), int64(o.Fee), clock.Micros(o.CalledUntil), o.Polls, o.Missing,
+		micros(o.AskedAt), micros(o.NextAt), o.Outcome, o.Code, o.Message, o.ProviderReference,
+		clock.Micros(o.CreatedAt), clock.Micros(o.UpdatedAt),
+	}}
+}
+
+func fromRecord(r db.Record) Operation {
+	text := func(name string) string { return r.Value(name).(string) }
+	number := func(name string) int64 { return r.Value(name).(int64) }
+	instant := func(name string) time.Time { return clock.Time(number(name)) }
+	return Operation{
+		Company: text("company_id"), ID: text("id"), Kind: text("kind"), IdempotencyKey: text("idempotency_key"),
+		State: State(text("state")), Provider: text("provider"), SettlementID: number("settlement_id"),
+		Amount: money.Kobo(number("amount_kobo")), Fee: money.Kobo(number("fee_kobo")),
+		CalledUntil: instant("called_until"), Polls: number("polls"), Missing: number("missing"),
+		AskedAt: instant("asked_at"), NextAt: instant("next_at"),
+		Outcome: text("outcome"), Code: text("code"), Message: text("message"), ProviderReference: text("provider_reference"),
+		CreatedAt: instant("created_at"), UpdatedAt: instant("updated_at"),
+	}
+}
+
+// Targets are where Scan puts Columns; call the returned function after the
+// scan. It lets a report read an operation together with other columns.
+func (o *Operation) Targets() (targets []any, scanned func()) {
+	var called, asked, next, created, updated int64
+	targets = []any{
+		&o.Company, &o.ID, &o.Kind, &o.IdempotencyKey, &o.State, &o.Provider, &o.SettlementID, &o.Amount, &o.Fee,
+		&called, &o.Polls, &o.Missing, &asked, &next, &o.Outcome, &o.Code, &o.Message, &o.ProviderReference,
+		&created, &updated,
+	}
+	return targets, func() {
+		o.CalledUntil, o.AskedAt, o.NextAt = clock.Time(called), clock.Time(asked), clock.Time(next)
+		o.CreatedAt, o.UpdatedAt = clock.Time(created), clock.Time(updated)
+	}
+}
+
+// Scan reads Columns.
+func Scan(s db.Scanner) (Operation, error) {
+	var o Operation
+	targets, scanned := o.Targets()
+	err := s.Scan(targets...)
+	scanned()
+	return o, err
+}
+
+func (s *Service) find(ctx context.Context, company, operationID string) (Operation, error) {
+	return db.One(ctx, s.db, Scan,
+		`SELECT `+Columns+` FROM operation WHERE company_id = $1 AND id = $2`, company, operationID)
+}
+
+func (s *Service) findByKey(ctx context.Context, company, kind, key string) (Operation, error) {
+	return db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
+		WHERE company_id = $1 AND kind = $2 AND idempotency_key = $3 AND idempotency_key <> ''`, company, kind, key)
+}
+
+func (c Case) record() db.Record {
+	return db.Record{Table: caseTable, Values: []any{
+		c.Company, c.ID, c.OperationID, string(c.Reason), c.Detail, string(c.State), c.Outcome, c.Note, c.ResolvedBy,
+		clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
+	}}
+}
+
+const caseColumns = `company_id, id, operation_id, reason, detail, state, outcome, note, resolved_by, created_at, updated_at`
+
+func scanCase(s db.Scanner) (Case, error) {
+	var c Case
+	var created, updated int64
+	err := s.Scan(&c.Company, &c.ID, &c.OperationID, &c.Reason, &c.Detail, &c.State, &c.Outcome, &c.Note, &c.ResolvedBy, &created, &updated)
+	c.CreatedAt, c.UpdatedAt = clock.Time(created), clock.Time(updated)
+	return c, err
+}
+
+// findCase looks a case up by its id alone: an operator works across companies.
+func (s *Service) findCase(ctx context.Context, caseID string) (Case, error) {
+	return db.One(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case WHERE id = $1 ORDER BY company_id`, caseID)
+}
+
+// cases is a page of the cases in a state, of all companies, newest first.
+func (s *Service) cases(ctx context.Context, state CaseState, limit, offset int) ([]Case, error) {
+	return db.All(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case
+		WHERE state = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
+}
+
+func (s *Service) caseCount(ctx context.Context, state CaseState) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64],
+		`SELECT count(company_id) FROM operation_case WHERE state = $1`, string(state))
+}

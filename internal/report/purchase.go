@@ -1,0 +1,39 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/vtu"
+)
+
+// PurchaseFilter narrows a list of purchases; a zero field does not.
+type PurchaseFilter struct {
+	Type         string
+	Status       string
+	SettlementID int64
+	From, To     time.Time // created at From or later, and before To
+}
+
+// args are the statements' parameters $1 to $7.
+func (f PurchaseFilter) args(company string) []any {
+	instant := func(t time.Time) int64 {
+		if t.IsZero() {
+			return 0
+		}
+		return clock.Micros(t)
+	}
+	return []any{company, vtu.Kind, f.Type, f.Status, f.SettlementID, instant(f.From), instant(f.To)}
+}
+
+// Purchases are the company's VTU transactions, newest first, and how many
+// there are in all.
+func (s *Service) Purchases(ctx context.Context, company string, f PurchaseFilter, offset, limit int) ([]vtu.Transaction, int, error) {
+	total, err := purchaseCount(ctx, s.db, f.args(company))
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := purchases(ctx, s.db, append(f.args(company), limit, offset))
+	return list, int(total), err
+}

@@ -1,0 +1,134 @@
+package vtu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Services are the lines of the trade that are on sale.
+func (s *Shop) Services(ctx context.Context) ([]Service, error) { return s.services(ctx) }
+
+// Categories are a service's vendors that are on sale.
+func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
+	active, err := s.serviceActive(ctx, serviceID)
+	if err != nil {
+		return nil, err
+	}
+	if !active {
+		return nil, fault.New(fault.Missing, "Service not found")
+	}
+	return s.categories(ctx, serviceID)
+}
+
+// Products are what a vendor has on sale.
+func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
+	_, err := s.findCategory(ctx, categoryID)
+	if missing(err) {
+		return nil, fault.New(fault.Missing, "Service category not found")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.products(ctx, categoryID)
+}
+
+const (
+	fresh = 6 * time.Hour   // how old a biller's list may become
+	retry = 5 * time.Minute // when to ask again after a failure
+)
+
+// SyncDue takes over the lists of the billers whose turn it is. Of several
+// programs on one database only one does so.
+func (s *Shop) SyncDue(ctx context.Context) error {
+	var wrong []error
+	for name, b := range s.billers {
+		now := s.clock.Now()
+		mine, err := takeSync(ctx, s.db, name, now, now.Add(fresh))
+		if err == nil && mine {
+			if err = s.sync(ctx, name, b); err != nil {
+				err = errors.Join(err, dueSync(ctx, s.db, name, now.Add(retry)))
+			}
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("vtu: the list of %s: %w", name, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// list is all that a biller has on sale, read before anything is written.
+type list struct {
+	services   []provider.Service
+	categories map[string][]provider.Category // by service code
+	products   map[string][]provider.Product  // by category code
+}
+
+func (s *Shop) sync(ctx context.Context, name string, b provider.Biller) error {
+	l, err := read(ctx, b)
+	if err != nil {
+		return err
+	}
+	at := s.clock.Now()
+	return s.db.Tx(ctx, func(q db.Querier) error { return l.save(ctx, q, name, at) })
+}
+
+func read(ctx context.Context, b provider.Biller) (list, error) {
+	l := list{categories: map[string][]provider.Category{}, products: map[string][]provider.Product{}}
+	var err error
+	if l.services, err = b.Services(ctx); err != nil {
+		return l, err
+	}
+	if len(l.services) == 0 {
+		// A biller that sells nothing is a biller with a broken list: believing it
+		// would take everything off sale.
+		return l, errors.New("the list of services is empty")
+	}
+	for _, v := range l.services {
+		if l.categories[v.Code], err = b.Categories(ctx, v.Code); err != nil {
+			return l, err
+		}
+		for _, c := range l.categories[v.Code] {
+			if l.products[c.Code], err = b.Products(ctx, c.Code); err != nil {
+				return l, err
+			}
+		}
+	}
+	return l, nil
+}
+
+func (l list) save(ctx context.Context, q db.Querier, from string, at time.Time) error {
+	for _, v := range l.services {
+		serviceID, err := saveService(ctx, q, from, v, at)
+		if err != nil {
+			return err
+		}
+		for _, c := range l.categories[v.Code] {
+			if err := l.saveCategory(ctx, q, serviceID, c, at); err != nil {
+				return err
+			}
+		}
+		if err := retireCategories(ctx, q, serviceID, at); err != nil {
+			return err
+		}
+	}
+	return retireServices(ctx, q, from, at)
+}
+
+func (l list) saveCategory(ctx context.Context, q db.Querier, serviceID string, c provider.Category, at time.Time) error {
+	categoryID, err := saveCategory(ctx, q, serviceID, c, at)
+	if err != nil {
+		return err
+	}
+	for _, p := range l.products[c.Code] {
+		if err := saveProduct(ctx, q, categoryID, p, at); err != nil {
+			return err
+		}
+	}
+	return retireProducts(ctx, q, categoryID, at)
+}

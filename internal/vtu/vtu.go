@@ -1,0 +1,200 @@
+// Package vtu sells airtime, data, TV and power ("virtual top-up") out of a
+// company's settlement account.
+//
+// What is on sale is the billers' lists, taken over into tables of our own under
+// ids of our own. A purchase is an operation: the price is debited before the
+// biller is asked and given back only on a definite no.
+package vtu
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Kind is the kind of operation a purchase is.
+const Kind = "vtu"
+
+// Service is one line of the trade, such as Data. In the API: a service.
+type Service struct {
+	ID, Name string
+	Kind     provider.ServiceKind
+}
+
+// Category is one vendor within a service, such as a mobile network.
+type Category struct {
+	ID, ServiceID, Name string
+	Kind                provider.ServiceKind
+	provider, code      string // the biller's, for the call
+}
+
+// Product is one thing on sale in a category.
+type Product struct {
+	ID, Name, Validity string
+	Amount             money.Kobo
+	Fixed              bool
+	code               string // the biller's, for the call
+}
+
+// Status is where a purchase stands.
+type Status = operation.State
+
+// The states of a purchase.
+const (
+	Pending = operation.Pending
+	Success = operation.Success
+	Failed  = operation.Failed
+)
+
+// Transaction is a purchase with all that is known of it.
+type Transaction struct {
+	ID                string
+	Status            Status
+	Type              provider.ServiceKind
+	Amount, Fee       money.Kobo
+	IdempotencyKey    string
+	SettlementID      int64
+	CategoryID        string
+	ProductID         string
+	ProductName       string
+	PhoneNumber       string
+	CardNumber        string
+	ProviderReference string
+	Message           string
+	Refunded          bool
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+}
+
+// MarshalJSON is the transaction as GET /vtu/transaction shows it, which is
+// what its events carry. A test holds the two together.
+func (t Transaction) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		TransactionID     string     `json:"transactionId"`
+		Status            string     `json:"status"`
+		Type              string     `json:"type"`
+		Amount            money.Text `json:"amount"`
+		CreatedAt         string     `json:"createdAt"`
+		Fee               money.Text `json:"fee"`
+		IdempotencyKey    string     `json:"idempotencyKey"`
+		SettlementID      int64      `json:"settlementId"`
+		ServiceCategoryID string     `json:"serviceCategoryId"`
+		ProductID         *string    `json:"productId"`
+		ProductName       *string    `json:"productName"`
+		PhoneNumber       *string    `json:"phoneNumber"`
+		CardNumber        *string    `json:"cardNumber"`
+		ProviderReference *string    `json:"providerReference"`
+		Message           *string    `json:"message"`
+		Refunded          bool       `json:"refunded"`
+		UpdatedAt         string     `json:"updatedAt"`
+	}{
+		t.ID, string(t.Status), string(t.Type), money.Text(t.Amount), clock.Text(t.CreatedAt), money.Text(t.Fee),
+		t.IdempotencyKey, t.SettlementID, t.CategoryID, present(t.ProductID), present(t.ProductName),
+		present(t.PhoneNumber), present(t.CardNumber), present(t.ProviderReference), present(t.Message),
+		t.Refunded, clock.Text(t.UpdatedAt),
+	})
+}
+
+func present(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Of is a purchase and its operation, seen as one.
+func Of(o operation.Operation, p Purchase) Transaction {
+	return Transaction{
+		ID: o.ID, Status: o.State, Type: p.Type, Amount: o.Amount, Fee: o.Fee,
+		IdempotencyKey: o.IdempotencyKey, SettlementID: o.SettlementID,
+		CategoryID: p.CategoryID, ProductID: p.ProductID, ProductName: p.ProductName,
+		PhoneNumber: p.PhoneNumber, CardNumber: p.CardNumber,
+		ProviderReference: o.ProviderReference, Message: o.Message, Refunded: o.Refunded(),
+		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
+	}
+}
+
+// Shop is the business.
+type Shop struct {
+	db          *db.DB
+	book        *ledger.Book
+	clock       clock.Clock
+	log         *slog.Logger
+	operations  *operation.Service
+	settlements *settlement.Service
+	billers     map[string]provider.Biller // by the name the configuration gives them
+}
+
+// New opens the shop and teaches the operations machine its kind.
+func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
+	operations *operation.Service, settlements *settlement.Service, billers map[string]provider.Biller,
+) *Shop {
+	s := &Shop{
+		db: d, book: book, clock: c, log: log,
+		operations: operations, settlements: settlements, billers: billers,
+	}
+	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper})
+	return s
+}
+
+func route(o operation.Operation) operation.Route {
+	return operation.Route{
+		Settlement: settlement.LedgerAccount(o.SettlementID),
+		Clearing:   settlement.ClearingAccount(Kind),
+		Provider:   settlement.ProviderAccount(o.Provider),
+	}
+}
+
+// requery asks the biller that was asked to buy, and no other.
+func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
+	b := s.billers[o.Provider]
+	if b == nil {
+		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
+	}
+	return b.Requery(ctx, o.ID)
+}
+
+// paper is the event that tells the outcome.
+func (s *Shop) paper(ctx context.Context, o operation.Operation) (operation.Paper, error) {
+	p, err := s.findPurchase(ctx, o.Company, o.ID)
+	if err != nil {
+		return operation.Paper{}, err
+	}
+	kind := event.VTUSuccess
+	if o.State == Failed {
+		kind = event.VTUFailed
+	}
+	return operation.Paper{Notes: []db.Record{event.New(o.Company, kind, Of(o, p), o.UpdatedAt)}}, nil
+}
+
+// Transaction is a purchase of the company, by its id or by the key the caller
+// gave it.
+func (s *Shop) Transaction(ctx context.Context, company, idOrKey string) (Transaction, error) {
+	o, err := s.operations.Find(ctx, company, idOrKey)
+	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
+		o, err = s.operations.FindByKey(ctx, company, Kind, idOrKey)
+	}
+	if fault.Is(err, fault.Missing) {
+		return Transaction{}, fault.New(fault.Missing, "Transaction not found")
+	}
+	if err != nil {
+		return Transaction{}, err
+	}
+	return s.complete(ctx, o)
+}
+
+func (s *Shop) complete(ctx context.Context, o operation.Operation) (Transaction, error) {
+	p, err := s.findPurchase(ctx, o.Company, o.ID)
+	return Of(o, p), err
+}
