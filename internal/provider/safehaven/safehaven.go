@@ -76,9 +76,16 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	case cfg.AmountUnit != Naira && cfg.AmountUnit != Kobo:
 		return nil, fmt.Errorf("safehaven: the amount unit must be %q or %q", Naira, Kobo)
 	}
-	client, err := provider.NewClient(provider.ClientConfig{
+	where := provider.ClientConfig{
 		BaseURL: cfg.BaseURL, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
-	})
+	}
+	client, err := provider.NewClient(where)
+	if err != nil {
+		return nil, fmt.Errorf("safehaven: %w", err)
+	}
+	// Tokens have a client, and so a breaker, of their own: a catalogue that
+	// fails must not keep payments from signing in.
+	door, err := provider.NewClient(where)
 	if err != nil {
 		return nil, fmt.Errorf("safehaven: %w", err)
 	}
@@ -88,7 +95,7 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	}
 	return &Plug{
 		client:  client,
-		session: &sessions{client: client, clientID: cfg.ClientID, sign: sign, clock: clk},
+		session: &sessions{client: door, clientID: cfg.ClientID, sign: sign, clock: clk},
 		account: cfg.DebitAccount,
 		unit:    cfg.AmountUnit,
 	}, nil

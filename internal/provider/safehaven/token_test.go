@@ -126,6 +126,30 @@ func TestSecondTryLost(t *testing.T) {
 	}
 }
 
+// Reads that fail until the breaker opens do not keep a payment from getting
+// its token.
+func TestFailingReadsDoNotStopPayments(t *testing.T) {
+	s := serve(t)
+	s.answer = func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, sold)
+	}
+	clk := clock.At(noon)
+	p := s.plug(t, s.config(), clk)
+	for range 8 {
+		if a := p.Requery(t.Context(), "ref-1"); a.Outcome != provider.Unknown {
+			t.Errorf("%+v", a)
+		}
+	}
+	clk.Advance(2 * time.Hour)
+	if a := p.Pay(t.Context(), airtime); a.Outcome != provider.Confirmed {
+		t.Errorf("%+v", a)
+	}
+}
+
 func TestAssertion(t *testing.T) {
 	var got tokenRequest
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

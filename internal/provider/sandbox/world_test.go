@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/providertest"
@@ -62,27 +63,38 @@ func executions(t *testing.T, s *Sandbox, reference string) int {
 
 func TestSafeHavenPlug(t *testing.T) {
 	s := open(t, Config{})
-	purchases := map[string]func(ending string) provider.Purchase{
-		"data": mtn,
-		"cable TV": func(ending string) provider.Purchase {
-			return provider.Purchase{
-				Kind: provider.CableTV, Category: catalogue[3].categories[0].id, Product: "dstv-compact|dstv-french",
-				Amount: 26000 * money.Naira, Card: "70123456" + ending,
-			}
-		},
-	}
-	for name, purchase := range purchases {
-		t.Run(name, func(t *testing.T) {
-			providertest.RunBiller(t, func(t *testing.T) providertest.World {
-				p, wire := plug(t, s, s.clock)
-				return providertest.World{
-					Biller: p, Wire: wire, Paying: "/vas/pay/", Asking: "/vas/transaction/", Purchase: purchase,
-					Executed: func(t *testing.T, reference string) int { return executions(t, s, reference) },
+	providertest.RunBiller(t, func(t *testing.T) providertest.World {
+		p, wire := plug(t, s, s.clock)
+		return providertest.World{
+			Biller: p, Wire: wire, Paying: "/vas/pay/", Asking: "/vas/transaction/", Purchase: mtn,
+			Executed: func(t *testing.T, reference string) int { return executions(t, s, reference) },
+		}
+	})
+}
+
+// The stories are told by the number, whatever is bought for it.
+func TestEveryKindIsSold(t *testing.T) {
+	s := open(t, Config{})
+	p, _ := plug(t, s, s.clock)
+	for _, buy := range []provider.Purchase{
+		{Kind: provider.Airtime, Category: catalogue[0].categories[2].id, Amount: 15050, Phone: "080512345"},
+		{Kind: provider.Data, Category: catalogue[1].categories[2].id, Product: "glo-350mb-2d", Amount: 20050, Phone: "080512345"},
+		{Kind: provider.Utility, Category: catalogue[2].categories[0].id, Amount: 200000, Meter: "450123456", VendType: "PREPAID"},
+		{Kind: provider.CableTV, Category: catalogue[3].categories[0].id, Product: "dstv-compact|dstv-french", Amount: 26000 * money.Naira, Card: "70123456"},
+		{Kind: provider.CableTV, Category: catalogue[3].categories[1].id, Product: "TOP_UP", Amount: 12345, Card: "70123456"},
+	} {
+		for ending, want := range map[string]provider.Outcome{"88": provider.Confirmed, "01": provider.Rejected, "04": provider.Unknown} {
+			b := buy
+			b.Reference = id.New()
+			for _, number := range []*string{&b.Phone, &b.Card, &b.Meter} {
+				if *number != "" {
+					*number += ending
 				}
-			})
-		})
-		if testing.Short() {
-			break
+			}
+			a := p.Pay(context.Background(), b)
+			if a.Outcome != want || (a.Token != "") != (b.Kind == provider.Utility && want == provider.Confirmed) {
+				t.Errorf("%s %s: %+v", b.Kind, ending, a)
+			}
 		}
 	}
 }
