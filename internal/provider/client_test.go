@@ -107,6 +107,7 @@ func TestNobodyKnows(t *testing.T) {
 		"408":                  {"HTTP/1.1 408 E\r\nContent-Length: 2\r\n\r\n{}", CodeServerError},
 		"429":                  {"HTTP/1.1 429 E\r\nContent-Length: 2\r\n\r\n{}", CodeServerError},
 		"a redirect":           {"HTTP/1.1 308 E\r\nLocation: /again\r\nContent-Length: 2\r\n\r\n{}", CodeUnreadable},
+		"a redirect to a GET":  {"HTTP/1.1 302 E\r\nLocation: /again\r\nContent-Length: 2\r\n\r\n{}", CodeUnreadable},
 		"too long":             {ok + "Content-Length: 1048577\r\n\r\n" + strings.Repeat("x", 1048577), CodeUnreadable},
 		"held":                 {"hold", CodeTimeout},
 		"held in the body":     {ok + "Content-Length: 100\r\n\r\nhold", CodeTimeout},
