@@ -91,6 +91,9 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 
 // Find is the company with this reference.
 func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
+	if !id.IsCuid(reference) {
+		return Company{}, errNoCompany
+	}
 	c, err := s.find(ctx, reference)
 	if errors.Is(err, db.ErrNone) {
 		return Company{}, errNoCompany

@@ -99,8 +99,8 @@ func (s *Service) Create(ctx context.Context, by operator.Operator, company, nam
 	err = s.book.Commit(ctx, ledger.Unit{
 		Company: company,
 		Open:    []ledger.Account{{ID: LedgerAccount(number), Floor: 0}},
-		Claims:  []db.Record{a.record()},
 		Notes: []db.Record{
+			a.record(), // its number was drawn for it, so there is nothing to claim
 			by.Note(company, "settlement.create", LedgerAccount(number), map[string]string{"name": name}, now),
 		},
 	})

@@ -1,0 +1,373 @@
+package admin_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// door is a running admin API with two operators.
+type door struct {
+	t           *testing.T
+	url         string
+	clock       *clock.Manual
+	book        *ledger.Book
+	companies   *company.Service
+	settlements *settlement.Service
+	operators   *operator.Service
+	operations  *operation.Service
+	ada, bob    string // their keys
+	log         *bytes.Buffer
+	seen        []string // every answer
+}
+
+func each(t *testing.T, f func(t *testing.T, d *door)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, base *db.DB) { f(t, open(t, base)) })
+}
+
+func open(t *testing.T, base *db.DB) *door {
+	t.Helper()
+	clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+	keys, err := secret.Parse(secret.Generate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{t: t, clock: clk, book: ledger.New(base, clk), log: &bytes.Buffer{}}
+	t.Cleanup(d.book.Drain)
+	log := slog.New(slog.NewJSONHandler(d.log, nil))
+	d.companies = company.New(base, d.book, keys, clk)
+	d.settlements = settlement.New(base, d.book, clk)
+	d.operators = operator.New(base, keys, clk)
+	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
+	for name, key := range map[string]*string{"ada": &d.ada, "bob": &d.bob} {
+		_, text, err := d.operators.IssueKey(t.Context(), operator.Local("test"), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*key = text.Reveal()
+	}
+	server := httptest.NewServer(admin.New(admin.Config{
+		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Clock: clk, Log: log,
+	}))
+	t.Cleanup(server.Close)
+	d.url = server.URL
+	return d
+}
+
+// send makes one request and reads its answer.
+func (d *door) send(key, method, path, body string) (int, map[string]any, http.Header) {
+	d.t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, d.url+path, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/json")
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	text, err := io.ReadAll(w.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.seen = append(d.seen, string(text))
+	var out map[string]any
+	if err := json.Unmarshal(text, &out); err != nil && method != http.MethodHead {
+		d.t.Errorf("%s %s: not JSON: %q", method, path, text)
+	}
+	return w.StatusCode, out, w.Header
+}
+
+// ok makes a request that must succeed, and returns its data.
+func (d *door) ok(key, method, path, body string) map[string]any {
+	d.t.Helper()
+	status, out, _ := d.send(key, method, path, body)
+	if status != http.StatusOK || out["status"] != "success" {
+		d.t.Fatalf("%s %s %s: %d %v", method, path, body, status, out)
+	}
+	data, _ := out["data"].(map[string]any)
+	return data
+}
+
+// no makes a request that must be refused with a status and a message, or a line
+// of details.
+func (d *door) no(key, method, path, body string, status int, message string) {
+	d.t.Helper()
+	got, out, _ := d.send(key, method, path, body)
+	details, _ := out["details"].([]any)
+	said, _ := out["message"].(string)
+	for _, line := range details {
+		said += "; " + line.(string)
+	}
+	if got != status || out["status"] != "error" || !strings.Contains(said, message) {
+		d.t.Errorf("%s %s %.80s: %d %q; want %d %q", method, path, body, got, said, status, message)
+	}
+}
+
+// company is a new company with a settlement account, and their names in URLs.
+func (d *door) company() (path string, settlementID string) {
+	d.t.Helper()
+	path = "/admin/v1/companies/" + d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)["reference"].(string)
+	account := d.ok(d.ada, "POST", path+"/settlement-accounts", `{"name":"Main"}`)
+	b, err := json.Marshal(account["id"])
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return path, string(b)
+}
+
+func (d *door) balance(path string) any {
+	d.t.Helper()
+	return d.ok(d.ada, "GET", path, "")["settlementAccounts"].([]any)[0].(map[string]any)["balance"]
+}
+
+// Onboarding from nothing to tokens, as completion.md §6 tells it.
+func TestOnboarding(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		made := d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)
+		reference, first := made["reference"].(string), made["apiKey"].(string)
+		path := "/admin/v1/companies/" + reference
+		if c := d.ok(d.ada, "GET", path, ""); c["kybStatus"] != "NOT_STARTED" || c["live"] != false || c["name"] != "Acme" {
+			t.Errorf("a new company: %v", c)
+		}
+		if _, _, err := d.companies.Tokens(t.Context(), reference, first); err == nil {
+			t.Error("a new company has tokens")
+		}
+		d.no(d.ada, "POST", path+"/kyb", `{"status":"APPROVED"}`, 400, "KYB cannot move from NOT_STARTED to APPROVED")
+		for _, status := range []string{"IN_PROGRESS", "SUBMITTED", "APPROVED"} {
+			d.ok(d.ada, "POST", path+"/kyb", `{"status":"`+status+`","reason":"papers seen"}`)
+		}
+		if c := d.ok(d.ada, "POST", path+"/live", `{"live":true}`); c["live"] != true || c["kybStatus"] != "APPROVED" {
+			t.Errorf("live: %v", c)
+		}
+		d.ok(d.ada, "POST", path+"/pin", `{"pin":"0042"}`)
+		if err := d.companies.CheckPIN(t.Context(), reference, "0042"); err != nil {
+			t.Error(err)
+		}
+		second := d.ok(d.bob, "POST", path+"/api-keys", `{"expiresAt":"2031-01-01T00:00:00Z"}`)
+		if second["expiresAt"] != "2031-01-01T00:00:00.000Z" {
+			t.Errorf("the second key: %v", second)
+		}
+		for _, key := range []string{first, second["apiKey"].(string)} {
+			if _, _, err := d.companies.Tokens(t.Context(), reference, key); err != nil {
+				t.Error(err)
+			}
+		}
+		d.ok(d.bob, "DELETE", path+"/api-keys/"+second["id"].(string), "")
+		if _, _, err := d.companies.Tokens(t.Context(), reference, second["apiKey"].(string)); err == nil {
+			t.Error("a revoked key works")
+		}
+		d.no(d.bob, "DELETE", path+"/api-keys/"+second["id"].(string), "", 400, "revoked already")
+		account := d.ok(d.ada, "POST", path+"/settlement-accounts", `{"name":"Main"}`)
+		if account["id"] != 1.0 || account["balance"] != 0.0 || account["isDefault"] != true || account["accountNumber"] != nil {
+			t.Errorf("settlement account: %v", account)
+		}
+		d.audited([]string{
+			"ada company.create", "ada company.kyb", "ada company.kyb", "ada company.kyb", "ada company.live", "ada company.pin",
+			"bob company.key.issue", "bob company.key.revoke", "ada settlement.create",
+		}, reference)
+	})
+}
+
+// audited wants these lines of the log of a company, and no secret in the log or
+// in what was logged.
+func (d *door) audited(want []string, reference string) {
+	d.t.Helper()
+	rows := d.ok(d.ada, "GET", "/admin/v1/audit?company="+reference, "")["data"].([]any)
+	var got []string
+	for _, row := range rows {
+		row := row.(map[string]any)
+		got = append([]string{row["operator"].(string) + " " + row["action"].(string)}, got...)
+	}
+	if strings.Join(got, ", ") != strings.Join(want, ", ") {
+		d.t.Errorf("the log: %q; want %q", got, want)
+	}
+	log := d.seen[len(d.seen)-1] + d.log.String()
+	for _, s := range []string{"kobo_key_", "kobo_admin_", "0042"} {
+		if strings.Contains(log, s) {
+			d.t.Errorf("%s is in the log", s)
+		}
+	}
+}
+
+func TestOnlyWithAKey(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		d.no("", "GET", "/admin/v1/companies", "", 401, "Admin key is missing")
+		for _, key := range []string{"x", "kobo_admin_", d.ada[:len(d.ada)-1], d.ada + "x"} {
+			d.no(key, "GET", "/admin/v1/companies", "", 401, "Invalid admin key")
+		}
+		if err := d.operators.RevokeKey(t.Context(), operator.Local("test"), "bob"); err != nil {
+			t.Fatal(err)
+		}
+		d.no(d.bob, "POST", "/admin/v1/companies", `{"name":"Acme"}`, 401, "Invalid admin key")
+		_, _, header := d.send(d.bob, "GET", "/admin/v1/companies", "")
+		if header.Get("WWW-Authenticate") != "Bearer" || header.Get("Cache-Control") != "no-store" {
+			t.Errorf("headers %v", header)
+		}
+	})
+}
+
+func TestOnlyCleanRequests(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		const companies = "/admin/v1/companies"
+		path, account := d.company()
+		for _, c := range []struct {
+			path, body string
+			status     int
+			message    string
+		}{
+			{companies, ``, 400, `"name" is required`},
+			{companies, `{}`, 400, `"name" is required`},
+			{companies, `{"name":1}`, 400, `"name" must be a string`},
+			{companies, `{"name":null}`, 400, `"name" must be a string`},
+			{companies, `{"name":"A"}`, 400, `"name" must have 2 to 100 characters`},
+			{companies, `{"name":"Acme\u0000"}`, 400, `"name" must not contain control characters`},
+			{companies, `{"name":"Acme","Name":"x","b":{"c":1}}`, 400, `"Name" is not allowed; "b" is not allowed`},
+			{companies, `{"name":"Acme","name":"Acme"}`, 400, `repeats the field "name"`},
+			{companies, `{"name":"Acme"} {}`, 400, "not valid JSON"},
+			{companies, `{"name":"Acme"`, 400, "not valid JSON"},
+			{companies, "{\"name\":\"Acme\xff\"}", 400, "not valid JSON"},
+			{companies, `["name"]`, 400, "must be a JSON object"},
+			{companies, `{"name":"` + strings.Repeat("a", 64<<10) + `"}`, 413, "larger than 64 KiB"},
+			{path + "/kyb", `{"status":"DONE"}`, 400, `"status" must be one of [APPROVED, `},
+			{path + "/live", `{"live":"true"}`, 400, `"live" must be a boolean`},
+			{path + "/pin", `{"pin":1234}`, 400, `"pin" must be a string`},
+			{path + "/pin", `{"pin":"12345"}`, 400, `"pin" must be exactly 4 digits`},
+			{path + "/api-keys", `{"expiresAt":"tomorrow"}`, 400, `"expiresAt" must be in ISO 8601 date format`},
+			{path + "/api-keys", `{"expiresAt":"2029-01-01T00:00:00Z"}`, 400, `"expiresAt" must be in the future`},
+			{path + "/adjustments", `{"settlementId":"1","amount":"5","direction":"credit"}`, 400,
+				`"settlementId" must be a positive integer; "amount" must be a number; "reason" is required`},
+			{path + "/adjustments", `{"settlementId":` + account + `,"amount":1.005,"direction":"credit","reason":"because"}`, 400, `"amount" must have no more than 2 decimal places`},
+			{path + "/adjustments", `{"settlementId":` + account + `,"amount":1e3,"direction":"credit","reason":"because"}`, 400, `"amount" must be a number`},
+			{path + "/adjustments", `{"settlementId":` + account + `,"amount":-1,"direction":"credit","reason":"because"}`, 400, `"amount" must not be negative`},
+			{path + "/adjustments", `{"settlementId":` + account + `,"amount":0,"direction":"credit","reason":"because"}`, 400, `"amount" must be greater than 0`},
+			{path + "/adjustments", `{"settlementId":` + account + `,"amount":1,"direction":"up","reason":"because"}`, 400, `"direction" must be one of [credit, debit]`},
+			{path + "/adjustments", `{"settlementId":99,"amount":1,"direction":"credit","reason":"because"}`, 404, "Settlement account not found"},
+			{companies + "/cnobody0000000000000000000/live", `{"live":true}`, 404, "Company not found"},
+			{companies + "/%00/live", `{"live":true}`, 400, "not text"},
+			{companies + "/c/nothing", `{}`, 404, "Not found"},
+			{"/admin/v1/adjustments/none/approve", `{}`, 404, "Adjustment not found"},
+			{"/admin/v1/cases/none/resolve", `{"outcome":"confirmed","note":"n"}`, 404, "Case not found"},
+		} {
+			d.no(d.ada, "POST", c.path, c.body, c.status, c.message)
+		}
+		status, _, header := d.send(d.ada, "DELETE", companies, "")
+		if status != 405 || header.Get("Allow") != "GET, HEAD, POST" {
+			t.Errorf("wrong method: %d, Allow %q", status, header.Get("Allow"))
+		}
+		d.no(d.ada, "GET", "/admin/v1/audit?company=%00", "", 400, "not text")
+		d.no(d.ada, "GET", "/admin/v1/cases?status=closed", "", 400, "must be one of [OPEN, RESOLVED]")
+		if strings.Contains(d.log.String(), "failed") {
+			t.Errorf("something failed inside: %s", d.log)
+		}
+	})
+}
+
+func TestListsArePaged(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		for _, name := range []string{"one", "two", "three"} {
+			d.clock.Advance(time.Second)
+			d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"`+name+`"}`)
+		}
+		page := d.ok(d.ada, "GET", "/admin/v1/companies?page=2&pageSize=1", "")
+		rows, meta := page["data"].([]any), page["meta"].(map[string]any)
+		if len(rows) != 1 || rows[0].(map[string]any)["name"] != "two" {
+			t.Errorf("rows %v", rows)
+		}
+		for name, want := range map[string]any{
+			"page": 2.0, "pageSize": 1.0, "totalItems": 3.0, "totalPages": 3.0, "hasNextPage": true, "hasPrevPage": true,
+			"nextPage": "/admin/v1/companies?page=3&pageSize=1", "prevPage": "/admin/v1/companies?page=1&pageSize=1", "from": 2.0, "to": 2.0,
+		} {
+			if meta[name] != want {
+				t.Errorf("%s is %v; want %v", name, meta[name], want)
+			}
+		}
+		for query, size := range map[string]float64{"pageSize=1000": 100, "pageSize=0": 50, "pageSize=-1": 50, "pageSize=many": 50, "": 50} {
+			meta := d.ok(d.ada, "GET", "/admin/v1/companies?page=99999999999999999999&"+query, "")["meta"].(map[string]any)
+			if meta["pageSize"] != size || meta["from"] != 0.0 || meta["to"] != 0.0 || meta["hasNextPage"] != false {
+				t.Errorf("%s: %v", query, meta)
+			}
+		}
+	})
+}
+
+// Money is corrected by two people, and once however many approve at a time.
+func TestAdjustments(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		path, account := d.company()
+		ask := func(amount, direction string) string {
+			row := d.ok(d.ada, "POST", path+"/adjustments",
+				`{"settlementId":`+account+`,"amount":`+amount+`,"direction":"`+direction+`","reason":"bank statement of 1 January"}`)
+			if row["status"] != "PENDING" || row["createdBy"] != "ada" || row["approvedBy"] != nil {
+				t.Errorf("asked for: %v", row)
+			}
+			return "/admin/v1/adjustments/" + row["id"].(string) + "/approve"
+		}
+		credit := ask("1500.50", "credit")
+		d.no(d.ada, "POST", credit, "", 400, "must be approved by a second operator")
+		if got := d.balance(path); got != 0.0 {
+			t.Errorf("before the second operator: %v", got)
+		}
+		var all sync.WaitGroup
+		paid := make(chan int, 8)
+		for range 8 {
+			all.Go(func() {
+				r, _ := http.NewRequestWithContext(context.Background(), "POST", d.url+credit, nil)
+				r.Header.Set("Authorization", "Bearer "+d.bob)
+				w, err := http.DefaultClient.Do(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer w.Body.Close()
+				paid <- w.StatusCode
+			})
+		}
+		all.Wait()
+		close(paid)
+		count := map[int]int{}
+		for status := range paid {
+			count[status]++
+		}
+		if count[200] != 1 || count[400] != 7 {
+			t.Errorf("approvals: %v", count)
+		}
+		if got := d.balance(path); got != 1500.5 {
+			t.Errorf("after the approvals: %v", got)
+		}
+		d.no(d.bob, "POST", credit, "", 400, "approved already")
+
+		debit := ask("1500.51", "debit")
+		d.no(d.bob, "POST", debit, "", 400, "Insufficient balance")
+		pending := d.ok(d.bob, "GET", "/admin/v1/adjustments?status=PENDING", "")["data"].([]any)
+		if len(pending) != 1 || pending[0].(map[string]any)["amount"] != 1500.51 {
+			t.Errorf("a debit that cannot be borne: %v", pending)
+		}
+		d.ok(d.bob, "POST", ask("1500.5", "debit"), "")
+		if got := d.balance(path); got != 0.0 {
+			t.Errorf("after the debit: %v", got)
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+const maxBody = 64 << 10
+
+// tooLarge is a body above 64 KiB, which no business ever says.
+const tooLarge fault.Kind = "too large"
+
+// form is a body as the operator sent it: one flat object. The readers below
+// take its fields one after the other and remember what is wrong, so that all
+// problems are told together; done tells them.
+type form struct {
+	fields   map[string]json.RawMessage
+	order    []string
+	asked    map[string]bool
+	problems []string
+}
+
+// readForm reads the body strictly: one JSON object in UTF-8, no field twice,
+// nothing after it. No body at all is an object without fields.
+func readForm(w http.ResponseWriter, r *http.Request) (*form, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, fault.New(tooLarge, "Request body is larger than 64 KiB")
+	case err != nil:
+		return nil, fault.New(fault.Invalid, "Request body could not be read").Because(err)
+	}
+	f := &form{fields: map[string]json.RawMessage{}, asked: map[string]bool{}}
+	if len(raw) == 0 {
+		return f, nil
+	}
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return nil, fault.New(fault.Invalid, "Content-Type must be application/json")
+	}
+	if !utf8.Valid(raw) || !json.Valid(raw) {
+		return nil, fault.New(fault.Invalid, "Request body is not valid JSON")
+	}
+	return f, f.read(json.NewDecoder(bytes.NewReader(raw)))
+}
+
+// read takes the fields apart. The text is known to be one JSON value.
+func (f *form) read(d *json.Decoder) error {
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fault.New(fault.Invalid, "Request body must be a JSON object").Because(err)
+	}
+	for d.More() {
+		t, err := d.Token()
+		name, ok := t.(string)
+		if err != nil || !ok {
+			return fault.New(fault.Invalid, "Request body is not valid JSON").Because(err)
+		}
+		if _, twice := f.fields[name]; twice {
+			return fault.Newf(fault.Invalid, "Request body repeats the field %q", name)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return fault.New(fault.Invalid, "Request body is not valid JSON").Because(err)
+		}
+		f.fields[name] = value
+		f.order = append(f.order, name)
+	}
+	return nil
+}
+
+func (f *form) wrong(name, format string, args ...any) {
+	f.problems = append(f.problems, fmt.Sprintf("%q ", name)+fmt.Sprintf(format, args...))
+}
+
+// take is a field's raw token, or nil when it was not sent.
+func (f *form) take(name string, required bool) json.RawMessage {
+	f.asked[name] = true
+	value, sent := f.fields[name]
+	if !sent && required {
+		f.wrong(name, "is required")
+	}
+	return value
+}
+
+// text reads a string.
+func (f *form) text(name string) string { return f.asText(name, f.take(name, true)) }
+
+// optional reads a string that need not be there.
+func (f *form) optional(name string) string { return f.asText(name, f.take(name, false)) }
+
+func (f *form) asText(name string, raw json.RawMessage) string {
+	if raw == nil {
+		return ""
+	}
+	var s *string
+	if err := json.Unmarshal(raw, &s); err != nil || s == nil {
+		f.wrong(name, "must be a string")
+		return ""
+	}
+	// PostgreSQL keeps no NUL, and no other control character has a place here.
+	if strings.ContainsFunc(*s, unicode.IsControl) {
+		f.wrong(name, "must not contain control characters")
+		return ""
+	}
+	return *s
+}
+
+// flag reads true or false.
+func (f *form) flag(name string) bool {
+	raw := f.take(name, true)
+	if raw != nil && string(raw) != "true" && string(raw) != "false" {
+		f.wrong(name, "must be a boolean")
+	}
+	return string(raw) == "true"
+}
+
+// whole reads a number without sign, fraction or exponent.
+func (f *form) whole(name string) int64 {
+	raw := f.take(name, true)
+	if raw == nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(raw), 10, 53)
+	if err != nil {
+		f.wrong(name, "must be a positive integer")
+	}
+	return int64(n)
+}
+
+// amount reads naira from the digits of a JSON number.
+func (f *form) amount(name string) money.Kobo {
+	raw := f.take(name, true)
+	if raw == nil {
+		return 0
+	}
+	k, err := money.Parse(string(raw))
+	if err != nil {
+		f.wrong(name, "%v", err)
+	}
+	return k
+}
+
+// instant reads a moment that need not be there.
+func (f *form) instant(name string) time.Time {
+	s := f.optional(name)
+	if s == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		f.wrong(name, "must be in ISO 8601 date format")
+	}
+	return t.UTC()
+}
+
+// done is nil when every field could be read and there was no other.
+func (f *form) done() error {
+	for _, name := range f.order {
+		if !f.asked[name] {
+			f.wrong(name, "is not allowed")
+		}
+	}
+	if f.problems == nil {
+		return nil
+	}
+	why := fault.New(fault.Invalid, "Validation error")
+	why.Details = f.problems
+	return why
+}
