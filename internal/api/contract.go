@@ -18,7 +18,7 @@ var source []byte
 
 // contract is openapi.yaml as the edge uses it.
 type contract struct {
-	operations map[string]*operation // by "METHOD /path"
+	operations map[string]*operation // by "METHOD /path", without a last slash
 	json       []byte
 }
 
@@ -86,7 +86,7 @@ func readContract(text []byte) (*contract, error) {
 					return nil, fmt.Errorf("contract: %s: %w", op.id, err)
 				}
 			}
-			c.operations[strings.ToUpper(method)+" "+path] = op
+			c.operations[strings.ToUpper(method)+" "+strings.TrimSuffix(path, "/")] = op
 		}
 	}
 	return c, nil

@@ -18,12 +18,12 @@ type router struct {
 
 // HandleFunc adds one route of the contract.
 func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
-	op, ok := t.edge.contract.operations[pattern]
+	bare := strings.TrimSuffix(strings.TrimSuffix(pattern, "{$}"), "/")
+	op, ok := t.edge.contract.operations[bare]
 	if !ok {
 		t.err = fmt.Errorf("contract: the generated route %q is not in openapi.yaml; run go generate", pattern)
 		return
 	}
-	bare := strings.TrimSuffix(pattern, "/")
 	h := t.edge.admit(op, http.HandlerFunc(handler))
 	t.edge.mux.Handle(bare, h)
 	t.edge.mux.Handle(bare+"/{$}", h)

@@ -1,0 +1,79 @@
+package apitest
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Stage is where the people of the transcripts are made.
+type Stage struct {
+	Companies   *company.Service
+	Settlements *settlement.Service
+	Clock       clock.Clock
+}
+
+// Cast makes who and what the transcripts speak of beside the main company
+// (reference), as values for a player:
+//
+//   - empty_settlement_id: an account of the main company without money
+//   - expired_key: an API key of the main company that expires within the hour
+//   - other_reference, other_key, other_settlement_id: another company in good standing
+//   - new_reference, new_key: a company whose verification has not begun
+//   - kyb_reference, kyb_key, kyb_access, kyb_refresh: a company that got tokens
+//     while changes were requested and is now SUBMITTED
+//   - off_reference, off_key, off_access, off_refresh: an approved company that got tokens
+//     and was then switched off
+func (s Stage) Cast(t testing.TB, reference string) map[string]string {
+	t.Helper()
+	by := operator.Local("transcripts")
+	v := map[string]string{}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	account := func(company, name string) string {
+		a, err := s.Settlements.Create(t.Context(), by, company, name)
+		must(err)
+		return strconv.FormatInt(a.ID, 10)
+	}
+	join := func(name string, path ...company.KYB) string {
+		c, key, err := s.Companies.Create(t.Context(), by, "Company "+name)
+		must(err)
+		v[name+"_reference"], v[name+"_key"] = c.Reference, key.Reveal()
+		s.move(t, c.Reference, path...)
+		if len(path) > 0 {
+			_, err = s.Companies.SetLive(t.Context(), by, c.Reference, true)
+			must(err)
+			v[name+"_access"], v[name+"_refresh"], err = s.Companies.Tokens(t.Context(), c.Reference, key.Reveal())
+			must(err)
+		}
+		return c.Reference
+	}
+	v["empty_settlement_id"] = account(reference, "Empty")
+	_, expired, err := s.Companies.IssueKey(t.Context(), by, reference, s.Clock.Now().Add(time.Hour))
+	must(err)
+	v["expired_key"] = expired.Reveal()
+	v["other_settlement_id"] = account(join("other", company.InProgress, company.Submitted, company.Approved), "Main")
+	join("new")
+	s.move(t, join("kyb", company.InProgress, company.Submitted, company.ChangesRequested), company.Submitted)
+	_, err = s.Companies.SetLive(t.Context(), by, join("off", company.InProgress, company.Submitted, company.Approved), false)
+	must(err)
+	return v
+}
+
+func (s Stage) move(t testing.TB, reference string, path ...company.KYB) {
+	t.Helper()
+	for _, to := range path {
+		if _, err := s.Companies.MoveKYB(t.Context(), operator.Local("transcripts"), reference, to, "for a transcript"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+)
+
+// Contract is the OpenAPI document as answers are held against it.
+type Contract struct {
+	doc *openapi3.T
+}
+
+// ReadContract reads and checks an OpenAPI document.
+func ReadContract(text []byte) (*Contract, error) {
+	loader := openapi3.NewLoader()
+	doc, err := loader.LoadFromData(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
+		return nil, err
+	}
+	return &Contract{doc}, nil
+}
+
+// Operations are the ids of the document's operations, sorted.
+func (c *Contract) Operations() []string {
+	var out []string
+	for _, item := range c.doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			out = append(out, op.OperationID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Operation is the id of the operation that a request is for, or empty.
+func (c *Contract) Operation(method, target string) string {
+	if route := c.route(method, target); route != nil {
+		return route.Operation.OperationID
+	}
+	return ""
+}
+
+// route finds a request's operation; a last slash makes no difference. A fixed
+// path beats one with parameters.
+func (c *Contract) route(method, target string) *routers.Route {
+	path, _, _ := strings.Cut(target, "?")
+	steps := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	var best *routers.Route
+	for template, item := range c.doc.Paths.Map() {
+		op := item.GetOperation(method)
+		fits := slices.EqualFunc(strings.Split(strings.TrimSuffix(template, "/"), "/"), steps, func(want, got string) bool {
+			return want == got || strings.HasPrefix(want, "{") && got != ""
+		})
+		if op == nil || !fits {
+			continue
+		}
+		if best == nil || strings.Count(template, "{") < strings.Count(best.Path, "{") {
+			best = &routers.Route{Spec: c.doc, Path: template, PathItem: item, Method: method, Operation: op}
+		}
+	}
+	return best
+}
+
+// Check holds an answer against the document: its status must be one of the
+// operation's, and its body and headers must be what the document says. Only
+// paths below /api/ belong to the contract.
+func (c *Contract) Check(r *http.Request, status int, header http.Header, body []byte) error {
+	if !strings.HasPrefix(r.URL.Path, "/api/") {
+		return nil
+	}
+	if header.Get("X-Request-Id") == "" {
+		return errors.New("the answer has no X-Request-Id")
+	}
+	route := c.route(r.Method, r.URL.EscapedPath())
+	if route == nil {
+		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed {
+			return fmt.Errorf("the contract has no operation %s %s", r.Method, r.URL.Path)
+		}
+		return nil
+	}
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, Route: route},
+		Status:                 status,
+		Header:                 header,
+		Body:                   io.NopCloser(bytes.NewReader(body)),
+		Options:                &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+	}
+	if err := openapi3filter.ValidateResponse(r.Context(), input); err != nil {
+		return fmt.Errorf("against the contract: %w", err)
+	}
+	return nil
+}

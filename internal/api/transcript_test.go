@@ -1,0 +1,116 @@
+package api_test
+
+import (
+	"bufio"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/api/apitest"
+)
+
+// transcripts are the files of a folder of testdata, by name.
+func transcripts(t testing.TB, folder string) []string {
+	t.Helper()
+	names, err := fs.Glob(os.DirFS("testdata"), path.Join(folder, "*.txt"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no transcripts in %s: %v", folder, err)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return n == "catalogue.txt" })
+}
+
+// The transcripts of a healthy world, as in dev.
+func TestTranscripts(t *testing.T) {
+	for _, name := range transcripts(t, ".") {
+		t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
+			t.Parallel()
+			player, _ := newWorld(t).serve(t)
+			player.Play(t, os.DirFS("testdata"), name)
+		})
+	}
+}
+
+// contract is the document as the tests of coverage see it.
+func contract(t testing.TB) *apitest.Contract {
+	t.Helper()
+	text, err := api.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := apitest.ReadContract(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// played is every exchange by file and title.
+func played(t testing.TB) map[string]apitest.Exchange {
+	t.Helper()
+	out := map[string]apitest.Exchange{}
+	for _, name := range append(transcripts(t, "."), transcripts(t, "broken")...) {
+		exchanges, err := apitest.Read(os.DirFS("testdata"), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range exchanges {
+			key := name + ": " + e.Title
+			if _, twice := out[key]; twice {
+				t.Errorf("%s: there are two", key)
+			}
+			out[key] = e
+		}
+	}
+	return out
+}
+
+func TestEveryOperationHasATranscript(t *testing.T) {
+	c, seen := contract(t), map[string]bool{}
+	for _, e := range played(t) {
+		if e.Status < 300 {
+			seen[c.Operation(e.Method, e.Target)] = true
+		}
+	}
+	for _, id := range c.Operations() {
+		if !seen[id] {
+			t.Errorf("%s: no transcript shows it succeed", id)
+		}
+	}
+}
+
+// testdata/catalogue.txt is the error catalogue of the contract, row by row,
+// with the exchange that shows each.
+func TestEveryRowOfTheErrorCatalogueHasATranscript(t *testing.T) {
+	f, err := os.Open("testdata/catalogue.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	exchanges, shown, row := played(t), map[string]int{}, ""
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := lines.Text()
+		if strings.HasPrefix(line, "\t") {
+			e, found := exchanges[strings.TrimSpace(line)]
+			if !found || !strings.HasPrefix(row, strconv.Itoa(e.Status)+" ") {
+				t.Errorf("%s: there is no such exchange with this status: %s", row, strings.TrimSpace(line))
+			}
+			shown[row]++
+		} else if line != "" && !strings.HasPrefix(line, "#") {
+			row = line
+			shown[row] = 0
+		}
+	}
+	for row, n := range shown {
+		if n == 0 {
+			t.Errorf("%s: no transcript shows it", row)
+		}
+	}
+	if len(shown) < 20 {
+		t.Errorf("the catalogue has only %d rows", len(shown))
+	}
+}
