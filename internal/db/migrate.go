@@ -56,3 +56,12 @@ func (d *DB) withProvider(use func(*goose.Provider) error) error {
 	}
 	return nil
 }
+
+// Empty takes the schema away, and with it every row: for a development
+// database that begins anew.
+func (d *DB) Empty(ctx context.Context) error {
+	return d.withProvider(func(p *goose.Provider) error {
+		_, err := p.DownTo(ctx, 0)
+		return err
+	})
+}

@@ -57,14 +57,20 @@ type Service struct {
 
 	mu      sync.Mutex
 	waiting map[string][]chan struct{} // company → who waits for its next event
+	closed  chan struct{}
+	close   sync.Once
 }
 
 // NewService reads the events of a book.
 func NewService(d *db.DB, book *ledger.Book) *Service {
-	s := &Service{db: d, book: book, waiting: map[string][]chan struct{}{}}
+	s := &Service{db: d, book: book, waiting: map[string][]chan struct{}{}, closed: make(chan struct{})}
 	book.Committed(s.wake)
 	return s
 }
+
+// Close answers everybody who waits with what there is, and lets nobody wait
+// any more: the program is being stopped.
+func (s *Service) Close() { s.close.Do(func() { close(s.closed) }) }
 
 // Find is one event of the company.
 func (s *Service) Find(ctx context.Context, company, eventID string) (Event, error) {
@@ -113,6 +119,9 @@ func (s *Service) await(ctx context.Context, company string, after int64, wait t
 		case <-woken:
 		case <-look.C:
 		case <-over.C:
+			leave()
+			return nil
+		case <-s.closed:
 			leave()
 			return nil
 		case <-ctx.Done():

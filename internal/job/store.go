@@ -33,6 +33,13 @@ func due(ctx context.Context, q db.Querier, kinds []string, now time.Time, limit
 		clock.Micros(now), kinds, limit)
 }
 
+// outstanding counts jobs that are due, whether or not somebody is at work on
+// them.
+func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Time) (int64, error) {
+	return db.One(ctx, q, db.Value[int64],
+		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
+}
+
 // take leases jobs of one company that nobody holds, and tells which it got.
 func take(ctx context.Context, q db.Querier, company string, ids []string, now, until time.Time) ([]Job, error) {
 	return db.All(ctx, q, scan, `

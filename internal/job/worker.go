@@ -66,6 +66,25 @@ func (w *Worker) Healthy() bool {
 	return time.Since(w.lastOK) < 10*time.Second
 }
 
+// Settled returns when nothing is due and no job is in hand, or when ctx ends:
+// for who has moved the clock and wants to see what follows.
+func (w *Worker) Settled(ctx context.Context) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		w.Wake()
+		open, err := outstanding(ctx, w.db, slices.Collect(maps.Keys(w.kinds)), w.clock.Now())
+		if err != nil || open == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
 // Run works until ctx ends, then waits for the jobs in hand.
 func (w *Worker) Run(ctx context.Context) {
 	defer w.busy.Wait()

@@ -114,6 +114,12 @@ func (s *Sandbox) prepare(ctx context.Context) error {
 		return errors.New("the key in the books cannot be read")
 	}
 	s.secret = []byte(secret)
+	return s.Follow(ctx)
+}
+
+// Follow moves the clock to where the books say it is: where it was left, or
+// where another program on the same books has moved it.
+func (s *Sandbox) Follow(ctx context.Context) error {
 	offset, err := s.setting(ctx, "clock_offset")
 	if err != nil || offset == "" {
 		return err
@@ -126,7 +132,8 @@ func (s *Sandbox) prepare(ctx context.Context) error {
 	return nil
 }
 
-// remembered is a setting, made when it is first asked for.
+// remembered is a setting, made when it is first asked for; of two programs on
+// the same books one makes it and both use it.
 func (s *Sandbox) remembered(ctx context.Context, name string, newValue func() (string, error)) (string, error) {
 	value, err := s.setting(ctx, name)
 	if err != nil || value != "" {
@@ -135,7 +142,10 @@ func (s *Sandbox) remembered(ctx context.Context, name string, newValue func() (
 	if value, err = newValue(); err != nil {
 		return "", err
 	}
-	return value, s.set(ctx, name, value)
+	if err := s.setFirst(ctx, name, value); err != nil {
+		return "", err
+	}
+	return s.setting(ctx, name)
 }
 
 func newKey() (string, error) {

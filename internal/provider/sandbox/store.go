@@ -81,6 +81,13 @@ func (s *Sandbox) set(ctx context.Context, name, value string) error {
 	return err
 }
 
+// setFirst sets a value that is not set yet, and leaves one that is.
+func (s *Sandbox) setFirst(ctx context.Context, name, value string) error {
+	_, err := s.books.Exec(ctx,
+		`INSERT INTO sandbox_setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, name, value)
+	return err
+}
+
 var (
 	errRepeated = errors.New("this reference was used before")
 	errPoor     = errors.New("the account has not enough money")

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+func devCommand() *cobra.Command {
+	var listen, data, database, credentials string
+	var fresh bool
+	c := &cobra.Command{
+		Use:   "dev",
+		Short: "Try Kobo on this machine: nothing to set up",
+		Long: `Run Kobo in sandbox mode with a development company that holds a million naira.
+
+The providers are pretend ones inside this program; the last two digits of the phone
+number decide what they do (…01 refuse, …02 lose the answer, and so on: docs/sandbox.md).
+A second start finds the same company and its money.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return dev(c.Context(), listen, app.DevConfig(data, database), credentials, fresh)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&listen, "listen", "127.0.0.1:8080", "address and port")
+	f.StringVar(&data, "data", ".kobo", "folder for everything that is kept")
+	f.StringVar(&database, "database", "", "PostgreSQL instead of SQLite: postgres://…")
+	f.StringVar(&credentials, "credentials", "", "write the credentials into this file (JSON) once requests are answered")
+	f.BoolVar(&fresh, "fresh", false, "begin anew: forget the company and its money")
+	return c
+}
+
+func dev(ctx context.Context, listen string, cfg app.Config, credentials string, fresh bool) error {
+	log, err := app.NewLogger(os.Stderr, cfg.Log)
+	if err != nil {
+		return err
+	}
+	// The port first: a second `kobo dev` should say so before it touches the
+	// data of the first.
+	listener, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("%w (another one running? choose a port with --listen)", err)
+	}
+	a, c, err := app.OpenDev(ctx, cfg, fresh, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	c.BaseURL = "http://" + listener.Addr().String()
+	bundle, err := firstBundle(ctx, a)
+	if err != nil {
+		a.Close()
+		return errors.Join(err, listener.Close())
+	}
+	var unwritten error
+	err = a.Run(ctx, listener, func() {
+		introduce(os.Stdout, c, bundle)
+		if credentials != "" {
+			unwritten = c.Write(credentials)
+		}
+		if unwritten != nil {
+			log.Error("the credentials were not written", "error", unwritten)
+		}
+	})
+	return errors.Join(err, unwritten)
+}
+
+// bundle is a data bundle to buy.
+type bundle struct{ category, product, name string }
+
+// firstBundle is the cheapest data bundle on sale.
+func firstBundle(ctx context.Context, a *app.App) (bundle, error) {
+	services, err := a.Shop.Services(ctx)
+	if err != nil {
+		return bundle{}, err
+	}
+	for _, s := range services {
+		if s.Kind != provider.Data {
+			continue
+		}
+		categories, err := a.Shop.Categories(ctx, s.ID)
+		if err != nil {
+			return bundle{}, err
+		}
+		for _, c := range categories {
+			products, err := a.Shop.Products(ctx, c.ID)
+			if err != nil || len(products) > 0 {
+				if err != nil {
+					return bundle{}, err
+				}
+				return bundle{c.ID, products[0].ID, c.Name + " " + products[0].Name}, nil
+			}
+		}
+	}
+	return bundle{}, errors.New("the sandbox sells no data bundle")
+}
+
+func introduce(w io.Writer, c app.Credentials, b bundle) {
+	fmt.Fprintf(w, `
+Kobo is ready, in sandbox mode.
+
+  base URL       %[1]s        reference: %[1]s/docs
+  company        %[2]s
+  API key        %[3]s
+  PIN            %[4]s
+  settlement     %[5]d (account %[6]s)
+  admin key      %[7]s
+  console        not in this release
+
+Move money (buys %[8]s):
+
+  TOKEN=$(curl -s -X POST %[1]s/api/v1/auth/generate-token/%[2]s \
+    -H 'x-api-key: %[3]s' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')
+
+  curl -s -X POST %[1]s/api/v1/vtu/purchase-data -H "Authorization: Bearer $TOKEN" \
+    -H 'Content-Type: application/json' -d '{"idempotencyKey":"first-purchase",
+    "serviceCategoryId":"%[9]s","productId":"%[10]s",
+    "phoneNumber":"08030000010","settlementId":%[5]d}'
+
+`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product)
+}

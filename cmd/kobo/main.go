@@ -1,0 +1,66 @@
+// Command kobo is Kobo: a Wallet-as-a-Service backend in one program.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/app"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := root().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "kobo:", err)
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "kobo",
+		Short: "Wallet-as-a-Service: not one kobo lost",
+		Long: `Kobo lets a fintech's companies hold naira, pay out, and sell airtime, data and TV
+through one HTTP API, and follows every unknown outcome to its true end.
+
+To try it:         kobo dev
+To run it:         kobo migrate && kobo serve
+To check the book: kobo verify`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(),
+		verifyCommand(), keygenCommand(), versionCommand())
+	return c
+}
+
+// configured adds the flag that names the configuration file, and returns what
+// reads it.
+func configured(c *cobra.Command) func() (app.Config, error) {
+	path := c.PersistentFlags().String("config", "", "configuration file (YAML); KOBO_… in the environment is stronger")
+	return func() (app.Config, error) { return app.Load(*path) }
+}
+
+// opened runs do with a program that is built but not serving.
+func opened(ctx context.Context, load func() (app.Config, error), do func(a *app.App) error) error {
+	cfg, err := load()
+	if err != nil {
+		return err
+	}
+	log, err := app.NewLogger(os.Stderr, cfg.Log)
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return do(a)
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/app"
+)
+
+func serveCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run Kobo",
+		Long: `Run Kobo: the API, the operators' API and the workers.
+
+Everything is set in the configuration file or the environment (docs/operating.md).
+In live mode it refuses to start with sandbox settings, without a master key, or on
+a database whose schema is not its own.`,
+		Args: cobra.NoArgs,
+	}
+	load := configured(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		log, err := app.NewLogger(os.Stderr, cfg.Log)
+		if err != nil {
+			return err
+		}
+		a, err := app.Open(c.Context(), cfg, log)
+		if err != nil {
+			return err
+		}
+		listener, err := net.Listen("tcp", cfg.Listen)
+		if err != nil {
+			a.Close()
+			return err
+		}
+		log.Info("listening", "address", listener.Addr().String(), "mode", cfg.Mode, "version", version())
+		return a.Run(c.Context(), listener, nil)
+	}
+	return c
+}

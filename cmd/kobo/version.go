@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// release is set when a release is built: -ldflags "-X main.release=1.2.3".
+var release = ""
+
+// version is the release, or what the build knows of the commit.
+func version() string {
+	if release != "" {
+		return release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "development " + s.Value[:12]
+		}
+	}
+	return "development"
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Say which Kobo this is",
+		Args:  cobra.NoArgs,
+		Run: func(c *cobra.Command, _ []string) {
+			fmt.Fprintf(c.OutOrStdout(), "kobo %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		},
+	}
+}
+
+func keygenCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "keygen",
+		Short: "Make a master key: one line for the keyring",
+		Long: `Make a master key. To rotate, put the new line above the old ones: the first line
+makes everything new, the others still verify. Keep it out of the database's backups.`,
+		Args: cobra.NoArgs,
+		Run:  func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), secret.Generate()) },
+	}
+}

@@ -1,0 +1,206 @@
+// Package app puts the house together: it opens the database, picks the
+// providers' plugs, builds every business, and runs until it is told to stop.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
+)
+
+// App is one running program: every business on one database.
+type App struct {
+	DB          *db.DB
+	Book        *ledger.Book
+	Clock       clock.Clock
+	Companies   *company.Service
+	Operators   *operator.Service
+	Settlements *settlement.Service
+	Operations  *operation.Service
+	Events      *event.Service
+	Keys        *idempotency.Service
+	Shop        *vtu.Shop
+	Reports     *report.Service
+	Worker      *job.Worker
+
+	cfg      Config
+	log      *slog.Logger
+	world    *world // the sandbox; nil in live mode
+	registry *prometheus.Registry
+	traces   trace.TracerProvider
+	flush    func(context.Context) error
+}
+
+// Open opens the database, which must have the schema of this program, and
+// builds everything. Nothing runs yet.
+func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	keys, err := cfg.keyring()
+	if err != nil {
+		return nil, err
+	}
+	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry()}
+	if a.traces, a.flush, err = tracer(ctx, cfg.Traces); err != nil {
+		return nil, err
+	}
+	if a.DB, err = db.Open(ctx, cfg.Database); err != nil {
+		return nil, err
+	}
+	if err := a.build(ctx, keys); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
+	have, want, err := a.DB.Migrated(ctx)
+	if err != nil {
+		return err
+	}
+	if have != want {
+		return fmt.Errorf("the database has schema %d and this program needs %d: run kobo migrate", have, want)
+	}
+	if a.cfg.Mode == Sandbox {
+		if a.world, err = openWorld(ctx, a.cfg, a.log); err != nil {
+			return err
+		}
+		a.Clock = a.world.clock
+	}
+	billers, err := a.billers()
+	if err != nil {
+		return err
+	}
+	a.businesses(keys, billers)
+	return nil
+}
+
+func (a *App) businesses(keys *secret.Keyring, billers map[string]provider.Biller) {
+	a.Book = ledger.New(a.DB, a.Clock)
+	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
+	a.Operators = operator.New(a.DB, keys, a.Clock)
+	a.Settlements = settlement.New(a.DB, a.Book, a.Clock)
+	a.Events = event.NewService(a.DB, a.Book)
+	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock)
+	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
+	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, billers)
+	a.Reports = report.New(a.DB, a.Clock)
+	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
+	a.handleJobs()
+	if a.world != nil {
+		a.world.follow(a.Worker)
+	}
+}
+
+// Close releases what Open took. Run does so itself when it ends.
+func (a *App) Close() {
+	if a.world != nil {
+		a.world.close()
+	}
+	if a.Book != nil {
+		a.Book.Drain()
+	}
+	a.DB.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := a.flush(ctx); err != nil {
+		a.log.Warn("traces were lost", "error", err)
+	}
+}
+
+// Handler is the program's whole HTTP face.
+func (a *App) Handler() (http.Handler, error) {
+	cfg := api.Config{
+		Companies: a.Companies, Settlements: a.Settlements, VTU: a.Shop, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
+		Clock: a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
+		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
+		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
+			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
+			Operations: a.Operations, Clock: a.Clock, Log: a.log,
+		})},
+	}
+	if a.world != nil {
+		cfg.Mounts["/sandbox/"] = a.world.sandbox.Control()
+	}
+	return api.New(cfg)
+}
+
+func (a *App) limits() *api.Limits {
+	c := a.cfg.Limits
+	if c.Off {
+		return nil
+	}
+	return &api.Limits{
+		Company: api.Limit{Requests: c.CompanyPerSecond, Period: time.Second, Burst: c.CompanyBurst},
+		Token:   api.Limit{Requests: c.TokenPerMinute, Period: time.Minute, Burst: c.TokenPerMinute},
+	}
+}
+
+// goodbye is how long requests in hand may take once the program is told to
+// stop: longer than a call to a provider.
+const goodbye = 10 * time.Second
+
+// Run serves on the listener and works until ctx ends; then it lets what is in
+// hand finish, and closes the app. Ready, which may be nil, is called once
+// requests are answered.
+func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
+	defer a.Close()
+	handler, err := a.Handler()
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler: handler, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		WriteTimeout: a.cfg.Window + time.Minute,
+	}
+	server.RegisterOnShutdown(a.Events.Close)
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	jobs := a.startJobs(working)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	if ready != nil {
+		ready()
+	}
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		a.log.Info("stopping")
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Window+goodbye)
+		defer cancel()
+		err = server.Shutdown(last)
+	}
+	stop()
+	jobs.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}

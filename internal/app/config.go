@@ -1,0 +1,215 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
+
+	"github.com/kobo-waas/kobo/internal/provider/safehaven"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// Mode is what a deployment is for.
+type Mode string
+
+// The two modes. Nothing near money asks which it is: they differ in the
+// addresses that the plugs call, and in who moves the clock.
+const (
+	Live    Mode = "live"
+	Sandbox Mode = "sandbox"
+)
+
+// Config is everything a deployment can set. Each value comes from the
+// configuration file or, stronger, from the environment: KOBO_ and the path in
+// capitals, such as KOBO_SAFEHAVEN_BASE_URL for safehaven.base_url.
+type Config struct {
+	Mode     Mode   `koanf:"mode"`
+	Listen   string `koanf:"listen"`   // address and port, 127.0.0.1:8080
+	Database string `koanf:"database"` // sqlite:PATH or postgres://…
+	Data     string `koanf:"data"`     // folder for the sandbox's books
+
+	// MasterKey is the keyring as text; MasterKeyFile the file that holds it.
+	MasterKey     secret.Text `koanf:"master_key"`
+	MasterKeyFile string      `koanf:"master_key_file"`
+
+	// Window is how long a call to a provider may take before its outcome
+	// counts as unknown.
+	Window    time.Duration   `koanf:"window"`
+	SafeHaven SafeHavenConfig `koanf:"safehaven"`
+	Limits    LimitConfig     `koanf:"limits"`
+	Log       LogConfig       `koanf:"log"`
+	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
+	// empty sends none.
+	Traces string `koanf:"traces"`
+}
+
+// SafeHavenConfig is our account at Safe Haven MFB. In sandbox mode it stays
+// empty.
+type SafeHavenConfig struct {
+	BaseURL        string      `koanf:"base_url"`
+	ClientID       string      `koanf:"client_id"`
+	PrivateKeyFile string      `koanf:"private_key_file"`
+	Assertion      secret.Text `koanf:"assertion"`
+	Issuer         string      `koanf:"issuer"`
+	Audience       string      `koanf:"audience"`
+	DebitAccount   string      `koanf:"debit_account"`
+	AmountUnit     string      `koanf:"amount_unit"`
+}
+
+// LimitConfig are the rate limits; off turns them off.
+type LimitConfig struct {
+	Off              bool `koanf:"off"`
+	CompanyPerSecond int  `koanf:"company_per_second"`
+	CompanyBurst     int  `koanf:"company_burst"`
+	TokenPerMinute   int  `koanf:"token_per_minute"`
+}
+
+// LogConfig says how the log looks.
+type LogConfig struct {
+	Level  string `koanf:"level"`  // debug, info, warn, error
+	Format string `koanf:"format"` // json or text
+}
+
+// Defaults are what a deployment gets that sets nothing.
+func Defaults() Config {
+	return Config{
+		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
+		Limits: LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60},
+		Log:    LogConfig{Level: "info", Format: "json"},
+	}
+}
+
+// Load reads the configuration: the defaults, over them the file (YAML; "" for
+// none), over that the environment. A name that means nothing is an error, since
+// a mistyped setting is a setting that is not made.
+func Load(path string) (Config, error) {
+	cfg := Defaults()
+	k := koanf.New(".")
+	if path != "" {
+		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
+			return cfg, fmt.Errorf("configuration: %w", err)
+		}
+	}
+	err := k.Load(env.Provider(".", env.Opt{Prefix: "KOBO_", TransformFunc: func(name, value string) (string, any) {
+		name = strings.ToLower(strings.TrimPrefix(name, "KOBO_"))
+		if strings.HasPrefix(name, "test_") {
+			return "", nil // the test harness's own
+		}
+		return setting(name), value
+	}}), nil)
+	if err != nil {
+		return cfg, fmt.Errorf("configuration: %w", err)
+	}
+	if err := unknown(k); err != nil {
+		return cfg, err
+	}
+	if err := k.Unmarshal("", &cfg); err != nil {
+		return cfg, fmt.Errorf("configuration: %w", err)
+	}
+	return cfg, nil
+}
+
+// settings are all names there are, by their spelling in the environment.
+var settings = map[string]string{}
+
+func init() {
+	for _, name := range []string{
+		"mode", "listen", "database", "data", "master_key", "master_key_file", "window", "traces",
+		"safehaven.base_url", "safehaven.client_id", "safehaven.private_key_file", "safehaven.assertion",
+		"safehaven.issuer", "safehaven.audience", "safehaven.debit_account", "safehaven.amount_unit",
+		"limits.off", "limits.company_per_second", "limits.company_burst", "limits.token_per_minute",
+		"log.level", "log.format",
+	} {
+		settings[strings.ReplaceAll(name, ".", "_")] = name
+	}
+}
+
+// setting is the path of a name from the environment; an unknown one keeps its
+// spelling, to be complained about.
+func setting(name string) string {
+	if path, ok := settings[name]; ok {
+		return path
+	}
+	return name
+}
+
+func unknown(k *koanf.Koanf) error {
+	for _, path := range k.Keys() {
+		if settings[strings.ReplaceAll(path, ".", "_")] != path {
+			return fmt.Errorf("configuration: there is no setting %q", path)
+		}
+	}
+	return nil
+}
+
+// check refuses what cannot work, and in live mode what would only seem to.
+func (c Config) check() error {
+	switch {
+	case c.Mode != Live && c.Mode != Sandbox:
+		return fmt.Errorf(`configuration: mode must be live or sandbox, not %q`, c.Mode)
+	case c.Database == "":
+		return errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
+	case c.MasterKey.Reveal() == "" && c.MasterKeyFile == "":
+		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
+	case c.Window < time.Second:
+		return errors.New("configuration: window must be at least 1s")
+	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
+		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
+	}
+	if c.Mode == Live {
+		return c.SafeHaven.checkLive()
+	}
+	return nil
+}
+
+func (c SafeHavenConfig) checkLive() error {
+	u, err := url.Parse(c.BaseURL)
+	switch {
+	case c.BaseURL == "" || c.ClientID == "" || c.DebitAccount == "":
+		return errors.New("configuration: live mode needs safehaven.base_url, safehaven.client_id and safehaven.debit_account")
+	case err != nil || u.Scheme != "https":
+		return errors.New("configuration: safehaven.base_url must be an https URL in live mode")
+	case strings.Contains(u.Hostname(), "sandbox") || u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127."):
+		return errors.New("configuration: safehaven.base_url is a sandbox: live mode refuses to start with it")
+	case (c.PrivateKeyFile == "") == (c.Assertion.Reveal() == ""):
+		return errors.New("configuration: set either safehaven.private_key_file or safehaven.assertion")
+	}
+	return nil
+}
+
+// plug is the plug's own configuration.
+func (c SafeHavenConfig) plug() (safehaven.Config, error) {
+	out := safehaven.Config{
+		BaseURL: c.BaseURL, ClientID: c.ClientID, Assertion: c.Assertion.Reveal(), Issuer: c.Issuer,
+		Audience: c.Audience, DebitAccount: c.DebitAccount, AmountUnit: safehaven.Unit(c.AmountUnit),
+	}
+	if c.PrivateKeyFile != "" {
+		pem, err := os.ReadFile(c.PrivateKeyFile)
+		if err != nil {
+			return out, fmt.Errorf("configuration: safehaven.private_key_file: %w", err)
+		}
+		out.PrivateKeyPEM = string(pem)
+	}
+	return out, nil
+}
+
+// keyring is the master key.
+func (c Config) keyring() (*secret.Keyring, error) {
+	if text := c.MasterKey.Reveal(); text != "" {
+		return secret.Parse(text)
+	}
+	b, err := os.ReadFile(filepath.Clean(c.MasterKeyFile))
+	if err != nil {
+		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
+	}
+	return secret.Parse(string(b))
+}

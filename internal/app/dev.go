@@ -1,0 +1,222 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/nuban"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Credentials are what a developer needs to try Kobo (completion.md §6). They
+// are of a development company: that they lie in a file is the point.
+type Credentials struct {
+	BaseURL                 string  `json:"base_url"`
+	Reference               string  `json:"reference"`
+	APIKey                  string  `json:"api_key"`
+	PIN                     string  `json:"pin"`
+	SettlementID            int64   `json:"settlement_id"`
+	SettlementAccountNumber string  `json:"settlement_account_number"`
+	AdminKey                string  `json:"admin_key"`
+	ConsoleURL              *string `json:"console_url"`
+}
+
+// DevConfig is the configuration of `kobo dev` with its data in a folder.
+// Database may be empty: then it is SQLite in that folder.
+func DevConfig(data, database string) Config {
+	cfg := Defaults()
+	cfg.Mode, cfg.Data, cfg.Database = Sandbox, data, database
+	if database == "" {
+		cfg.Database = "sqlite:" + filepath.Join(data, "kobo.db")
+	}
+	cfg.MasterKeyFile = filepath.Join(data, "master.key")
+	cfg.Window = 2 * time.Second // the bad days of the sandbox should not take minutes
+	cfg.Limits.Off = true
+	cfg.Log = LogConfig{Level: "info", Format: "text"}
+	return cfg
+}
+
+// OpenDev opens a development program: it makes what is missing, from the folder
+// to the company with its million naira. Fresh forgets what was there before.
+func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*App, Credentials, error) {
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, Credentials{}, err
+	}
+	if fresh {
+		if err := forget(ctx, cfg); err != nil {
+			return nil, Credentials{}, err
+		}
+	}
+	if _, err := secret.LoadOrCreate(cfg.MasterKeyFile); err != nil {
+		return nil, Credentials{}, err
+	}
+	if err := Migrate(ctx, cfg.Database); err != nil {
+		return nil, Credentials{}, err
+	}
+	a, err := Open(ctx, cfg, log)
+	if err != nil {
+		return nil, Credentials{}, err
+	}
+	c, err := a.developer(ctx)
+	if err == nil {
+		err = a.Shop.SyncDue(ctx)
+	}
+	if err != nil {
+		a.Close()
+		return nil, Credentials{}, err
+	}
+	return a, c, nil
+}
+
+// Migrate brings the schema of a database to what this program needs.
+func Migrate(ctx context.Context, database string) error {
+	d, err := db.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Migrate(ctx)
+}
+
+// forget removes the files that a development program makes, and nothing else
+// from its folder; a PostgreSQL database is emptied.
+func forget(ctx context.Context, cfg Config) error {
+	for _, name := range []string{"kobo.db", "sandbox.db"} {
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if err := removeIfThere(filepath.Join(cfg.Data, name+suffix)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range []string{"master.key", devFile} {
+		if err := removeIfThere(filepath.Join(cfg.Data, name)); err != nil {
+			return err
+		}
+	}
+	d, err := db.Open(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Empty(ctx)
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// devFile remembers the credentials, which the database only knows as hashes.
+const devFile = "dev.json"
+
+// developer finds the company of an earlier start, or makes one.
+func (a *App) developer(ctx context.Context) (Credentials, error) {
+	path := filepath.Join(a.cfg.Data, devFile)
+	var c Credentials
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a.newDeveloper(ctx, path)
+	}
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("%s cannot be read (start once with --fresh): %w", path, err)
+	}
+	_, err = a.Companies.Find(ctx, c.Reference)
+	if fault.Is(err, fault.Missing) {
+		// The file is of another database.
+		return a.newDeveloper(ctx, path)
+	}
+	return c, err
+}
+
+// devPIN and devFloat are what the development company begins with.
+const (
+	devPIN   = "1234"
+	devFloat = 1_000_000 * money.Naira
+	devBank  = "999240" // Safe Haven's own code in its sandbox
+)
+
+func (a *App) newDeveloper(ctx context.Context, path string) (Credentials, error) {
+	by := operator.Local("dev")
+	owner, key, err := a.Companies.Create(ctx, by, "Demo Company")
+	if err != nil {
+		return Credentials{}, err
+	}
+	for _, state := range []company.KYB{company.InProgress, company.Submitted, company.Approved} {
+		if _, err := a.Companies.MoveKYB(ctx, by, owner.Reference, state, "development company"); err != nil {
+			return Credentials{}, err
+		}
+	}
+	if _, err := a.Companies.SetLive(ctx, by, owner.Reference, true); err != nil {
+		return Credentials{}, err
+	}
+	if err := a.Companies.SetPIN(ctx, by, owner.Reference, secret.NewText(devPIN)); err != nil {
+		return Credentials{}, err
+	}
+	account, err := a.devAccount(ctx, by, owner.Reference)
+	if err != nil {
+		return Credentials{}, err
+	}
+	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
+	if err != nil {
+		return Credentials{}, err
+	}
+	c := Credentials{
+		Reference: owner.Reference, APIKey: key.Reveal(), PIN: devPIN, SettlementID: account.ID,
+		SettlementAccountNumber: account.AccountNumber, AdminKey: adminKey.Reveal(),
+	}
+	return c, c.Write(path)
+}
+
+// devAccount is a settlement account with a bank account and money in it.
+func (a *App) devAccount(ctx context.Context, by operator.Operator, reference string) (settlement.Account, error) {
+	account, err := a.Settlements.Create(ctx, by, reference, "Main account")
+	if err != nil {
+		return account, err
+	}
+	number, err := nuban.Make(devBank, 800_000_000+account.ID)
+	if err != nil {
+		return account, err
+	}
+	err = a.Settlements.Feed(ctx, by, reference, account.ID, settlement.BankAccount{
+		Number: number, Name: "Demo Company", BankName: "Safe Haven MFB", BankCode: devBank,
+	})
+	if err != nil {
+		return account, err
+	}
+	if err := a.Settlements.Fund(ctx, by, reference, account.ID, devFloat, "opening balance"); err != nil {
+		return account, err
+	}
+	return a.Settlements.Find(ctx, reference, account.ID)
+}
+
+// Write puts the credentials into a file that only its owner may read, whole or
+// not at all.
+func (c Credentials) Write(path string) error {
+	b, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	draft := path + ".tmp"
+	if err := os.WriteFile(draft, append(b, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(draft, path)
+}

@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// healthy says that the process is alive; it asks nothing.
+func healthy(w http.ResponseWriter, _ *http.Request) {
+	sayHealth(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// ready says whether requests can be answered: the database can be written to,
+// its schema is ours, the worker is at work.
+func (a *App) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
+	defer cancel()
+	checks := map[string]string{"database": "ok", "migrations": "ok", "workers": "ok"}
+	status := http.StatusOK
+	fail := func(what, why string) {
+		checks[what] = why
+		status = http.StatusServiceUnavailable
+	}
+	if err := a.DB.Ping(ctx); err != nil {
+		fail("database", "away")
+		fail("migrations", "unknown")
+	} else if have, want, err := a.DB.Migrated(ctx); err != nil || have != want {
+		fail("migrations", "not those of this program")
+	}
+	if !a.Worker.Healthy() {
+		fail("workers", "not at work")
+	}
+	checks["status"] = "ready"
+	if status != http.StatusOK {
+		checks["status"] = "not ready"
+	}
+	sayHealth(w, status, checks)
+}
+
+func sayHealth(w http.ResponseWriter, status int, body map[string]string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // who asked has gone, if this fails
+}
+
+func (a *App) metrics() http.Handler {
+	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})
+}

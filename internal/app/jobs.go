@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/operation"
+)
+
+// handleJobs teaches the worker every kind of work there is.
+func (a *App) handleJobs() {
+	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
+}
+
+// lookAtLists is how often the program asks itself whether a biller's list is
+// due.
+const lookAtLists = 30 * time.Second
+
+// startJobs does the work that no request waits for, until ctx ends.
+func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
+	var all sync.WaitGroup
+	a.Book.Committed(func([]string) { a.Worker.Wake() })
+	all.Go(func() { a.Worker.Run(ctx) })
+	all.Go(func() { a.syncLists(ctx) })
+	if a.world != nil {
+		all.Go(func() { a.world.watch(ctx) })
+	}
+	return &all
+}
+
+func (a *App) syncLists(ctx context.Context) {
+	tick := time.NewTicker(lookAtLists)
+	defer tick.Stop()
+	for {
+		if err := a.Shop.SyncDue(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("a biller's list was not taken over", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

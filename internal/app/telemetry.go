@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// tracer sends spans to a collector, or, without one, does nothing and is nil.
+func tracer(ctx context.Context, endpoint string) (trace.TracerProvider, func(context.Context) error, error) {
+	if endpoint == "" {
+		return nil, func(context.Context) error { return nil }, nil
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint))
+	if err != nil {
+		return nil, nil, fmt.Errorf("configuration: traces: %w", err)
+	}
+	provider := sdktrace.NewTracerProvider(
+		sdktrace.WithBatcher(exporter),
+		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "kobo"))),
+	)
+	otel.SetTracerProvider(provider) // the database's tracer asks for the global one
+	return provider, provider.Shutdown, nil
+}
+
+// NewLogger is the program's log, in the form the configuration asks for.
+func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
+		return nil, fmt.Errorf("configuration: log.level must be debug, info, warn or error, not %q", cfg.Level)
+	}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: redact}
+	switch cfg.Format {
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	case "text":
+		return slog.New(slog.NewTextHandler(w, options)), nil
+	}
+	return nil, fmt.Errorf("configuration: log.format must be json or text, not %q", cfg.Format)
+}
+
+// unloggable are names whose values never reach the log, whoever logs them: the
+// last net under the types that hide themselves (secret.Text).
+var unloggable = map[string]bool{
+	"authorization": true, "access_token": true, "refresh_token": true, "token": true, "client_assertion": true,
+	"api_key": true, "x-api-key": true, "pin": true, "otp": true, "bvn": true, "nin": true, "pan": true, "number": true,
+	"master_key": true, "password": true, "secret": true, "clientid": true,
+}
+
+func redact(_ []string, a slog.Attr) slog.Attr {
+	if unloggable[a.Key] {
+		return slog.String(a.Key, "[redacted]")
+	}
+	return a
+}
