@@ -1,0 +1,125 @@
+package company_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+const lockedPIN = "PIN locked after 5 wrong attempts. Contact support to reset it."
+
+func (h *house) pin(reference, text string) {
+	h.t.Helper()
+	if err := h.SetPIN(h.t.Context(), ada, reference, secret.NewText(text)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func TestThePIN(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		reference, _ := h.create()
+		other, _ := h.create()
+		refused(t, "none", h.CheckPIN(ctx, reference, "1234"), fault.Refused, "PIN not set up")
+		for _, bad := range []string{"", "123", "12345", "12a4", "１２３４", " 123", "1234\n"} {
+			err := h.SetPIN(ctx, ada, reference, secret.NewText(bad))
+			refused(t, "shape", err, fault.Invalid, `"pin" must be exactly 4 digits`)
+		}
+		refused(t, "nobody's", h.SetPIN(ctx, ada, id.Cuid(), secret.NewText("1234")), fault.Missing, "Company not found")
+		h.pin(reference, "1234")
+		h.pin(other, "1234")
+		if err := h.CheckPIN(ctx, reference, "1234"); err != nil {
+			t.Error(err)
+		}
+		for range 3 { // four wrong, one right: the count begins again
+			for range 4 {
+				refused(t, "wrong", h.CheckPIN(ctx, reference, "4321"), fault.Refused, "Invalid PIN")
+			}
+			if err := h.CheckPIN(ctx, reference, "1234"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			refused(t, "wrong", h.CheckPIN(ctx, reference, ""), fault.Refused, "Invalid PIN")
+		}
+		refused(t, "the right one, too late", h.CheckPIN(ctx, reference, "1234"), fault.Refused, lockedPIN)
+		if err := h.CheckPIN(ctx, other, "1234"); err != nil {
+			t.Errorf("another company: %v", err)
+		}
+		h.pin(reference, "9876")
+		if err := h.CheckPIN(ctx, reference, "9876"); err != nil {
+			t.Errorf("after the reset: %v", err)
+		}
+		refused(t, "the one before", h.CheckPIN(ctx, reference, "1234"), fault.Refused, "Invalid PIN")
+	})
+}
+
+// Twenty guesses at once are five tries: nobody gets a sixth by being quick.
+func TestTwentyGuessesAtOnceAreFive(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		reference, _ := h.create()
+		h.pin(reference, "1234")
+		var all sync.WaitGroup
+		answers := make(chan string, 20)
+		for range 20 {
+			all.Go(func() {
+				if f := fault.Of(h.CheckPIN(context.Background(), reference, "0000")); f != nil {
+					answers <- f.Message
+				}
+			})
+		}
+		all.Wait()
+		close(answers)
+		count := map[string]int{}
+		for m := range answers {
+			count[m]++
+		}
+		if count["Invalid PIN"] != 5 || count[lockedPIN] != 15 {
+			t.Errorf("%v", count)
+		}
+	})
+}
+
+// The right PIN, however often at once, never counts against its owner.
+func TestTheRightPINAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		reference, _ := h.create()
+		h.pin(reference, "1234")
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if err := h.CheckPIN(context.Background(), reference, "1234"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// Whoever reads the database learns no key and no PIN, and cannot tell from it
+// that two companies have the same PIN.
+func TestOnlyHashesAreStored(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		reference, key := h.create()
+		other, _ := h.create()
+		h.pin(reference, "1234")
+		h.pin(other, "1234")
+		stored, err := db.All(t.Context(), h.db, db.Value[string], `SELECT hash FROM company_api_key UNION ALL SELECT hash FROM company_pin`)
+		if err != nil || len(stored) != 4 {
+			t.Fatalf("%d rows, %v", len(stored), err)
+		}
+		for i, s := range stored {
+			if !strings.HasPrefix(s, "old$") || len(s) != len("old$")+64 || strings.Contains(s, key) || slices.Contains(stored[:i], s) {
+				t.Errorf("stored: %q", s)
+			}
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package operator_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+var root = operator.Local("root")
+
+func each(t *testing.T, f func(t *testing.T, with func(keyring string) *operator.Service)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		f(t, func(keyring string) *operator.Service {
+			keys, err := secret.Parse(keyring)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return operator.New(d, keys, clk)
+		})
+	})
+}
+
+func TestKeysArePersonal(t *testing.T) {
+	each(t, func(t *testing.T, with func(string) *operator.Service) {
+		ctx := t.Context()
+		s := with(secret.Generate())
+		keys := map[string]string{}
+		for _, name := range []string{"ada", "bob"} {
+			k, text, err := s.IssueKey(ctx, root, name)
+			if err != nil || k.Name != name || !strings.HasPrefix(text.Reveal(), "kobo_admin_") {
+				t.Fatalf("%+v, %v", k, err)
+			}
+			keys[name] = text.Reveal()
+		}
+		for name, key := range keys {
+			if who, err := s.Authenticate(ctx, key); err != nil || who.Name != name {
+				t.Errorf("%s is %q, %v", name, who.Name, err)
+			}
+		}
+		if _, _, err := s.IssueKey(ctx, root, "ada"); !fault.Is(err, fault.Refused) {
+			t.Errorf("two working keys for one person: %v", err)
+		}
+		for _, name := range []string{"", "a", "Ada", "local:root", "a b", strings.Repeat("a", 65)} {
+			if _, _, err := s.IssueKey(ctx, root, name); !fault.Is(err, fault.Invalid) {
+				t.Errorf("%q is a name: %v", name, err)
+			}
+		}
+		if err := s.RevokeKey(ctx, root, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{keys["ada"], "", "kobo_admin_", keys["bob"] + "x"} {
+			if who, err := s.Authenticate(ctx, key); !fault.Is(err, fault.Unauthenticated) {
+				t.Errorf("%.14s… is %q, %v", key, who.Name, err)
+			}
+		}
+		if err := s.RevokeKey(ctx, root, "ada"); !fault.Is(err, fault.Missing) {
+			t.Errorf("revoked twice: %v", err)
+		}
+		if _, text, err := s.IssueKey(ctx, root, "ada"); err != nil || text.Reveal() == keys["ada"] {
+			t.Errorf("a new key after the old one: %v", err)
+		}
+		all, err := s.Keys(ctx)
+		if err != nil || len(all) != 3 {
+			t.Errorf("%+v, %v", all, err)
+		}
+	})
+}
+
+func TestTheLogIsOfWhatHappened(t *testing.T) {
+	each(t, func(t *testing.T, with func(string) *operator.Service) {
+		ctx := t.Context()
+		s := with(secret.Generate())
+		k, _, err := s.IssueKey(ctx, root, "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.IssueKey(ctx, root, "ada"); err == nil {
+			t.Fatal("a second key")
+		}
+		if err := s.RevokeKey(ctx, operator.Operator{Name: "bob"}, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		lines, total, err := s.Audit(ctx, "", 10, 0)
+		if err != nil || total != 2 || len(lines) != 2 {
+			t.Fatalf("%d lines, %v", total, err)
+		}
+		if l := lines[1]; l.Operator != "local:root" || l.Action != "operator.key.issue" || l.Subject != "ada" || l.Details["keyId"] != k.ID || l.Company != "" {
+			t.Errorf("first %+v", l)
+		}
+		if l := lines[0]; l.Operator != "bob" || l.Action != "operator.key.revoke" {
+			t.Errorf("second %+v", l)
+		}
+		if page, total, err := s.Audit(ctx, "", 1, 1); err != nil || total != 2 || len(page) != 1 || page[0].ID != lines[1].ID {
+			t.Errorf("the second page: %+v, %v", page, err)
+		}
+		if _, total, err := s.Audit(ctx, "another company", 10, 0); err != nil || total != 0 {
+			t.Errorf("%d lines of another company, %v", total, err)
+		}
+	})
+}
+
+func TestAKeyOutlivesTheMasterKeyItWasMadeUnder(t *testing.T) {
+	each(t, func(t *testing.T, with func(string) *operator.Service) {
+		ctx := t.Context()
+		before, after := secret.Generate(), secret.Generate()
+		_, text, err := with(before).IssueKey(ctx, root, "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, keyring := range []string{after + before, after} {
+			if who, err := with(keyring).Authenticate(ctx, text.Reveal()); err != nil || who.Name != "ada" {
+				t.Errorf("%q, %v", who.Name, err)
+			}
+		}
+		if _, err := with(before).Authenticate(ctx, text.Reveal()); err == nil {
+			t.Error("it was not hashed anew")
+		}
+	})
+}

@@ -1,0 +1,223 @@
+package settlement_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/nuban"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+var (
+	ada = operator.Operator{Name: "ada"}
+	bob = operator.Operator{Name: "bob"}
+)
+
+type house struct {
+	*settlement.Service
+	t         *testing.T
+	book      *ledger.Book
+	clock     *clock.Manual
+	companies *company.Service
+}
+
+func each(t *testing.T, f func(t *testing.T, h *house)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		keys, err := secret.Parse(secret.Generate())
+		if err != nil {
+			t.Fatal(err)
+		}
+		book := ledger.New(d, clk)
+		t.Cleanup(book.Drain)
+		f(t, &house{settlement.New(d, book, clk), t, book, clk, company.New(d, book, keys, clk)})
+	})
+}
+
+func (h *house) company() string {
+	h.t.Helper()
+	c, _, err := h.companies.Create(h.t.Context(), ada, "Acme")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return c.Reference
+}
+
+func (h *house) account(company string) settlement.Account {
+	h.t.Helper()
+	a, err := h.Create(h.t.Context(), ada, company, "Main")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+func (h *house) holds(a settlement.Account, want money.Kobo) {
+	h.t.Helper()
+	if got, err := h.Find(h.t.Context(), a.Company, a.ID); err != nil || got.Balance != want {
+		h.t.Errorf("account %d holds %s, %v; want %s", a.ID, got.Balance, err, want)
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		one, other := h.company(), h.company()
+		if none, err := h.Accounts(ctx, one); err != nil || len(none) != 0 {
+			t.Errorf("%+v, %v", none, err)
+		}
+		if _, err := h.Default(ctx, one); !fault.Is(err, fault.Missing) {
+			t.Errorf("a default of none: %v", err)
+		}
+		first, foreign, second := h.account(one), h.account(other), h.account(one)
+		accounts, err := h.Accounts(ctx, one)
+		if err != nil || len(accounts) != 2 || accounts[0] != first || accounts[1] != second {
+			t.Fatalf("%+v, %v", accounts, err)
+		}
+		if !first.IsDefault || second.IsDefault || first.Status != settlement.Active || first.Balance != 0 || first.Name != "Main" {
+			t.Errorf("%+v, %+v", first, second)
+		}
+		if d, err := h.Default(ctx, one); err != nil || d.ID != first.ID {
+			t.Errorf("default %+v, %v", d, err)
+		}
+		_, err = h.Find(ctx, one, foreign.ID)
+		if !fault.Is(err, fault.Missing) || fault.Of(err).Message != "Settlement account not found" {
+			t.Errorf("another company's account: %v", err)
+		}
+		if _, err := h.Create(ctx, ada, id.Cuid(), "Main"); !fault.Is(err, fault.Missing) {
+			t.Errorf("an account of nobody: %v", err)
+		}
+		for _, name := range []string{"", " a ", strings.Repeat("a", 101)} {
+			if _, err := h.Create(ctx, ada, one, name); !fault.Is(err, fault.Invalid) {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	})
+}
+
+// Numbers are one row over all companies, whoever asks at the same time.
+func TestNumbersAreUnique(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		companies := []string{h.company(), h.company(), h.company()}
+		var mu sync.Mutex
+		seen := map[int64]bool{}
+		var all sync.WaitGroup
+		for i := range 24 {
+			all.Go(func() {
+				a, err := h.Create(context.Background(), ada, companies[i%3], "Main")
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil || seen[a.ID] || a.ID < 1 || a.ID > 24 {
+					t.Errorf("number %d, %v", a.ID, err)
+				}
+				seen[a.ID] = true
+			})
+		}
+		all.Wait()
+	})
+}
+
+func TestFunding(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		a := h.account(h.company())
+		if err := h.Fund(ctx, ada, a.Company, a.ID, 1_000_000*money.Naira, "seed"); err != nil {
+			t.Fatal(err)
+		}
+		h.holds(a, 1_000_000*money.Naira)
+		if float, err := h.book.Balance(ctx, a.Company, settlement.ProviderAccount); err != nil || float != -1_000_000*money.Naira {
+			t.Errorf("the float holds %s, %v", float, err)
+		}
+		if err := h.Fund(ctx, ada, a.Company, a.ID, 0, "nothing"); !fault.Is(err, fault.Invalid) {
+			t.Errorf("nothing: %v", err)
+		}
+		if err := h.Fund(ctx, ada, a.Company, a.ID+1, 1, "nowhere"); !fault.Is(err, fault.Missing) {
+			t.Errorf("nowhere: %v", err)
+		}
+	})
+}
+
+func TestBankAccountsFeed(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		a, foreign := h.account(h.company()), h.account(h.company())
+		bank := func(serial int64) settlement.BankAccount {
+			number, err := nuban.Make("090286", serial)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return settlement.BankAccount{Number: number, Name: "Acme / Kobo", BankName: "Safe Haven", BankCode: "090286"}
+		}
+		for _, serial := range []int64{7, 3} {
+			h.clock.Advance(time.Second)
+			if err := h.Feed(ctx, ada, a.Company, a.ID, bank(serial)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := h.Find(ctx, a.Company, a.ID)
+		if err != nil || got.AccountNumber != bank(7).Number || got.BankName != "Safe Haven" || got.AccountName != "Acme / Kobo" {
+			t.Errorf("the first is shown: %+v, %v", got, err)
+		}
+		for serial, owner := range map[int64]string{7: a.Company, 3: a.Company} {
+			if c, err := h.Owner(ctx, bank(serial).Number, "090286"); err != nil || c != owner {
+				t.Errorf("%d is of %q, %v", serial, c, err)
+			}
+		}
+		if _, err := h.Owner(ctx, bank(7).Number, "058"); !fault.Is(err, fault.Missing) {
+			t.Errorf("the same number at another bank: %v", err)
+		}
+		if err := h.Feed(ctx, ada, a.Company, a.ID, bank(7)); !fault.Is(err, fault.Refused) {
+			t.Errorf("twice: %v", err)
+		}
+		if err := h.Feed(ctx, ada, foreign.Company, foreign.ID, bank(7)); !fault.Is(err, fault.Refused) {
+			t.Errorf("two companies: %v", err)
+		}
+		if err := h.Feed(ctx, ada, foreign.Company, a.ID, bank(9)); !fault.Is(err, fault.Missing) {
+			t.Errorf("another company's settlement account: %v", err)
+		}
+	})
+}
+
+func TestTwoApprovalsAtOncePayOnce(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		a := h.account(h.company())
+		asked, err := h.Adjust(ctx, ada, settlement.Adjustment{
+			Company: a.Company, SettlementID: a.ID, Amount: 700, Direction: settlement.Credit, Reason: "missed credit",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Approve(ctx, ada, asked.ID); !fault.Is(err, fault.Refused) {
+			t.Errorf("approved by who asked: %v", err)
+		}
+		var all sync.WaitGroup
+		errs := make([]error, 2)
+		for i := range errs {
+			all.Go(func() { _, errs[i] = h.Approve(context.Background(), bob, asked.ID) })
+		}
+		all.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Errorf("both or none: %v", errs)
+		}
+		h.holds(a, 700)
+		list, total, err := h.Adjustments(ctx, "", 10, 0)
+		if err != nil || total != 1 || list[0].State != settlement.Approved || list[0].ApprovedBy != "bob" || list[0].ApprovedAt.IsZero() {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
