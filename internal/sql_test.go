@@ -20,6 +20,7 @@ import (
 // purpose, named by their package and the declaration they stand in.
 var overCompanies = map[string]string{
 	"job.due":             "the worker's scan: it reads who has work that is due, and takes nothing",
+	"job.outstanding":     "who has moved the sandbox's clock waits until nothing is due any more",
 	"operation.findCase":  "an operator's case is found by its id alone",
 	"operation.cases":     "operators work across companies",
 	"operation.caseCount": "operators work across companies",

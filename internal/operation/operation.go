@@ -56,7 +56,7 @@ type Operation struct {
 
 	Outcome           string // of the last answer: confirmed, rejected, unknown; "" before any
 	Code              string // of the last answer
-	Message           string // the provider's words in the last answer
+	Message           string // the provider's last words
 	ProviderReference string
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
@@ -112,7 +112,10 @@ func (o Operation) gone(now time.Time) bool {
 
 // noted is the operation after an answer that leaves it PENDING.
 func (o Operation) noted(a provider.Answer, now time.Time) Operation {
-	o.Outcome, o.Code, o.Message = a.Outcome.String(), a.Code, a.Message
+	o.Outcome, o.Code = a.Outcome.String(), a.Code
+	if a.Message != "" {
+		o.Message = a.Message
+	}
 	if a.Reference != "" {
 		o.ProviderReference = a.Reference
 	}
