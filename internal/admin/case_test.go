@@ -36,7 +36,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.settlements.Fund(ctx, operator.Local("test"), made.Reference, a.ID, 5000, "seed"); err != nil {
+		if err := d.settlements.Fund(ctx, operator.Local("test"), made.Reference, a.ID, 5000, "safehaven", "seed"); err != nil {
 			t.Fatal(err)
 		}
 		o := d.operations.Start(operation.Operation{Company: made.Reference, Kind: "test", SettlementID: a.ID, Amount: 2000})

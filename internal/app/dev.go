@@ -201,7 +201,7 @@ func (a *App) devAccount(ctx context.Context, by operator.Operator, reference st
 	if err != nil {
 		return account, err
 	}
-	if err := a.Settlements.Fund(ctx, by, reference, account.ID, devFloat, "opening balance"); err != nil {
+	if err := a.Settlements.Fund(ctx, by, reference, account.ID, devFloat, bankName, "opening balance"); err != nil {
 		return account, err
 	}
 	return a.Settlements.Find(ctx, reference, account.ID)

@@ -10,6 +10,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 )
 
+// bankName is the name under which the books know Safe Haven.
+const bankName = "safehaven"
+
 // billers are the plugs that sell, by the name under which operations remember
 // them. A new provider is one line here.
 func (a *App) billers() (map[string]provider.Biller, error) {
@@ -30,7 +33,7 @@ func (a *App) billers() (map[string]provider.Biller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]provider.Biller{"safehaven": plug}, nil
+	return map[string]provider.Biller{bankName: plug}, nil
 }
 
 // deadlines of a plug's calls: both end before the window does, so that what

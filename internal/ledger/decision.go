@@ -195,7 +195,7 @@ func (d *decision) lookups() []db.Lookup {
 		set := d.claims[t.Name]
 		by := t.UniqueNames()
 		out = append(out, db.Lookup{
-			Table: t, By: by, Columns: t.Names(), Keys: set.keys, Present: by[len(by)-1],
+			Table: t, By: by, Columns: t.Names(), Keys: set.keys, Present: optional(t, by),
 			Found: func(row []any) error {
 				set.rows[keyOf(row[:len(by)])] = db.Record{Table: t, Values: row[len(by):]}
 				return nil
@@ -213,6 +213,16 @@ func (d *decision) lookups() []db.Lookup {
 		})
 	}
 	return out
+}
+
+// optional is the last unique column, if it is a text: one that may be "" and
+// then claims nothing.
+func optional(t *db.Table, by []string) string {
+	last := by[len(by)-1]
+	if t.Columns[t.Index(last)].Type == db.Text {
+		return last
+	}
+	return ""
 }
 
 // decide accepts a unit, refuses it, or leaves it for the next batch.

@@ -6,8 +6,8 @@
 // is paid into one of them becomes part of its balance.
 //
 // The other accounts of the book that more than one business uses are named
-// here too: provider/float is the fintech's money at its bank as this company's
-// book sees it, and clearing/<kind> is money on its way out.
+// here too: provider/<name> is the fintech's money at a provider as this
+// company's book sees it, and clearing/<kind> is money on its way out.
 package settlement
 
 import (
@@ -51,9 +51,10 @@ type Account struct {
 	CreatedAt     time.Time
 }
 
-// ProviderAccount is the ledger account that stands for the money at the
-// fintech's bank. It may go below zero: it is where credits come from.
-const ProviderAccount = "provider/float"
+// ProviderAccount is the ledger account that stands for the fintech's money at
+// a provider, by the provider's name. It may go below zero: the bank's is where
+// credits come from.
+func ProviderAccount(name string) string { return "provider/" + name }
 
 // LedgerAccount is the ledger account of a settlement account.
 func LedgerAccount(settlementID int64) string {
@@ -143,6 +144,15 @@ func (s *Service) Find(ctx context.Context, company string, settlementID int64) 
 	return s.pick(ctx, company, func(a Account) bool { return a.ID == settlementID })
 }
 
+// Active tells whether the company has this settlement account and may use it.
+func (s *Service) Active(ctx context.Context, company string, settlementID int64) (bool, error) {
+	status, err := s.status(ctx, company, settlementID)
+	if errors.Is(err, db.ErrNone) {
+		return false, nil
+	}
+	return status == Active, err
+}
+
 // Default is the company's first active settlement account.
 func (s *Service) Default(ctx context.Context, company string) (Account, error) {
 	return s.pick(ctx, company, func(a Account) bool { return a.IsDefault })
@@ -207,9 +217,9 @@ func (s *Service) Owner(ctx context.Context, accountNumber, bankCode string) (co
 	return company, err
 }
 
-// Fund credits a settlement account from the fintech's money at its bank: the
+// Fund credits a settlement account from the fintech's money at a provider: the
 // seed of a development company.
-func (s *Service) Fund(ctx context.Context, by operator.Operator, company string, settlementID int64, amount money.Kobo, narration string) error {
+func (s *Service) Fund(ctx context.Context, by operator.Operator, company string, settlementID int64, amount money.Kobo, provider, narration string) error {
 	if amount <= 0 {
 		return fault.New(fault.Invalid, `"amount" must be greater than 0`)
 	}
@@ -220,9 +230,9 @@ func (s *Service) Fund(ctx context.Context, by operator.Operator, company string
 	transfer := id.New()
 	return explain(s.book.Commit(ctx, ledger.Unit{
 		Company: company,
-		Open:    []ledger.Account{{ID: ProviderAccount, Floor: money.NoFloor}},
+		Open:    []ledger.Account{{ID: ProviderAccount(provider), Floor: money.NoFloor}},
 		Transfers: []ledger.Transfer{{
-			ID: transfer, Debit: ProviderAccount, Credit: LedgerAccount(settlementID), Amount: amount,
+			ID: transfer, Debit: ProviderAccount(provider), Credit: LedgerAccount(settlementID), Amount: amount,
 			Kind: "credit", Reference: transfer, Narration: narration,
 		}},
 		Notes: []db.Record{

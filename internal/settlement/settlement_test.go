@@ -135,17 +135,17 @@ func TestFunding(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
 		a := h.account(h.company())
-		if err := h.Fund(ctx, ada, a.Company, a.ID, 1_000_000*money.Naira, "seed"); err != nil {
+		if err := h.Fund(ctx, ada, a.Company, a.ID, 1_000_000*money.Naira, "safehaven", "seed"); err != nil {
 			t.Fatal(err)
 		}
 		h.holds(a, 1_000_000*money.Naira)
-		if float, err := h.book.Balance(ctx, a.Company, settlement.ProviderAccount); err != nil || float != -1_000_000*money.Naira {
+		if float, err := h.book.Balance(ctx, a.Company, settlement.ProviderAccount("safehaven")); err != nil || float != -1_000_000*money.Naira {
 			t.Errorf("the float holds %s, %v", float, err)
 		}
-		if err := h.Fund(ctx, ada, a.Company, a.ID, 0, "nothing"); !fault.Is(err, fault.Invalid) {
+		if err := h.Fund(ctx, ada, a.Company, a.ID, 0, "safehaven", "nothing"); !fault.Is(err, fault.Invalid) {
 			t.Errorf("nothing: %v", err)
 		}
-		if err := h.Fund(ctx, ada, a.Company, a.ID+1, 1, "nowhere"); !fault.Is(err, fault.Missing) {
+		if err := h.Fund(ctx, ada, a.Company, a.ID+1, 1, "safehaven", "nowhere"); !fault.Is(err, fault.Missing) {
 			t.Errorf("nowhere: %v", err)
 		}
 	})

@@ -143,3 +143,8 @@ func (s *Service) adjustments(ctx context.Context, state AdjustmentState, limit,
 	return db.All(ctx, s.db, scanAdjustment,
 		adjustmentColumns+`WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
 }
+
+func (s *Service) status(ctx context.Context, company string, settlementID int64) (Status, error) {
+	return db.One(ctx, s.db, db.Value[Status],
+		`SELECT status FROM settlement_account WHERE company_id = $1 AND id = $2`, company, settlementID)
+}

@@ -9,7 +9,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
-	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // leave is what a purchase must leave in the settlement account: one kobo,
@@ -44,12 +43,12 @@ func (s *Shop) PurchaseData(ctx context.Context, d DataPurchase) (Receipt, error
 	if !fault.Is(err, fault.Missing) {
 		return Receipt{}, err
 	}
-	account, err := s.settlements.Find(ctx, d.Company, d.SettlementID)
-	if fault.Is(err, fault.Missing) || err == nil && account.Status != settlement.Active {
-		return Receipt{}, fault.New(fault.Refused, "Settlement account not found")
-	}
+	active, err := s.settlements.Active(ctx, d.Company, d.SettlementID)
 	if err != nil {
 		return Receipt{}, err
+	}
+	if !active {
+		return Receipt{}, fault.New(fault.Refused, "Settlement account not found")
 	}
 	category, product, err := s.findOnSale(ctx, provider.Data, d.CategoryID, d.ProductID)
 	if err != nil {

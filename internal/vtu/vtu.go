@@ -152,7 +152,7 @@ func route(o operation.Operation) operation.Route {
 	return operation.Route{
 		Settlement: settlement.LedgerAccount(o.SettlementID),
 		Clearing:   settlement.ClearingAccount(Kind),
-		Provider:   settlement.ProviderAccount,
+		Provider:   settlement.ProviderAccount(o.Provider),
 	}
 }
 
