@@ -31,21 +31,30 @@ func (d *decision) accept(w *pending) {
 		d.move(m)
 	}
 	for _, r := range u.Notes {
-		d.insert(r.Table, numbered(r.Values, h))
+		d.insert(r.Table, d.numbered(u.Company, r.Values))
 	}
 }
 
-// numbered puts the company's next number where the note asks for it.
-func numbered(values []any, h *head) []any {
+// numbered puts the company's next number where the note asks for one.
+func (d *decision) numbered(company string, values []any) []any {
 	for i, v := range values {
-		if v == Sequence {
-			h.sequence++
+		if n, ok := v.(Next); ok {
 			values = append([]any(nil), values...)
-			values[i] = h.sequence
+			values[i] = d.next(company, n)
 			return values
 		}
 	}
 	return values
+}
+
+func (d *decision) next(company string, name Next) int64 {
+	if name == Sequence {
+		d.heads[company].sequence++
+		return d.heads[company].sequence
+	}
+	c := d.counters[counterKey{company, string(name)}]
+	c.value++
+	return c.value
 }
 
 func (d *decision) transfer(company string, t Transfer) {
@@ -122,7 +131,10 @@ func (d *decision) writes() []db.Write {
 			accounts = append(accounts, []any{k.company, k.id, int64(a.balance), a.sequence})
 		}
 	}
+	newCounters, counters := d.counterRows()
 	out := []db.Write{
+		{Table: counterTable, Rows: newCounters},
+		{Table: counterTable, By: counterTable.KeyNames(), Set: []string{"value"}, Rows: counters},
 		{Table: headTable, Rows: newHeads},
 		{Table: headTable, By: headTable.KeyNames(), Set: []string{"event_sequence"}, Rows: heads},
 		{Table: accountTable, Rows: newAccounts},
@@ -137,4 +149,19 @@ func (d *decision) writes() []db.Write {
 		out = append(out, *d.updates[name])
 	}
 	return out
+}
+
+// counterRows are the sequences that this batch begins and those it moves on.
+func (d *decision) counterRows() (begun, moved [][]any) {
+	for k, c := range d.counters {
+		row := []any{k.company, k.name, c.value}
+		switch {
+		case c.value == c.before:
+		case c.found:
+			moved = append(moved, row)
+		default:
+			begun = append(begun, row)
+		}
+	}
+	return begun, moved
 }

@@ -19,6 +19,7 @@ type decision struct {
 	now       int64
 	companies []string
 	heads     map[string]*head
+	counters  map[counterKey]*counter
 	accounts  map[accountKey]*account
 	claims    map[string]*claimSet // by table
 	moves     map[string]*moveSet  // by table
@@ -47,6 +48,14 @@ type head struct {
 	before   int64
 }
 
+type counterKey struct{ company, name string }
+
+// counter is a dense sequence other than the events', which the head holds.
+type counter struct {
+	found         bool
+	value, before int64
+}
+
 type accountKey struct{ company, id string }
 
 type account struct {
@@ -73,7 +82,7 @@ type moveSet struct {
 func newDecision(now time.Time) *decision {
 	return &decision{
 		now:   clock.Micros(now),
-		heads: map[string]*head{}, accounts: map[accountKey]*account{},
+		heads: map[string]*head{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
 		claims: map[string]*claimSet{}, moves: map[string]*moveSet{},
 		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},
 	}
@@ -119,6 +128,13 @@ func (d *decision) name(u Unit) {
 	}
 	for _, m := range u.Moves {
 		d.nameMove(m)
+	}
+	for _, r := range u.Notes {
+		for _, v := range r.Values {
+			if n, ok := v.(Next); ok && n != Sequence && d.counters[counterKey{u.Company, string(n)}] == nil {
+				d.counters[counterKey{u.Company, string(n)}] = &counter{}
+			}
+		}
 	}
 }
 
@@ -174,6 +190,21 @@ func (d *decision) headLookup() db.Lookup {
 	}
 }
 
+func (d *decision) counterLookup() db.Lookup {
+	keys := make([][]any, 0, len(d.counters))
+	for k := range d.counters {
+		keys = append(keys, []any{k.company, k.name})
+	}
+	return db.Lookup{
+		Table: counterTable, By: counterTable.KeyNames(), Columns: []string{"value"}, Keys: keys,
+		Found: func(row []any) error {
+			v := row[2].(int64)
+			*d.counters[counterKey{row[0].(string), row[1].(string)}] = counter{true, v, v}
+			return nil
+		},
+	}
+}
+
 // lookups reads everything named. The heads come first: what is read after
 // their lock is what the commit will find.
 func (d *decision) lookups() []db.Lookup {
@@ -181,7 +212,7 @@ func (d *decision) lookups() []db.Lookup {
 	for k := range d.accounts {
 		accounts = append(accounts, []any{k.company, k.id})
 	}
-	out := []db.Lookup{d.headLookup(), {
+	out := []db.Lookup{d.headLookup(), d.counterLookup(), {
 		Table: accountTable, By: accountTable.KeyNames(),
 		Columns: []string{"floor_kobo", "balance_kobo", "entry_sequence"}, Keys: accounts,
 		Found: func(row []any) error {

@@ -77,11 +77,13 @@ type Change struct {
 	Value  any
 }
 
-type sequence struct{}
+// Next stands, in a note, for the next number of one of the company's dense
+// sequences (1, 2, 3 … without a gap), by the sequence's name. The unit's notes
+// are numbered in their order.
+type Next string
 
-// Sequence stands, in a note, for the next number of the company's own dense
-// sequence. The unit's notes are numbered in their order.
-var Sequence any = sequence{}
+// Sequence is the next number of the company's events.
+const Sequence Next = "event"
 
 // Reason is why a unit was refused.
 type Reason string

@@ -255,6 +255,48 @@ func TestMovesGuardEachOther(t *testing.T) {
 	})
 }
 
+// A company's own sequences have no gaps and no repeats, whoever writes and
+// whatever is refused in between.
+func TestSequencesAreDense(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		fund(t, b, "c1", 100)
+		var all sync.WaitGroup
+		for i := range 80 {
+			all.Go(func() {
+				row := thing("c1", fmt.Sprint("n", i), "", "NEW")
+				row.Values[4] = Next("thing")
+				amount := money.Kobo(1)
+				if i%3 == 0 {
+					amount = 1000 // refused
+				}
+				err := b.Commit(context.Background(), Unit{
+					Company: "c1", Notes: []db.Record{row},
+					Transfers: []Transfer{{ID: id.New(), Debit: settlement, Credit: clearing, Amount: amount}},
+				})
+				if (err == nil) == (i%3 == 0) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		numbers, err := db.All(t.Context(), d, db.Value[int64],
+			`SELECT price_kobo FROM ledger_thing WHERE company_id = $1 AND id LIKE 'n%' ORDER BY price_kobo`, "c1")
+		must(t, err)
+		for i, n := range numbers {
+			if n != int64(i+1) {
+				t.Fatalf("numbers %v", numbers)
+			}
+		}
+		last, err := b.Last(t.Context(), "c1", "thing")
+		must(t, err)
+		if len(numbers) != 53 || last != 53 {
+			t.Errorf("%d numbers, the last %d", len(numbers), last)
+		}
+	})
+}
+
 func TestMistakesAreNotCommitted(t *testing.T) {
 	b := &Book{}
 	for _, u := range []Unit{

@@ -14,6 +14,10 @@ var (
 		Name: "ledger_head", Key: 1,
 		Columns: append(db.Texts("company_id"), db.Ints("event_sequence")...),
 	}
+	counterTable = &db.Table{
+		Name: "ledger_counter", Key: 2,
+		Columns: append(db.Texts("company_id", "name"), db.Ints("value")...),
+	}
 	accountTable = &db.Table{
 		Name: "ledger_account", Key: 2,
 		Columns: append(db.Texts("company_id", "id"),
@@ -69,6 +73,17 @@ func (b *Book) Balances(ctx context.Context, company string) (map[string]money.K
 func (b *Book) Head(ctx context.Context, company string) (int64, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64],
 		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
+	if errors.Is(err, db.ErrNone) {
+		return 0, nil
+	}
+	return n, err
+}
+
+// Last is the last number given out of one of the company's dense sequences
+// other than the events'; 0 before the first. It is also how many there are.
+func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
+	n, err := db.One(ctx, b.db, db.Value[int64],
+		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name))
 	if errors.Is(err, db.ErrNone) {
 		return 0, nil
 	}

@@ -8,6 +8,15 @@ CREATE TABLE ledger_head (
     PRIMARY KEY (company_id)
 );
 
+-- The last number of each of a company's dense sequences, other than the
+-- events'. Written in the commit that gives the number out.
+CREATE TABLE ledger_counter (
+    company_id TEXT   NOT NULL,
+    name       TEXT   NOT NULL,
+    value      BIGINT NOT NULL CHECK (value > 0),
+    PRIMARY KEY (company_id, name)
+);
+
 -- A line of the book. The balance is credits less debits, and the entries
 -- rebuild it.
 CREATE TABLE ledger_account (
@@ -54,4 +63,5 @@ CREATE TABLE ledger_entry (
 DROP TABLE ledger_entry;
 DROP TABLE ledger_transfer;
 DROP TABLE ledger_account;
+DROP TABLE ledger_counter;
 DROP TABLE ledger_head;
