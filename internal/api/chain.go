@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 )
@@ -85,7 +87,9 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 		route = "unknown"
 	}
 	e.figures.count(r.Method, route, rec.code(), took)
-	level := slog.LevelInfo
+	if e.Traces != nil {
+		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + route)
+	}
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("route", route), slog.Int("status", rec.code()),
 		slog.Duration("took", took), slog.String("request_id", c.id),
@@ -93,16 +97,16 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	if c.company != "" {
 		attrs = append(attrs, slog.String("company", c.company))
 	}
+	level := slog.LevelInfo
 	if c.err != nil {
-		attrs = append(attrs, slog.String("refused", string(fault.Of(c.err).Kind)))
-	}
-	if rec.code() >= 500 || c.err != nil && fault.Is(c.err, fault.Internal) {
-		level = slog.LevelError
-		if c.err != nil {
+		kind := fault.Of(c.err).Kind
+		attrs = append(attrs, slog.String("refused", string(kind)))
+		if ours := rec.code() >= 500 || kind == fault.Internal; ours && r.Context().Err() == nil {
+			level = slog.LevelError
 			attrs = append(attrs, slog.String("error", c.err.Error()))
 		}
-	} else if c.op == nil && rec.code() < 400 {
-		level = slog.LevelDebug // probes and figures
+	} else if c.op == nil {
+		level = slog.LevelDebug // probes, figures and pages
 	}
 	e.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -156,10 +155,15 @@ func writeNode(out *bytes.Buffer, n *yaml.Node) error {
 // values in turn).
 func writeMany(out *bytes.Buffer, n *yaml.Node, open, shut byte, step int) error {
 	out.WriteByte(open)
+	first := true
 	for i := 0; i < len(n.Content); i += step {
-		if i > 0 {
+		if step == 2 && strings.HasPrefix(n.Content[i].Value, "x-go-") {
+			continue // for our generator; it tells readers nothing
+		}
+		if !first {
 			out.WriteByte(',')
 		}
+		first = false
 		if step == 2 {
 			if err := writeValue(out, n.Content[i].Value); err != nil {
 				return err
@@ -178,14 +182,4 @@ func writeValue(out *bytes.Buffer, v any) error {
 	b, err := json.Marshal(v)
 	out.Write(b)
 	return err
-}
-
-// ids are the operation ids of the document, sorted.
-func (c *contract) ids() []string {
-	var out []string
-	for op := range maps.Values(c.operations) {
-		out = append(out, op.id)
-	}
-	slices.Sort(out)
-	return out
 }

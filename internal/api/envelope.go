@@ -58,11 +58,11 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	switch {
 	case why.Kind == fault.Unavailable:
 		message = "Service temporarily unavailable"
-	case status == http.StatusInternalServerError:
+	case status == http.StatusInternalServerError && (f == token || why.Kind != fault.Unknown):
 		message = "Internal Server Error"
-		if f == token { // wallet-api.md, Errors: generate token, unexpected server error
-			status = http.StatusBadRequest
-		}
+	}
+	if f == token && status == http.StatusInternalServerError {
+		status = http.StatusBadRequest // wallet-api.md, Errors: generate token, unexpected server error
 	}
 	if why.Kind == fault.Forbidden && why.Code != "" {
 		return status, gateBody{Code: why.Code, Status: fmt.Sprint(why.Extra["kybStatus"]), Message: message}
@@ -138,7 +138,11 @@ func parameterFault(op *operation, err error) *fault.Fault {
 // log line.
 func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 	why := fault.Of(err)
-	callOf(r.Context()).err = err
+	if why.Kind == fault.Internal && r.Context().Err() != nil {
+		// The caller has gone, or we are going: nobody made a mistake.
+		why = fault.New(fault.Unavailable, "the request was given up").Because(err)
+	}
+	callOf(r.Context()).err = why
 	status, b := f.dress(why)
 	write(w, status, b)
 }

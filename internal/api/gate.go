@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
@@ -19,7 +18,7 @@ func (e *edge) gate(r *http.Request) (company string, err error) {
 	if err == nil {
 		return identity.Reference, nil
 	}
-	if fault.Is(err, fault.Forbidden) || fault.Is(err, fault.Unauthenticated) || errors.Is(err, r.Context().Err()) {
+	if fault.Is(err, fault.Forbidden) || fault.Is(err, fault.Unauthenticated) {
 		return "", err
 	}
 	// The check itself failed: nobody is let in, and nobody is called a stranger.

@@ -376,7 +376,7 @@ type To = string
 
 // GenerateTokenParams defines parameters for GenerateToken.
 type GenerateTokenParams struct {
-	// XApiKey The company's API key, in plain text.
+	// XApiKey The company's API key, in plain text. It never leaves your backend.
 	XApiKey string `json:"x-api-key"`
 }
 

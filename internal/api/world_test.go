@@ -103,7 +103,7 @@ func (w *world) found(t testing.TB) {
 	if err := w.stage.Settlements.Feed(t.Context(), me, c.Reference, a.ID, bank); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.stage.Settlements.Fund(t.Context(), me, c.Reference, a.ID, 1_000_000*money.Naira, "seed"); err != nil {
+	if err := w.stage.Settlements.Fund(t.Context(), me, c.Reference, a.ID, 1_000_000*money.Naira, "safehaven", "seed"); err != nil {
 		t.Fatal(err)
 	}
 	w.reference = c.Reference

@@ -1,0 +1,296 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// send sends one request and returns the answer with its body read.
+func send(t testing.TB, method, url, body string, header ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(text)
+}
+
+// The log says what was asked by whom and how it ended, and nothing that was
+// said in secret.
+func TestTheLogKeepsSecrets(t *testing.T) {
+	config, log := broken{func() error { return errors.New("the disk is full") }}.config()
+	url := serve(t, config)
+	send(t, "POST", url+"/api/v1/auth/generate-token/c000000000000000000000000?q=quiet-1", "", "x-api-key", "quiet-2", "X-Request-Id", "mine-1")
+	send(t, "POST", url+"/api/v1/auth/refresh-access-token/", `{"refreshToken":"quiet-3"}`, "Content-Type", "application/json")
+	send(t, "GET", url+"/api/v1/vtu/transaction/quiet-4", "", "Authorization", "Bearer let-me-in", "Cookie", "quiet-5")
+	send(t, "GET", url+"/quiet-6", "", "Authorization", "Bearer quiet-7")
+	var got []map[string]any
+	for line := range strings.Lines(log.String()) {
+		entry := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, entry)
+	}
+	if len(got) != 4 || strings.Contains(log.String(), "quiet") {
+		t.Fatalf("want four lines without secrets:\n%s", log)
+	}
+	want := map[string]any{
+		"level": "ERROR", "msg": "request", "method": "POST", "route": "/api/v1/auth/generate-token/{reference}",
+		"status": 400.0, "request_id": "mine-1", "refused": "internal", "error": "internal: Internal Server Error: the disk is full",
+	}
+	for k, v := range want {
+		if got[0][k] != v {
+			t.Errorf("%s: want %v, got %v", k, v, got[0][k])
+		}
+	}
+	if got[2]["company"] != "c123" || got[2]["route"] != "/api/v1/vtu/transaction/{transactionId}" || got[3]["route"] != "unknown" {
+		t.Errorf("%v\n%v", got[2], got[3])
+	}
+}
+
+// A panic is answered, logged with its stack, and told to nobody.
+func TestAPanicIsAnswered(t *testing.T) {
+	config, log := broken{func() error { panic(secretCause) }}.config()
+	config.Mounts = map[string]http.Handler{"/elsewhere/": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("there too") })}
+	url := serve(t, config)
+	for path, want := range map[string]string{
+		"/api/v1/vtu/services": `{"success":false,"message":"Internal Server Error"}`,
+		"/elsewhere/x":         `{"status":"error","message":"Internal Server Error"}`,
+	} {
+		answer, text := send(t, "GET", url+path, "", "Authorization", "Bearer let-me-in")
+		if answer.StatusCode != 500 || strings.TrimSpace(text) != want || answer.Header.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %d %s", path, answer.StatusCode, text)
+		}
+	}
+	if !strings.Contains(log.String(), "broken_test.go") {
+		t.Error("the stack is not in the log")
+	}
+}
+
+func TestNothingIsRedirected(t *testing.T) {
+	config, _ := broken{func() error { return nil }}.config()
+	url := serve(t, config)
+	for path, want := range map[string]int{
+		"//api/v1/vtu/services":             404,
+		"/api/v1/./vtu/services":            404,
+		"/api/v1/vtu/services/%2e%2e/":      404,
+		"/api/v1/vtu/services":              200,
+		"/api/v1/vtu/services/":             200,
+		"/api/v1/vtu/services//":            404,
+		"/api/v1/vtu/transaction/a%2Fb":     200,
+		"/api/v1/vtu/transaction/%2Fa":      200,
+		"/api/v1/vtu/transaction/a%00b":     400,
+		"/api/v1/vtu/transaction/a%ffb":     400,
+		"/api/v1/vtu/transaction/%E2%82%A6": 200,
+		"/api/v1/vtu/transaction/":          404,
+		"/docs/":                            200,
+		"/":                                 404,
+	} {
+		if answer, text := send(t, "GET", url+path, "", "Authorization", "Bearer let-me-in"); answer.StatusCode != want {
+			t.Errorf("%s: %d %s", path, answer.StatusCode, text)
+		}
+	}
+}
+
+func TestHeadAndOptions(t *testing.T) {
+	config, _ := broken{func() error { return nil }}.config()
+	url := serve(t, config)
+	if answer, text := send(t, "HEAD", url+"/api/v1/vtu/services", "", "Authorization", "Bearer let-me-in"); answer.StatusCode != 200 || text != "" {
+		t.Errorf("HEAD: %d %q", answer.StatusCode, text)
+	}
+	answer, _ := send(t, "OPTIONS", url+"/api/v1/vtu/purchase-data", "")
+	if answer.StatusCode != 405 || answer.Header.Get("Allow") != "POST" {
+		t.Errorf("OPTIONS: %d, Allow %q", answer.StatusCode, answer.Header.Get("Allow"))
+	}
+}
+
+// Figures are counted by route, so that no caller can make their number grow.
+func TestFigures(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	config, _ := broken{func() error { return nil }}.config()
+	config.Registry = registry
+	url := serve(t, config)
+	for _, path := range []string{"/api/v1/vtu/transaction/1", "/api/v1/vtu/transaction/2", "/nowhere/1", "/nowhere/2"} {
+		send(t, "GET", url+path, "", "Authorization", "Bearer let-me-in")
+	}
+	send(t, "BREW", url+"/nowhere/3", "")
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range m.GetLabel() {
+				name += " " + l.GetValue()
+			}
+			got[name] = int(m.GetCounter().GetValue()) + int(m.GetHistogram().GetSampleCount())
+		}
+	}
+	want := map[string]int{
+		"kobo_http_requests_total GET /api/v1/vtu/transaction/{transactionId} 200": 2,
+		"kobo_http_requests_total GET unknown 404":                                 2,
+		"kobo_http_requests_total other unknown 404":                               1,
+		"kobo_http_request_seconds GET /api/v1/vtu/transaction/{transactionId}":    2,
+		"kobo_http_request_seconds GET unknown":                                    2,
+		"kobo_http_request_seconds other unknown":                                  1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := api.New(config); err == nil {
+		t.Error("the same figures were registered twice")
+	}
+}
+
+// A reference is limited whoever asks, and an IPv6 caller is its whole network.
+func TestTokenLimits(t *testing.T) {
+	config, _ := broken{func() error { return nil }}.config()
+	now := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+	config.Clock, config.Limits = now, &api.Limits{
+		Company: api.Limit{Requests: 1, Period: time.Second, Burst: 1}, Token: api.Limit{Requests: 60, Period: time.Minute, Burst: 2},
+	}
+	h, err := api.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(address, reference string) int {
+		r := httptest.NewRequest("POST", "/api/v1/auth/generate-token/"+reference, nil)
+		r.RemoteAddr = address
+		r.Header.Set("x-api-key", "key")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	one, two := "c"+strings.Repeat("1", 24), "c"+strings.Repeat("2", 24)
+	got := []int{
+		ask("192.0.2.1:1", one), ask("192.0.2.2:1", one), ask("192.0.2.3:1", one), // the reference is used up
+		ask("192.0.2.3:1", two),
+		ask("[2001:db8::1]:1", "x"), ask("[2001:db8::2]:9", "y"), ask("[2001:db8::3]:9", "z"), ask("[2001:db8:0:1::1]:1", "z"),
+	}
+	if want := []int{200, 200, 429, 200, 200, 200, 429, 200}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	now.Advance(time.Second)
+	if got := ask("192.0.2.4:1", one); got != 200 {
+		t.Errorf("a second later: %d", got)
+	}
+}
+
+// Who hangs up while waiting is no mistake of ours.
+func TestACallerWhoHangsUp(t *testing.T) {
+	hung := make(chan struct{})
+	config, log := broken{func() error { <-hung; return context.Canceled }}.config()
+	h, err := api.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, "GET", "/api/v1/events?wait=30", nil)
+	r.Header.Set("Authorization", "Bearer let-me-in")
+	go func() { hangUp(); close(hung) }()
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if text := log.String(); !strings.Contains(text, `"level":"INFO"`) || strings.Contains(text, "ERROR") {
+		t.Error(text)
+	}
+}
+
+// A commit of which nobody knows whether it happened is not called our mistake:
+// the caller is told to ask again.
+func TestAnUnknownOutcomeIsSaid(t *testing.T) {
+	config, _ := broken{func() error { return fault.New(fault.Unknown, "ask again") }}.config()
+	url := serve(t, config)
+	for path, want := range map[string]string{
+		"/api/v1/vtu/services":        `{"success":false,"message":"ask again"}`,
+		"/api/v1/settlement/accounts": `{"status":"error","message":"ask again"}`,
+	} {
+		if answer, text := send(t, "GET", url+path, "", "Authorization", "Bearer let-me-in"); answer.StatusCode != 500 || strings.TrimSpace(text) != want {
+			t.Errorf("%s: %d %s", path, answer.StatusCode, text)
+		}
+	}
+}
+
+// A span is named by its route, as figures are.
+func TestSpans(t *testing.T) {
+	spans := tracetest.NewInMemoryExporter()
+	config, _ := broken{func() error { return nil }}.config()
+	config.Traces = sdk.NewTracerProvider(sdk.WithSyncer(spans))
+	send(t, "GET", serve(t, config)+"/api/v1/vtu/transaction/1", "", "Authorization", "Bearer let-me-in")
+	if got := spans.GetSpans(); len(got) != 1 || got[0].Name != "GET /api/v1/vtu/transaction/{transactionId}" {
+		t.Errorf("%v", got)
+	}
+}
+
+// The files that the generator made are those of this document.
+func TestGeneratedCodeIsCurrent(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "spec.gen.go")
+	if text, err := exec.CommandContext(t.Context(), "go", "tool", "oapi-codegen", "-config", "oapi-codegen.yaml", "-o", out, "openapi.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	want, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := os.ReadFile("spec.gen.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != string(have) {
+		t.Error("openapi.yaml has changed: run go generate ./internal/api")
+	}
+}
+
+// The page needs nothing from elsewhere, packed or not.
+func TestTheReferencePageIsWhole(t *testing.T) {
+	config, _ := broken{func() error { return nil }}.config()
+	url := serve(t, config)
+	for _, path := range []string{"/docs", "/docs/start.js", "/openapi.json"} {
+		if _, text := send(t, "GET", url+path, ""); strings.Contains(text, "https://") {
+			t.Errorf("%s leads elsewhere", path)
+		}
+	}
+	_, plain := send(t, "GET", url+"/docs/scalar.js", "", "Accept-Encoding", "identity")
+	answer, packed := send(t, "GET", url+"/docs/scalar.js", "", "Accept-Encoding", "gzip")
+	if len(packed) >= len(plain) || answer.Header.Get("Content-Encoding") != "gzip" {
+		t.Errorf("%d bytes packed, %d plain", len(packed), len(plain))
+	}
+	again, _ := send(t, "GET", url+"/docs/scalar.js", "", "If-None-Match", answer.Header.Get("ETag"))
+	if diff := cmp.Diff(304, again.StatusCode); diff != "" {
+		t.Error(diff)
+	}
+}
