@@ -62,13 +62,17 @@ type edge struct {
 }
 
 // New is the whole HTTP edge as one handler. It fails only when the contract
-// and the program do not fit, or when the registry already holds its figures.
+// and the program do not fit, when a limit cannot be kept, or when the registry
+// already holds its figures.
 func New(cfg Config) (http.Handler, error) {
 	c, err := readContract(source)
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Config: cfg, contract: c, mux: http.NewServeMux(), limits: newLimiters(cfg.Limits, cfg.Clock)}
+	e := &edge{Config: cfg, contract: c, mux: http.NewServeMux()}
+	if e.limits, err = newLimiters(cfg.Limits, cfg.Clock); err != nil {
+		return nil, err
+	}
 	if e.figures, err = newFigures(cfg.Registry); err != nil {
 		return nil, err
 	}

@@ -40,40 +40,55 @@ func (b broken) Authenticate(_ context.Context, token string) (company.Identity,
 	}
 	return company.Identity{}, errors.New(secretCause)
 }
+
 func (b broken) Accounts(context.Context, string) ([]settlement.Account, error) { return nil, b.say() }
-func (b broken) Services(context.Context) ([]vtu.Service, error)                { return nil, b.say() }
-func (b broken) Categories(context.Context, string) ([]vtu.Category, error)     { return nil, b.say() }
-func (b broken) Products(context.Context, string) ([]vtu.Product, error)        { return nil, b.say() }
+
+func (b broken) Services(context.Context) ([]vtu.Service, error) { return nil, b.say() }
+
+func (b broken) Categories(context.Context, string) ([]vtu.Category, error) { return nil, b.say() }
+
+func (b broken) Products(context.Context, string) ([]vtu.Product, error) { return nil, b.say() }
+
 func (b broken) PurchaseData(context.Context, vtu.DataPurchase) (vtu.Receipt, error) {
 	return vtu.Receipt{}, b.say()
 }
+
 func (b broken) Resume(context.Context, string, string, *idempotency.Key) (vtu.Receipt, error) {
 	return vtu.Receipt{}, b.say()
 }
+
 func (b broken) Transaction(context.Context, string, string) (vtu.Transaction, error) {
 	return vtu.Transaction{}, b.say()
 }
+
 func (b broken) Feed(context.Context, string, int64, int, time.Duration) ([]event.Event, bool, error) {
 	return nil, false, b.say()
 }
+
 func (b broken) Find(context.Context, string, string) (event.Event, error) {
 	return event.Event{}, b.say()
 }
+
 func (b broken) Purchases(context.Context, string, report.PurchaseFilter, int, int) ([]vtu.Transaction, int, error) {
 	return nil, 0, b.say()
 }
+
 func (b broken) Outcomes(context.Context, string, int, int) ([]report.Outcome, int, error) {
 	return nil, 0, b.say()
 }
+
 func (b broken) Outcome(context.Context, string, string) (report.Outcome, error) {
 	return report.Outcome{}, b.say()
 }
+
 func (b broken) Integrity(context.Context, string) (report.Integrity, error) {
 	return report.Integrity{}, b.say()
 }
+
 func (b broken) Open(context.Context, string, string, string) (*idempotency.Key, *idempotency.Answer, error) {
 	return &idempotency.Key{}, nil, nil
 }
+
 func (b broken) Freeze(context.Context, *idempotency.Key, idempotency.Answer) error {
 	return errors.New("nothing that ends this way may be frozen")
 }

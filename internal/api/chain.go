@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -77,6 +78,9 @@ func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
 	refuse(rec, r, f, c.err)
 }
 
+// probes are asked every few seconds by machines.
+var probes = []string{"/healthz", "/readyz", "/metrics"}
+
 // finish writes the request's one log line and counts it. Query strings,
 // headers and bodies may hold secrets and are left out.
 func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duration) {
@@ -105,8 +109,8 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 			level = slog.LevelError
 			attrs = append(attrs, slog.String("error", c.err.Error()))
 		}
-	} else if c.op == nil {
-		level = slog.LevelDebug // probes, figures and pages
+	} else if slices.Contains(probes, r.URL.Path) {
+		level = slog.LevelDebug
 	}
 	e.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }

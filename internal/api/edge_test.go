@@ -206,6 +206,9 @@ func TestTokenLimits(t *testing.T) {
 	if want := []int{200, 200, 429, 200, 200, 200, 429, 200}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+	if _, err := api.New(api.Config{Clock: now, Limits: &api.Limits{}}); err == nil {
+		t.Error("limits of nothing were taken")
+	}
 	now.Advance(time.Second)
 	if got := ask("192.0.2.4:1", one); got != 200 {
 		t.Errorf("a second later: %d", got)

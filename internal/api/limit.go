@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -46,14 +47,19 @@ type limiters struct {
 	buckets *otter.Cache[string, *rate.Limiter]
 }
 
-func newLimiters(limits *Limits, c clock.Clock) *limiters {
+func newLimiters(limits *Limits, c clock.Clock) (*limiters, error) {
 	if limits == nil {
-		return nil
+		return nil, nil
+	}
+	for _, l := range []Limit{limits.Company, limits.Token} {
+		if l.Requests < 1 || l.Burst < 1 || l.Period < time.Duration(l.Requests) {
+			return nil, fmt.Errorf("rate limit: %d requests in %v with bursts of %d cannot be kept", l.Requests, l.Period, l.Burst)
+		}
 	}
 	return &limiters{clock: c, limits: limits, buckets: otter.Must(&otter.Options[string, *rate.Limiter]{
 		MaximumSize:      200_000,
 		ExpiryCalculator: otter.ExpiryAccessing[string, *rate.Limiter](10 * time.Minute),
-	})}
+	})}, nil
 }
 
 // allow takes one request from a bucket. It sets the RateLimit headers, and

@@ -58,8 +58,10 @@ func TestRulesSpeakTheContractsWords(t *testing.T) {
 		want       []string
 	}{
 		{"good", goodPurchase, nil},
-		{"all at once, in the order of the schema, unknown fields last as sent",
-			`{"zebra":1,"settlementId":"1","productId":7,"amount":500,"idempotencyKey":"abc"}`, []string{
+		{
+			"all at once, in the order of the schema, unknown fields last as sent",
+			`{"zebra":1,"settlementId":"1","productId":7,"amount":500,"idempotencyKey":"abc"}`,
+			[]string{
 				`"idempotencyKey" length must be at least 4 characters long`,
 				`"serviceCategoryId" is required`,
 				`"productId" must be a string`,
@@ -67,7 +69,8 @@ func TestRulesSpeakTheContractsWords(t *testing.T) {
 				`"settlementId" must be a number`,
 				`"zebra" is not allowed`,
 				`"amount" is not allowed`,
-			}},
+			},
+		},
 		{"nothing", `{}`, []string{
 			`"idempotencyKey" is required`, `"serviceCategoryId" is required`, `"productId" is required`,
 			`"phoneNumber" is required`, `"settlementId" is required`,
@@ -79,11 +82,14 @@ func TestRulesSpeakTheContractsWords(t *testing.T) {
 		{"too long", with("idempotencyKey", long(251)), []string{`"idempotencyKey" length must be less than or equal to 250 characters long`}},
 		{"too short", with("productId", `"éé"`), []string{`"productId" length must be at least 4 characters long`}},
 		{"pattern", with("phoneNumber", `"+2348012345"`), []string{
-			`"phoneNumber" with value "+2348012345" fails to match the required pattern: /^\d{11}$/`}},
+			`"phoneNumber" with value "+2348012345" fails to match the required pattern: /^\d{11}$/`,
+		}},
 		{"twelve digits", with("phoneNumber", `"080123456789"`), []string{
-			`"phoneNumber" with value "080123456789" fails to match the required pattern: /^\d{11}$/`}},
+			`"phoneNumber" with value "080123456789" fails to match the required pattern: /^\d{11}$/`,
+		}},
 		{"arabic digits", with("phoneNumber", `"٠٨٠١٢٣٤٥٦٧٨"`), []string{
-			`"phoneNumber" with value "٠٨٠١٢٣٤٥٦٧٨" fails to match the required pattern: /^\d{11}$/`}},
+			`"phoneNumber" with value "٠٨٠١٢٣٤٥٦٧٨" fails to match the required pattern: /^\d{11}$/`,
+		}},
 		{"number as text", with("settlementId", `"1"`), []string{`"settlementId" must be a number`}},
 		{"true", with("settlementId", `true`), []string{`"settlementId" must be a number`}},
 		{"fraction", with("settlementId", `1.5`), []string{`"settlementId" must be an integer`}},
@@ -95,7 +101,8 @@ func TestRulesSpeakTheContractsWords(t *testing.T) {
 		{"NUL", with("idempotencyKey", `"abcd\u0000"`), []string{`"idempotencyKey" must not contain control characters`}},
 		{"control characters count before length", with("idempotencyKey", `"\n"`), []string{`"idempotencyKey" must not contain control characters`}},
 		{"case counts", strings.Replace(goodPurchase, "settlementId", "SettlementId", 1), []string{
-			`"settlementId" is required`, `"SettlementId" is not allowed`}},
+			`"settlementId" is required`, `"SettlementId" is not allowed`,
+		}},
 		{"not an object", `[]`, []string{`"value" must be of type object`}},
 		{"null alone", `null`, []string{`"value" must be of type object`}},
 		{"no body", ``, []string{

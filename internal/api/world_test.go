@@ -55,7 +55,7 @@ func newWorld(t testing.TB) *world {
 	}
 	book := ledger.New(d, clk)
 	t.Cleanup(book.Drain)
-	companies, settlements := company.New(d, book, keys, clk), settlement.New(d, book, clk)
+	companies, settlements := company.New(d, book, keys, clk), settlement.New(d, book, clk, nil)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"biller": &biller{paid: map[string]string{}}})
 	if err := shop.SyncDue(t.Context()); err != nil {
@@ -157,8 +157,10 @@ func (b *biller) Name() string { return "Biller" }
 
 func (b *biller) Services(context.Context) ([]provider.Service, error) {
 	return []provider.Service{
-		{Code: "airtime", Name: "Airtime", Kind: provider.Airtime}, {Code: "data", Name: "Data", Kind: provider.Data},
-		{Code: "utility", Name: "Utility", Kind: provider.Utility}, {Code: "cable", Name: "Cable TV", Kind: provider.CableTV},
+		{Code: "airtime", Name: "Airtime", Kind: provider.Airtime},
+		{Code: "data", Name: "Data", Kind: provider.Data},
+		{Code: "utility", Name: "Utility", Kind: provider.Utility},
+		{Code: "cable", Name: "Cable TV", Kind: provider.CableTV},
 	}, nil
 }
 
