@@ -14,6 +14,7 @@ import (
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
 
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -50,6 +51,11 @@ type Config struct {
 	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
 	// empty sends none.
 	Traces string `koanf:"traces"`
+
+	// Around, if set, wraps each plug that sells. Nothing configures it: it is
+	// where tests stop the program in the middle of a call, or have a provider
+	// misbehave.
+	Around func(provider.Biller) provider.Biller `koanf:"-"`
 }
 
 // SafeHavenConfig is our account at Safe Haven MFB. In sandbox mode it stays

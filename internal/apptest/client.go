@@ -1,0 +1,206 @@
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/app"
+)
+
+// Client is a company that talks to a program. It gets its own access tokens.
+type Client struct {
+	app.Credentials
+	t    testing.TB
+	http *http.Client
+
+	mu    sync.Mutex
+	token string
+}
+
+func newClient(t testing.TB, c app.Credentials) *Client {
+	return &Client{Credentials: c, t: t, http: &http.Client{
+		Timeout:   40 * time.Second, // a long poll may take 30
+		Transport: &http.Transport{MaxIdleConnsPerHost: 32},
+	}}
+}
+
+// As is another company, or the same one, at the same program.
+func (c *Client) As(reference, apiKey string, settlementID int64) *Client {
+	other := c.Credentials
+	other.Reference, other.APIKey, other.SettlementID = reference, apiKey, settlementID
+	return &Client{Credentials: other, t: c.t, http: c.http}
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// String is the answer for a failing test.
+func (a Answer) String() string { return fmt.Sprintf("%d %s", a.Status, strings.TrimSpace(a.Body)) }
+
+// Into reads the answer's body into v.
+func (a Answer) Into(t testing.TB, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(a.Body), v); err != nil {
+		t.Fatalf("not the expected JSON: %s: %v", a, err)
+	}
+}
+
+// Message is the message in the answer's body, whatever its envelope.
+func (a Answer) Message() string {
+	var b struct{ Message string }
+	if json.Unmarshal([]byte(a.Body), &b) != nil {
+		return ""
+	}
+	return b.Message
+}
+
+// Want fails the test unless the answer has this status, and returns it.
+func (a Answer) Want(t testing.TB, status int) Answer {
+	t.Helper()
+	if a.Status != status {
+		t.Fatalf("want status %d, got %s", status, a)
+	}
+	return a
+}
+
+// Raw sends a request as it is and reads the answer. Body is sent as JSON unless
+// it is nil or a string; headers are names and values in turn.
+func (c *Client) Raw(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	default:
+		text, err := json.Marshal(b)
+		if err != nil {
+			return Answer{}, err
+		}
+		reader = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.BaseURL+path, reader)
+	if err != nil {
+		return Answer{}, err
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: string(text)}, err
+}
+
+// Try asks as the company. When the access token has run out it gets another.
+func (c *Client) Try(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
+	for again := true; ; again = false {
+		token, err := c.bearer(ctx)
+		if err != nil {
+			return Answer{}, err
+		}
+		a, err := c.Raw(ctx, method, path, body, append([]string{"Authorization", "Bearer " + token}, headers...)...)
+		if err != nil || !again || a.Status != http.StatusForbidden || a.Message() != "Invalid or expired access token" {
+			return a, err
+		}
+		c.forget(token)
+	}
+}
+
+// Do is Try where an answer must come.
+func (c *Client) Do(method, path string, body any, headers ...string) Answer {
+	c.t.Helper()
+	a, err := c.Try(c.t.Context(), method, path, body, headers...)
+	if err != nil {
+		c.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+// Data asks for something and reads the data of a 200 into v.
+func (c *Client) Data(path string, v any) {
+	c.t.Helper()
+	var envelope struct{ Data json.RawMessage }
+	c.Do(http.MethodGet, path, nil).Want(c.t, http.StatusOK).Into(c.t, &envelope)
+	if err := json.Unmarshal(envelope.Data, v); err != nil {
+		c.t.Fatalf("GET %s: %v: %s", path, err, envelope.Data)
+	}
+}
+
+func (c *Client) forget(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token == token {
+		c.token = ""
+	}
+}
+
+// bearer is an access token, from the API key when there is none yet.
+func (c *Client) bearer(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token != "" {
+		return c.token, nil
+	}
+	tokens, a, err := c.Tokens(ctx)
+	if err != nil {
+		return "", err
+	}
+	if tokens.AccessToken == "" {
+		return "", fmt.Errorf("no tokens: %s", a)
+	}
+	c.token = tokens.AccessToken
+	return c.token, nil
+}
+
+// Tokens are what an API key is exchanged for.
+type Tokens struct{ AccessToken, RefreshToken string }
+
+// Tokens exchanges the company's API key.
+func (c *Client) Tokens(ctx context.Context) (Tokens, Answer, error) {
+	var tokens Tokens
+	a, err := c.Raw(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.Reference, nil, "X-Api-Key", c.APIKey)
+	if err == nil && a.Status == http.StatusOK {
+		err = json.Unmarshal([]byte(a.Body), &tokens)
+	}
+	return tokens, a, err
+}
+
+// Eventually runs check until it returns "", or fails the test with what it
+// said last. It is for what happens beside the requests; whatever a request
+// promises is tested on its answer.
+func Eventually(t testing.TB, check func() string) {
+	t.Helper()
+	limit := time.NewTimer(20 * time.Second)
+	defer limit.Stop()
+	look := time.NewTicker(15 * time.Millisecond)
+	defer look.Stop()
+	for {
+		wrong := check()
+		if wrong == "" {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-limit.C:
+			t.Fatalf("not within 20 seconds: %s", wrong)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package apptest
+
+import (
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// DevFloat is what the development company begins with.
+const DevFloat = 1_000_000 * money.Naira
+
+// by is who the harness acts as.
+var by = operator.Local("apptest")
+
+// Account opens a settlement account of the client's company that holds balance,
+// and is the client with that account.
+func (p *Program) Account(c *Client, balance money.Kobo) *Client {
+	p.t.Helper()
+	account, err := p.App.Settlements.Create(p.t.Context(), by, c.Reference, "Test account")
+	if err == nil && balance > 0 {
+		err = p.App.Settlements.Fund(p.t.Context(), by, c.Reference, account.ID, balance, "safehaven", "test")
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c.As(c.Reference, c.APIKey, account.ID)
+}
+
+// Company takes another company on, in good standing and with an account that
+// holds balance.
+func (p *Program) Company(balance money.Kobo) *Client {
+	p.t.Helper()
+	ctx := p.t.Context()
+	c, key, err := p.App.Companies.Create(ctx, by, "Another Company")
+	for _, to := range []company.KYB{company.InProgress, company.Submitted, company.Approved} {
+		if err == nil {
+			_, err = p.App.Companies.MoveKYB(ctx, by, c.Reference, to, "test")
+		}
+	}
+	if err == nil {
+		_, err = p.App.Companies.SetLive(ctx, by, c.Reference, true)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return p.Account(p.As(c.Reference, key.Reveal(), 0), balance)
+}
