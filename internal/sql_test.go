@@ -31,6 +31,8 @@ var overCompanies = map[string]string{
 	"settlement.countAdjustments": "operators work across companies",
 	"settlement.adjustments":      "operators work across companies",
 
+	"settlement.holder": "a credit names only the account: the directory says whose it is",
+
 	"report.companies": "the integrity of the whole book is a round of all companies",
 }
 

@@ -56,7 +56,7 @@ func open(t *testing.T, base *db.DB) *door {
 	t.Cleanup(d.book.Drain)
 	log := slog.New(slog.NewJSONHandler(d.log, nil))
 	d.companies = company.New(base, d.book, keys, clk)
-	d.settlements = settlement.New(base, d.book, clk)
+	d.settlements = settlement.New(base, d.book, clk, nil)
 	d.operators = operator.New(base, keys, clk)
 	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
 	for name, key := range map[string]*string{"ada": &d.ada, "bob": &d.bob} {

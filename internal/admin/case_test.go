@@ -55,7 +55,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 			t.Fatalf("cases: %v", rows)
 		}
 		row := rows[0].(map[string]any)
-		if row["company"] != made.Reference || row["operationId"] != o.ID || row["status"] != "OPEN" || row["outcome"] != nil {
+		if row["company"] != made.Reference || row["subject"] != o.ID || row["status"] != "OPEN" || row["outcome"] != nil {
 			t.Errorf("the case: %v", row)
 		}
 		path := "/admin/v1/cases/" + row["id"].(string) + "/resolve"

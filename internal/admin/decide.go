@@ -72,7 +72,7 @@ func (d *door) approve(ctx context.Context, r *request) (any, error) {
 type caseRow struct {
 	ID         string  `json:"id"`
 	Company    string  `json:"company"`
-	Operation  string  `json:"operationId"`
+	Subject    string  `json:"subject"`
 	Reason     string  `json:"reason"`
 	Detail     string  `json:"detail"`
 	Status     string  `json:"status"`
@@ -85,7 +85,7 @@ type caseRow struct {
 
 func caseOf(c operation.Case) caseRow {
 	return caseRow{
-		c.ID, c.Company, c.OperationID, string(c.Reason), c.Detail, string(c.State),
+		c.ID, c.Company, c.Subject, string(c.Reason), c.Detail, string(c.State),
 		present(c.Outcome), present(c.Note), present(c.ResolvedBy), clock.Text(c.CreatedAt), clock.Text(c.UpdatedAt),
 	}
 }

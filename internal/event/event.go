@@ -24,6 +24,9 @@ const (
 	VTUSuccess = "vtu.success"
 	VTUFailed  = "vtu.failed"
 	KYBChanged = "kyb.changed"
+	// SettlementCredit is ours beyond that list: money came straight into a
+	// settlement account's own bank account.
+	SettlementCredit = "settlement.credit"
 )
 
 // Event is one line of a company's feed.

@@ -79,6 +79,12 @@ func (b *Book) Head(ctx context.Context, company string) (int64, error) {
 	return n, err
 }
 
+// Exists tells whether a company has a book.
+func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
+	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_head WHERE company_id = $1`, company)
+	return n == 1, err
+}
+
 // Last is the last number given out of one of the company's dense sequences
 // other than the events'; 0 before the first. It is also how many there are.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {

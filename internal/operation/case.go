@@ -20,6 +20,11 @@ type Reason string
 const (
 	Unresolved    Reason = "UNRESOLVED"    // no outcome after 72 hours
 	Contradiction Reason = "CONTRADICTION" // a definite answer that differs from the outcome in the book
+	// UnknownAccount: money came in for an account that belongs to no company.
+	// The subject is the bank's session.
+	UnknownAccount Reason = "UNKNOWN_ACCOUNT"
+	// Unreadable: a notification that cannot be worked. The subject is its id.
+	Unreadable Reason = "UNREADABLE_NOTIFICATION"
 )
 
 // CaseState is where a case stands.
@@ -40,32 +45,33 @@ const (
 
 // Case is something a human must decide.
 type Case struct {
-	Company     string
-	ID          string
-	OperationID string
-	Reason      Reason
-	Detail      string
-	State       CaseState
-	Outcome     string // what the operator found; "" while open
-	Note        string
-	ResolvedBy  string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	Company    string
+	ID         string
+	Subject    string // the operation's id, or what the reason says
+	Reason     Reason
+	Detail     string
+	State      CaseState
+	Outcome    string // what the operator found; "" while open
+	Note       string
+	ResolvedBy string
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
 }
 
-// openCase writes a case, once for each reason.
-func (s *Service) openCase(ctx context.Context, o Operation, reason Reason, detail string) error {
+// OpenCase asks for a human's decision, once for each subject and reason.
+// Detail is for operators and holds nothing secret.
+func (s *Service) OpenCase(ctx context.Context, company, subject string, reason Reason, detail string) error {
 	now := s.clock.Now()
 	c := Case{
-		Company: o.Company, ID: id.New(), OperationID: o.ID, Reason: reason, Detail: detail,
+		Company: company, ID: id.New(), Subject: subject, Reason: reason, Detail: detail,
 		State: Open, CreatedAt: now, UpdatedAt: now,
 	}
-	err := s.book.Commit(ctx, ledger.Unit{Company: o.Company, Claims: []db.Record{c.record()}})
+	err := s.book.Commit(ctx, ledger.Unit{Company: company, Claims: []db.Record{c.record()}})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
 		return nil
 	}
 	if err == nil {
-		s.log.Warn("a case is open", "company", o.Company, "operation", o.ID, "reason", reason, "detail", detail)
+		s.log.Warn("a case is open", "company", company, "subject", subject, "reason", reason, "detail", detail)
 	}
 	return err
 }
@@ -102,12 +108,8 @@ func (s *Service) ResolveCase(ctx context.Context, caseID, outcome, note, by str
 	if note == "" {
 		return Case{}, fault.New(fault.Refused, "A note is required")
 	}
-	o, err := s.Find(ctx, c.Company, c.OperationID)
-	if err != nil {
-		return Case{}, err
-	}
 	c.State, c.Outcome, c.Note, c.ResolvedBy, c.UpdatedAt = Resolved, outcome, note, by, s.clock.Now()
-	u, err := s.finding(ctx, o, outcome)
+	u, err := s.finding(ctx, c)
 	if err != nil {
 		return Case{}, err
 	}
@@ -121,14 +123,18 @@ func (s *Service) ResolveCase(ctx context.Context, caseID, outcome, note, by str
 }
 
 // finding is the unit that makes the operator's finding true.
-func (s *Service) finding(ctx context.Context, o Operation, outcome string) (ledger.Unit, error) {
+func (s *Service) finding(ctx context.Context, c Case) (ledger.Unit, error) {
+	o, err := s.Find(ctx, c.Company, c.Subject)
+	if err != nil && !fault.Is(err, fault.Missing) {
+		return ledger.Unit{}, err
+	}
 	answer := provider.Answer{Code: "operator", Message: "Settled by an operator"}
-	switch outcome {
+	switch c.Outcome {
 	case Dismissed:
 		if o.State == Pending {
 			return ledger.Unit{}, fault.New(fault.Refused, "The operation is pending: its outcome must be confirmed or rejected")
 		}
-		return ledger.Unit{Company: o.Company}, nil
+		return ledger.Unit{Company: c.Company}, nil
 	case FoundConfirmed:
 		answer.Outcome = provider.Confirmed
 	case FoundRejected:
@@ -137,7 +143,7 @@ func (s *Service) finding(ctx context.Context, o Operation, outcome string) (led
 		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected or dismissed")
 	}
 	if o.State != Pending {
-		return ledger.Unit{}, fault.New(fault.Refused, "The operation has its outcome already: only dismissed is possible")
+		return ledger.Unit{}, fault.New(fault.Refused, "There is no open operation to decide: only dismissed is possible")
 	}
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }

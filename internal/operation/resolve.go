@@ -52,7 +52,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		after.NextAt = time.Time{}
 		// The case first: if the program stops in between, the job asks once
 		// more and finds its case there.
-		if err := s.openCase(ctx, after, Unresolved, "no outcome after 72 hours; last answer: "+a.Code); err != nil {
+		if err := s.OpenCase(ctx, after.Company, after.ID, Unresolved, "no outcome after 72 hours; last answer: "+a.Code); err != nil {
 			return time.Time{}, err
 		}
 	}

@@ -192,7 +192,7 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 	}
 	if ours.State != Pending && ours.State != now.State {
 		detail := fmt.Sprintf("the operation is %s; a later answer (%s) says %s", now.State, ours.Code, ours.Outcome)
-		err = s.openCase(ctx, now, Contradiction, detail)
+		err = s.OpenCase(ctx, now.Company, now.ID, Contradiction, detail)
 	}
 	return now, err
 }

@@ -19,9 +19,9 @@ var table = &db.Table{
 }
 
 var caseTable = &db.Table{
-	Name: "operation_case", Key: 2, State: "state", Unique: []string{"company_id", "operation_id", "reason"},
+	Name: "operation_case", Key: 2, State: "state", Unique: []string{"company_id", "subject", "reason"},
 	Columns: append(
-		db.Texts("company_id", "id", "operation_id", "reason", "detail", "state", "outcome", "note", "resolved_by"),
+		db.Texts("company_id", "id", "subject", "reason", "detail", "state", "outcome", "note", "resolved_by"),
 		db.Ints("created_at", "updated_at")...),
 }
 
@@ -91,17 +91,17 @@ func (s *Service) findByKey(ctx context.Context, company, kind, key string) (Ope
 
 func (c Case) record() db.Record {
 	return db.Record{Table: caseTable, Values: []any{
-		c.Company, c.ID, c.OperationID, string(c.Reason), c.Detail, string(c.State), c.Outcome, c.Note, c.ResolvedBy,
+		c.Company, c.ID, c.Subject, string(c.Reason), c.Detail, string(c.State), c.Outcome, c.Note, c.ResolvedBy,
 		clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
 	}}
 }
 
-const caseColumns = `company_id, id, operation_id, reason, detail, state, outcome, note, resolved_by, created_at, updated_at`
+const caseColumns = `company_id, id, subject, reason, detail, state, outcome, note, resolved_by, created_at, updated_at`
 
 func scanCase(s db.Scanner) (Case, error) {
 	var c Case
 	var created, updated int64
-	err := s.Scan(&c.Company, &c.ID, &c.OperationID, &c.Reason, &c.Detail, &c.State, &c.Outcome, &c.Note, &c.ResolvedBy, &created, &updated)
+	err := s.Scan(&c.Company, &c.ID, &c.Subject, &c.Reason, &c.Detail, &c.State, &c.Outcome, &c.Note, &c.ResolvedBy, &created, &updated)
 	c.CreatedAt, c.UpdatedAt = clock.Time(created), clock.Time(updated)
 	return c, err
 }

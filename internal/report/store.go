@@ -13,7 +13,7 @@ import (
 // outcomeColumns tell for an operation whether a case of it is open.
 const outcomeColumns = `SELECT ` + operation.Columns + `,
 	CASE WHEN EXISTS (SELECT 1 FROM operation_case AS c
-		WHERE c.company_id = operation.company_id AND c.operation_id = operation.id AND c.state = 'OPEN')
+		WHERE c.company_id = operation.company_id AND c.subject = operation.id AND c.state = 'OPEN')
 	THEN 1 ELSE 0 END FROM operation `
 
 func scanOutcome(s db.Scanner) (Outcome, error) {

@@ -24,8 +24,8 @@ type Direction string
 
 // The two directions.
 const (
-	Credit Direction = "credit"
-	Debit  Direction = "debit"
+	DirectionCredit Direction = "credit"
+	DirectionDebit  Direction = "debit"
 )
 
 // AdjustmentState is how far a correction has come.
@@ -59,7 +59,7 @@ func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment
 	switch n := utf8.RuneCountInString(a.Reason); {
 	case a.Amount <= 0 || a.Amount > money.Max:
 		return Adjustment{}, fault.New(fault.Invalid, `"amount" must be greater than 0`)
-	case a.Direction != Credit && a.Direction != Debit:
+	case a.Direction != DirectionCredit && a.Direction != DirectionDebit:
 		return Adjustment{}, fault.New(fault.Invalid, `"direction" must be one of [credit, debit]`)
 	case n < 4 || n > 500:
 		return Adjustment{}, fault.New(fault.Invalid, `"reason" must have 4 to 500 characters`)
@@ -99,7 +99,7 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 		ID: a.ID, Debit: adjustmentAccount, Credit: LedgerAccount(a.SettlementID), Amount: a.Amount,
 		Kind: "adjustment", Reference: a.ID, Narration: a.Reason,
 	}
-	if a.Direction == Debit {
+	if a.Direction == DirectionDebit {
 		transfer.Debit, transfer.Credit = transfer.Credit, transfer.Debit
 	}
 	err = s.book.Commit(ctx, ledger.Unit{

@@ -24,6 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -67,14 +68,16 @@ func ClearingAccount(kind string) string { return "clearing/" + kind }
 
 // Service is all that can be done with settlement accounts.
 type Service struct {
-	db    *db.DB
-	book  *ledger.Book
-	clock clock.Clock
+	db         *db.DB
+	book       *ledger.Book
+	clock      clock.Clock
+	operations *operation.Service // for the cases of money that nobody claims
+	takers     []Taker
 }
 
 // New is the service on a database and its book.
-func New(d *db.DB, book *ledger.Book, clk clock.Clock) *Service {
-	return &Service{db: d, book: book, clock: clk}
+func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Service) *Service {
+	return &Service{db: d, book: book, clock: clk, operations: operations}
 }
 
 var (

@@ -44,7 +44,7 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 		}
 		book := ledger.New(d, clk)
 		t.Cleanup(book.Drain)
-		f(t, &house{settlement.New(d, book, clk), t, book, clk, company.New(d, book, keys, clk)})
+		f(t, &house{settlement.New(d, book, clk, nil), t, book, clk, company.New(d, book, keys, clk)})
 	})
 }
 
@@ -197,7 +197,7 @@ func TestTwoApprovalsAtOncePayOnce(t *testing.T) {
 		ctx := t.Context()
 		a := h.account(h.company())
 		asked, err := h.Adjust(ctx, ada, settlement.Adjustment{
-			Company: a.Company, SettlementID: a.ID, Amount: 700, Direction: settlement.Credit, Reason: "missed credit",
+			Company: a.Company, SettlementID: a.ID, Amount: 700, Direction: settlement.DirectionCredit, Reason: "missed credit",
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -148,3 +148,38 @@ func (s *Service) status(ctx context.Context, company string, settlementID int64
 	return db.One(ctx, s.db, db.Value[Status],
 		`SELECT status FROM settlement_account WHERE company_id = $1 AND id = $2`, company, settlementID)
 }
+
+var creditTable = &db.Table{
+	Name: "settlement_credit", Key: 2, Unique: []string{"company_id", "session_id"},
+	Columns: append(append(append(
+		db.Texts("company_id", "id", "session_id", "provider", "account_number"),
+		db.Ints("settlement_id", "amount_kobo")...),
+		db.Texts("sender_name", "sender_account", "sender_bank", "narration", "reference")...),
+		db.Ints("told_at", "created_at")...),
+}
+
+func (c Credit) record(company string, settlementID int64, now time.Time) db.Record {
+	return db.Record{Table: creditTable, Values: []any{
+		company, c.ID, c.Session, c.Provider, c.Account, settlementID, int64(c.Amount),
+		c.SenderName, c.SenderAccount, c.SenderBank, c.Narration, c.Reference, clock.Micros(c.At), clock.Micros(now),
+	}}
+}
+
+// holder is the one company that an account number belongs to.
+func (s *Service) holder(ctx context.Context, accountNumber string) (string, error) {
+	owners, err := db.All(ctx, s.db, db.Value[string],
+		`SELECT DISTINCT company_id FROM settlement_directory WHERE account_number = $1 LIMIT 2`, accountNumber)
+	if err != nil {
+		return "", err
+	}
+	if len(owners) != 1 {
+		return "", db.ErrNone
+	}
+	return owners[0], nil
+}
+
+// fed is the settlement account that a bank account of the company feeds.
+func (s *Service) fed(ctx context.Context, company, accountNumber string) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64],
+		`SELECT settlement_id FROM settlement_bank_account WHERE company_id = $1 AND account_number = $2`, company, accountNumber)
+}

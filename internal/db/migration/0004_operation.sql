@@ -34,11 +34,12 @@ CREATE INDEX operation_pending ON operation (company_id, id) WHERE state = 'PEND
 -- A company's operations of one kind, newest first: ids are ordered by time.
 CREATE INDEX operation_kind ON operation (company_id, kind, id);
 
--- What a human must decide.
+-- What a human must decide: about an operation, or about something else that
+-- the subject names.
 CREATE TABLE operation_case (
     company_id   TEXT   NOT NULL,
     id           TEXT   NOT NULL,
-    operation_id TEXT   NOT NULL,
+    subject      TEXT   NOT NULL,
     reason       TEXT   NOT NULL,
     detail       TEXT   NOT NULL,
     state        TEXT   NOT NULL CHECK (state IN ('OPEN', 'RESOLVED')),
@@ -47,12 +48,11 @@ CREATE TABLE operation_case (
     resolved_by  TEXT   NOT NULL,
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL,
-    PRIMARY KEY (company_id, id),
-    FOREIGN KEY (company_id, operation_id) REFERENCES operation (company_id, id)
+    PRIMARY KEY (company_id, id)
 );
 
--- One case for each reason in the life of an operation.
-CREATE UNIQUE INDEX operation_case_reason ON operation_case (company_id, operation_id, reason);
+-- One case for each reason in the life of a subject.
+CREATE UNIQUE INDEX operation_case_reason ON operation_case (company_id, subject, reason);
 
 -- +goose Down
 DROP TABLE operation_case;

@@ -41,6 +41,28 @@ CREATE TABLE settlement_directory (
     PRIMARY KEY (account_number, bank_code)
 );
 
+-- Money that came in, once for each session of the bank's. The house's own rows
+-- (settlement 0) are credits for accounts that nobody knows.
+CREATE TABLE settlement_credit (
+    company_id     TEXT   NOT NULL,
+    id             TEXT   NOT NULL,
+    session_id     TEXT   NOT NULL,
+    provider       TEXT   NOT NULL,
+    account_number TEXT   NOT NULL,
+    settlement_id  BIGINT NOT NULL,
+    amount_kobo    BIGINT NOT NULL CHECK (amount_kobo > 0),
+    sender_name    TEXT   NOT NULL,
+    sender_account TEXT   NOT NULL,
+    sender_bank    TEXT   NOT NULL,
+    narration      TEXT   NOT NULL,
+    reference      TEXT   NOT NULL,
+    told_at        BIGINT NOT NULL,
+    created_at     BIGINT NOT NULL,
+    PRIMARY KEY (company_id, id)
+);
+
+CREATE UNIQUE INDEX settlement_credit_session ON settlement_credit (company_id, session_id);
+
 -- A correction of a balance by hand: one operator asks, another approves.
 CREATE TABLE settlement_adjustment (
     company_id    TEXT   NOT NULL,
@@ -60,6 +82,7 @@ CREATE TABLE settlement_adjustment (
 );
 
 -- +goose Down
+DROP TABLE settlement_credit;
 DROP TABLE settlement_adjustment;
 DROP TABLE settlement_directory;
 DROP TABLE settlement_bank_account;
