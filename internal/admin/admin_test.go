@@ -257,8 +257,10 @@ func TestOnlyCleanRequests(t *testing.T) {
 			{path + "/pin", `{"pin":"12345"}`, 400, `"pin" must be exactly 4 digits`},
 			{path + "/api-keys", `{"expiresAt":"tomorrow"}`, 400, `"expiresAt" must be in ISO 8601 date format`},
 			{path + "/api-keys", `{"expiresAt":"2029-01-01T00:00:00Z"}`, 400, `"expiresAt" must be in the future`},
-			{path + "/adjustments", `{"settlementId":"1","amount":"5","direction":"credit"}`, 400,
-				`"settlementId" must be a positive integer; "amount" must be a number; "reason" is required`},
+			{
+				path + "/adjustments", `{"settlementId":"1","amount":"5","direction":"credit"}`, 400,
+				`"settlementId" must be a positive integer; "amount" must be a number; "reason" is required`,
+			},
 			{path + "/adjustments", `{"settlementId":` + account + `,"amount":1.005,"direction":"credit","reason":"because"}`, 400, `"amount" must have no more than 2 decimal places`},
 			{path + "/adjustments", `{"settlementId":` + account + `,"amount":1e3,"direction":"credit","reason":"because"}`, 400, `"amount" must be a number`},
 			{path + "/adjustments", `{"settlementId":` + account + `,"amount":-1,"direction":"credit","reason":"because"}`, 400, `"amount" must not be negative`},

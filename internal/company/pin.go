@@ -58,7 +58,8 @@ func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text s
 			Moves: []ledger.Move{{
 				Table: pinTable, Key: []any{reference}, From: []string{pinSet, pinLocked}, To: pinSet,
 				Set: []ledger.Change{
-					{Column: "hash", Value: hash}, {Column: "failures", Value: int64(0)},
+					{Column: "hash", Value: hash},
+					{Column: "failures", Value: int64(0)},
 					{Column: "updated_at", Value: clock.Micros(now)},
 				},
 			}},

@@ -10,8 +10,12 @@ import (
 var table = &db.Table{
 	Name: "event", Key: 2, Unique: []string{"company_id", "id"},
 	Columns: []db.Column{
-		{Name: "company_id"}, {Name: "sequence", Type: db.Int}, {Name: "id"}, {Name: "kind"},
-		{Name: "data"}, {Name: "created_at", Type: db.Int},
+		{Name: "company_id"},
+		{Name: "sequence", Type: db.Int},
+		{Name: "id"},
+		{Name: "kind"},
+		{Name: "data"},
+		{Name: "created_at", Type: db.Int},
 	},
 }
 

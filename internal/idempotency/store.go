@@ -16,8 +16,14 @@ const (
 var table = &db.Table{
 	Name: "idempotency_key", Key: 2, State: "state",
 	Columns: []db.Column{
-		{Name: "company_id"}, {Name: "value"}, {Name: "fingerprint"}, {Name: "state"}, {Name: "subject"},
-		{Name: "running_until", Type: db.Int}, {Name: "status", Type: db.Int}, {Name: "body"},
+		{Name: "company_id"},
+		{Name: "value"},
+		{Name: "fingerprint"},
+		{Name: "state"},
+		{Name: "subject"},
+		{Name: "running_until", Type: db.Int},
+		{Name: "status", Type: db.Int},
+		{Name: "body"},
 		{Name: "created_at", Type: db.Int},
 	},
 }

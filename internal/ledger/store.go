@@ -26,17 +26,28 @@ var (
 	transferTable = &db.Table{
 		Name: "ledger_transfer", Key: 2,
 		Columns: []db.Column{
-			{Name: "company_id"}, {Name: "id"}, {Name: "debit_account"}, {Name: "credit_account"},
-			{Name: "amount_kobo", Type: db.Int}, {Name: "kind"}, {Name: "reference"}, {Name: "narration"},
+			{Name: "company_id"},
+			{Name: "id"},
+			{Name: "debit_account"},
+			{Name: "credit_account"},
+			{Name: "amount_kobo", Type: db.Int},
+			{Name: "kind"},
+			{Name: "reference"},
+			{Name: "narration"},
 			{Name: "created_at", Type: db.Int},
 		},
 	}
 	entryTable = &db.Table{
 		Name: "ledger_entry", Key: 3,
 		Columns: []db.Column{
-			{Name: "company_id"}, {Name: "account_id"}, {Name: "sequence", Type: db.Int}, {Name: "transfer_id"},
-			{Name: "amount_kobo", Type: db.Int}, {Name: "previous_kobo", Type: db.Int},
-			{Name: "current_kobo", Type: db.Int}, {Name: "created_at", Type: db.Int},
+			{Name: "company_id"},
+			{Name: "account_id"},
+			{Name: "sequence", Type: db.Int},
+			{Name: "transfer_id"},
+			{Name: "amount_kobo", Type: db.Int},
+			{Name: "previous_kobo", Type: db.Int},
+			{Name: "current_kobo", Type: db.Int},
+			{Name: "created_at", Type: db.Int},
 		},
 	}
 )

@@ -152,8 +152,10 @@ func (c Case) move() ledger.Move {
 	return ledger.Move{
 		Table: caseTable, Key: []any{c.Company, c.ID}, From: []string{string(Open)}, To: string(Resolved),
 		Set: []ledger.Change{
-			{Column: "outcome", Value: c.Outcome}, {Column: "note", Value: c.Note},
-			{Column: "resolved_by", Value: c.ResolvedBy}, {Column: "updated_at", Value: micros(c.UpdatedAt)},
+			{Column: "outcome", Value: c.Outcome},
+			{Column: "note", Value: c.Note},
+			{Column: "resolved_by", Value: c.ResolvedBy},
+			{Column: "updated_at", Value: micros(c.UpdatedAt)},
 		},
 	}
 }

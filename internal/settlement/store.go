@@ -18,16 +18,29 @@ var (
 	bankAccountTable = &db.Table{
 		Name: "settlement_bank_account", Key: 3,
 		Columns: []db.Column{
-			{Name: "company_id"}, {Name: "account_number"}, {Name: "bank_code"}, {Name: "settlement_id", Type: db.Int},
-			{Name: "account_name"}, {Name: "bank_name"}, {Name: "created_at", Type: db.Int},
+			{Name: "company_id"},
+			{Name: "account_number"},
+			{Name: "bank_code"},
+			{Name: "settlement_id", Type: db.Int},
+			{Name: "account_name"},
+			{Name: "bank_name"},
+			{Name: "created_at", Type: db.Int},
 		},
 	}
 	adjustmentTable = &db.Table{
 		Name: "settlement_adjustment", Key: 2, State: "state",
 		Columns: []db.Column{
-			{Name: "company_id"}, {Name: "id"}, {Name: "settlement_id", Type: db.Int}, {Name: "amount_kobo", Type: db.Int},
-			{Name: "direction"}, {Name: "reason"}, {Name: "state"}, {Name: "created_by"}, {Name: "approved_by"},
-			{Name: "created_at", Type: db.Int}, {Name: "approved_at", Type: db.Int},
+			{Name: "company_id"},
+			{Name: "id"},
+			{Name: "settlement_id", Type: db.Int},
+			{Name: "amount_kobo", Type: db.Int},
+			{Name: "direction"},
+			{Name: "reason"},
+			{Name: "state"},
+			{Name: "created_by"},
+			{Name: "approved_by"},
+			{Name: "created_at", Type: db.Int},
+			{Name: "approved_at", Type: db.Int},
 		},
 	}
 )
