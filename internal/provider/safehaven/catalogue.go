@@ -105,16 +105,22 @@ func (p *Plug) price(digits string) (money.Kobo, bool) {
 
 // list makes a call that moves no money and reads its data.
 func (p *Plug) list(ctx context.Context, path string, rows any) error {
-	reply := p.with(ctx, p.client.Read, provider.Call{Method: http.MethodGet, Path: path})
+	_, err := p.page(ctx, path, rows)
+	return err
+}
+
+// page is list, and tells how many pages there are; 0 when nobody says.
+func (p *Plug) page(ctx context.Context, path string, rows any) (pages int, err error) {
+	reply := p.ask(ctx, http.MethodGet, path, nil)
 	if reply.Trouble != "" {
-		return reply.Error(p.Name())
+		return 0, reply.Error(p.Name())
 	}
 	e, ok := read(reply.Body)
 	if status := e.status(reply.Status); status/100 != 2 {
-		return &provider.Error{Provider: p.Name(), Code: strconv.Itoa(status), Message: provider.Message(string(e.Message))}
+		return 0, &provider.Error{Provider: p.Name(), Code: strconv.Itoa(status), Message: provider.Message(string(e.Message))}
 	}
 	if !ok || !e.into(rows) {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return 0, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
 	}
-	return nil
+	return e.pages(), nil
 }

@@ -13,13 +13,27 @@ import (
 var (
 	declines = words("03 05 07 51 57 58 61")
 	unsure   = words("01 09 68 91 94 96")
+	repeated = words("94")
+)
+
+// approved is the response code of a success.
+const approved = "00"
+
+// Of a name enquiry and of a requery: there is no such account, no such record.
+var (
+	noAccount = words("06 07 25")
+	unlocated = words("25")
 )
 
 // What a status says. Only these words are definite.
 var (
-	delivered = words("successful completed")
-	failed    = words("failed")
+	delivered       = words("successful completed")
+	failed          = words("failed")
+	refusedTransfer = words("failed declined")
 )
+
+// reversed is the word of a transfer that came back.
+const reversed = "reversed"
 
 func words(s string) map[string]bool {
 	out := map[string]bool{}
@@ -38,11 +52,34 @@ type sale struct {
 	Token     text `json:"utilityToken"`
 }
 
-// judgePayment decides what a payment's reply means for the money. It reads the
-// HTTP status, then the statusCode in the body, then the response code, then the
-// status of the sale; a refusal counts only if nothing in the same answer speaks
-// against it, and what is left is unknown.
+// judgePayment decides what a sale's reply means for the money.
 func judgePayment(r provider.Reply) provider.Answer {
+	var s sale
+	a := judge(r, func(e envelope) claim {
+		e.into(&s) // without data the words below stay empty, which decides nothing
+		word := lower(s.Status)
+		return claim{
+			reference: first(s.ID, s.OtherID, s.Reference), word: word, done: delivered[word], undone: failed[word],
+		}
+	})
+	a.Token = string(s.Token)
+	return a
+}
+
+// claim is what the data of an answer says of what was asked.
+type claim struct {
+	reference string
+	message   string // better than the envelope's
+	word      string // a status, in lower case; empty decides nothing
+	done      bool   // the word is a yes
+	undone    bool   // the word is a no
+}
+
+// judge decides what a reply means for what was asked. It reads the HTTP status,
+// then the statusCode in the body, then the response codes, then what the data
+// claims; a refusal counts only if nothing in the same answer speaks against it,
+// and what is left is unknown.
+func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
 	}
@@ -53,27 +90,25 @@ func judgePayment(r provider.Reply) provider.Answer {
 	if !ok {
 		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
 	}
-	var s sale
-	e.into(&s) // without data the words below stay empty, which decides nothing
-	status, code, word := e.status(r.Status), e.code(), strings.ToLower(string(s.Status))
+	c := claimed(e)
+	status, codes := e.status(r.Status), e.codes()
 	a := provider.Answer{
-		Reference: first(s.ID, s.OtherID, s.Reference),
-		Code:      first(text(code), text(word), text(strconv.Itoa(status))),
-		Message:   provider.Message(string(e.Message)),
-		Token:     string(s.Token),
+		Reference: c.reference,
+		Code:      first(text(codes.worst()), text(c.word), text(strconv.Itoa(status))),
+		Message:   provider.Message(first(text(c.message), e.Message)),
 	}
 	switch {
 	case e.duplicate(r.Status):
 		a.Code = "duplicate"
 	case faulty(status), faulty(e.inner()):
 		a.Code = provider.CodeServerError
-	case unsure[code]:
+	case codes.any(unsure):
 		// Unknown, whatever else the answer says.
-	case status/100 == 2 && delivered[word] && (code == "" || code == "00"):
+	case status/100 == 2 && c.done && codes.clear():
 		a.Outcome = provider.Confirmed
-	case word != "" && !failed[word]:
+	case c.word != "" && !c.undone:
 		// Pending, a word we do not know, or a success that the codes deny.
-	case status/100 == 4, declines[code], failed[word] && (code == "" || code == "00"):
+	case status/100 == 4, codes.any(declines), c.undone && codes.clear():
 		a.Outcome = provider.Rejected
 	}
 	return a
@@ -94,6 +129,7 @@ type record struct {
 	Status            text `json:"transactionStatus"`
 	Reversal          text `json:"reversalPaymentReference"`
 	Token             text `json:"utilityToken"`
+	Reason            text `json:"responseMessage"`
 }
 
 // judgeRequery decides what a sale's record means for the money. No trouble on
@@ -107,7 +143,9 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
 	}
 	status := e.status(r.Status)
-	a := provider.Answer{Code: strconv.Itoa(status), Message: provider.Message(string(e.Message))}
+	// The envelope's message is about the asking ("fetched successfully"), so it
+	// is not passed on as a word about the sale.
+	a := provider.Answer{Code: strconv.Itoa(status)}
 	if e.missing(status) {
 		a.Missing = true
 		return a
@@ -120,8 +158,9 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 		a.Code = provider.CodeUnreadable // somebody else's sale
 		return a
 	}
-	word := strings.ToLower(string(rec.Status))
+	word := lower(rec.Status)
 	a.Reference, a.Token = first(rec.ID, rec.OtherID, rec.Reference), string(rec.Token)
+	a.Message = provider.Message(string(rec.Reason))
 	a.Code = first(text(word), text(a.Code))
 	switch {
 	case rec.Reversal != "": // our money came back
@@ -138,12 +177,18 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 // own envelope: a gateway's 404, or a router's that knows no such path ("Cannot
 // GET …"), is no word about a sale, and a refund hangs on it.
 func (e envelope) missing(status int) bool {
-	m := strings.ToLower(string(e.Message))
-	if e.StatusCode == "" || strings.HasPrefix(m, "cannot ") {
+	m := lower(e.Message)
+	if e.StatusCode == "" || e.routed() {
 		return false
 	}
-	return status == http.StatusNotFound || status == http.StatusBadRequest && strings.Contains(m, "not found")
+	return status == http.StatusNotFound ||
+		status == http.StatusBadRequest && (strings.Contains(m, "not found") || strings.Contains(m, "unable to locate"))
 }
+
+// routed tells whether a router answered that knows no such path.
+func (e envelope) routed() bool { return strings.HasPrefix(lower(e.Message), "cannot ") }
+
+func lower(t text) string { return strings.ToLower(string(t)) }
 
 func first(values ...text) string {
 	for _, v := range values {

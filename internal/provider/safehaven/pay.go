@@ -29,9 +29,6 @@ type payment struct {
 
 // Pay buys something. See judgePayment for what the answers mean.
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
-	if err := ctx.Err(); err != nil {
-		return provider.Reply{Trouble: provider.CodeNotSent, Cause: err}.Answer()
-	}
 	body := payment{
 		ServiceCategoryID:  buy.Category,
 		Amount:             p.amount(buy.Amount),
@@ -52,18 +49,12 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	default:
 		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "Safe Haven does not sell this"}
 	}
-	ctx, cancel := p.client.Begin(ctx)
-	defer cancel()
-	return judgePayment(p.with(ctx, p.client.Pay, provider.Call{
-		Method: http.MethodPost, Path: "/vas/pay/" + path, Body: body,
-	}))
+	return judgePayment(p.once(ctx, "/vas/pay/"+path, body))
 }
 
 // Requery asks what became of a purchase.
 func (p *Plug) Requery(ctx context.Context, reference string) provider.Answer {
-	return judgeRequery(p.with(ctx, p.client.Read, provider.Call{
-		Method: http.MethodGet, Path: "/vas/transaction/" + url.PathEscape(reference),
-	}), reference)
+	return judgeRequery(p.ask(ctx, http.MethodGet, "/vas/transaction/"+url.PathEscape(reference), nil), reference)
 }
 
 // amount writes kobo as the configured unit, in digits and never through a

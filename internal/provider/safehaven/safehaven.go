@@ -1,8 +1,10 @@
-// Package safehaven is the plug for Safe Haven Microfinance Bank: here it sells
-// airtime, data, TV and power ("VAS") and says later what became of a sale.
+// Package safehaven is the plug for Safe Haven Microfinance Bank. It sells
+// airtime, data, TV and power ("VAS"), proves identities by BVN and OTP, opens
+// accounts, tells of credits, pays to other banks and shows its statement; and
+// for everything that may have happened it says later what became of it.
 //
 // The wire format and what is known about it are in docs/providers/safehaven.md.
-// What an answer means for the money is decided in one file, judge.go.
+// What an answer means for the money is decided in judge.go, by one rule.
 package safehaven
 
 import (
@@ -11,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -37,7 +40,8 @@ type Config struct {
 	Assertion     string
 	Issuer        string // our company URL, as registered with them
 	Audience      string // empty: BaseURL
-	DebitAccount  string // our account that pays for what is sold
+	DebitAccount  string // our account: it pays for everything, and credits are swept into it
+	BankCode      string // their own code for transfers to our account; empty: 090286, the live one
 	Deadline      time.Duration
 	ReadDeadline  time.Duration
 	AmountUnit    Unit // empty: naira
@@ -54,15 +58,29 @@ func (c Config) GoString() string { return c.String() }
 // LogValue hides as String does.
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// Plug is Safe Haven as a provider.Biller.
+// Plug is Safe Haven as a biller, a verifier of identities and a bank.
 type Plug struct {
-	client  *provider.Client
-	session *sessions
-	account string
-	unit    Unit
+	client   *provider.Client
+	session  *sessions
+	account  string
+	bankCode string
+	unit     Unit
+
+	mu        sync.Mutex
+	accountID string // their id of our account, once it was looked up
 }
 
-var _ provider.Biller = (*Plug)(nil)
+var (
+	_ provider.Biller   = (*Plug)(nil)
+	_ provider.Verifier = (*Plug)(nil)
+	_ provider.Bank     = (*Plug)(nil)
+)
+
+// What their answers leave out: the name of the bank, and its code.
+const (
+	bankName     = "Safe Haven MFB"
+	liveBankCode = "090286"
+)
 
 // New is a plug for one account. It makes no call yet.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
@@ -93,16 +111,37 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	if err != nil {
 		return nil, fmt.Errorf("safehaven: %w", err)
 	}
+	if cfg.BankCode == "" {
+		cfg.BankCode = liveBankCode
+	}
 	return &Plug{
-		client:  client,
-		session: &sessions{client: door, clientID: cfg.ClientID, sign: sign, clock: clk},
-		account: cfg.DebitAccount,
-		unit:    cfg.AmountUnit,
+		client:   client,
+		session:  &sessions{client: door, clientID: cfg.ClientID, sign: sign, clock: clk},
+		account:  cfg.DebitAccount,
+		bankCode: cfg.BankCode,
+		unit:     cfg.AmountUnit,
 	}, nil
 }
 
 // Name is the provider's name for people.
 func (p *Plug) Name() string { return "Safe Haven" }
+
+// once makes a call that must not be made twice: it moves money, sends an SMS or
+// opens an account. A caller who has already gone sends nothing; one who goes
+// away meanwhile does not cut it short.
+func (p *Plug) once(ctx context.Context, path string, body any) provider.Reply {
+	if err := ctx.Err(); err != nil {
+		return provider.Reply{Trouble: provider.CodeNotSent, Cause: err}
+	}
+	ctx, cancel := p.client.Begin(ctx)
+	defer cancel()
+	return p.with(ctx, p.client.Pay, provider.Call{Method: http.MethodPost, Path: path, Body: body})
+}
+
+// ask makes a call that may be made as often as it takes.
+func (p *Plug) ask(ctx context.Context, method, path string, body any) provider.Reply {
+	return p.with(ctx, p.client.Read, provider.Call{Method: method, Path: path, Body: body})
+}
 
 // with makes a call as us. A 401 or 403 means that the door stayed shut and
 // nothing was carried out, so the call is made once more with a fresh token.

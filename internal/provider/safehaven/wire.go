@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -17,6 +20,7 @@ type envelope struct {
 	Message      text            `json:"message"`
 	ResponseCode text            `json:"responseCode"`
 	Data         json.RawMessage `json:"data"`
+	Pagination   json.RawMessage `json:"pagination"`
 }
 
 // read takes an answer's envelope off. It is false for anything but one whole
@@ -51,6 +55,21 @@ func (e envelope) into(v any) bool {
 	return len(data) > 0 && !bytes.Equal(data, []byte("null")) && json.Unmarshal(data, v) == nil
 }
 
+// pages is how many pages a list has, or 0 when it does not say.
+func (e envelope) pages() int {
+	var p struct {
+		Pages text `json:"pages"`
+	}
+	if json.Unmarshal(e.Pagination, &p) != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(string(p.Pages))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // shut tells whether the provider refused at the door, before looking at what
 // was asked.
 func shut(r provider.Reply) bool {
@@ -70,22 +89,35 @@ func shut(r provider.Reply) bool {
 // duplicate tells whether the provider has seen our reference before. Then an
 // earlier call may have been carried out, whatever this answer is dressed as.
 func (e envelope) duplicate(httpStatus int) bool {
-	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.code() == "94" ||
+	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.codes().any(repeated) ||
 		strings.Contains(strings.ToLower(string(e.Message)), "duplicate")
 }
 
-// code is the response code: at the top, or inside the data.
-func (e envelope) code() string {
-	if e.ResponseCode != "" {
-		return string(e.ResponseCode)
-	}
+// codes are the response codes of an answer: at the top, and inside the data.
+type codes [2]string
+
+func (e envelope) codes() codes {
 	var inside struct {
 		ResponseCode text `json:"responseCode"`
 	}
-	if !e.into(&inside) {
-		return ""
+	e.into(&inside) // without data there is none inside
+	return codes{string(e.ResponseCode), string(inside.ResponseCode)}
+}
+
+// clear tells whether no code speaks against a success.
+func (c codes) clear() bool { return plain(c[0]) && plain(c[1]) }
+
+func plain(code string) bool { return code == "" || code == approved }
+
+// any tells whether one of the codes is in a list.
+func (c codes) any(list map[string]bool) bool { return list[c[0]] || list[c[1]] }
+
+// worst is the code that says most: one that is not plain before one that is.
+func (c codes) worst() string {
+	if !plain(c[0]) || plain(c[1]) && c[0] != "" {
+		return c[0]
 	}
-	return string(inside.ResponseCode)
+	return c[1]
 }
 
 // text is a JSON value that is a string here and a number there. A list of
@@ -107,4 +139,29 @@ func (t *text) UnmarshalJSON(b []byte) error {
 		*t = text(strings.Join(list, "; "))
 	}
 	return nil
+}
+
+// flag is a yes or no that comes as a boolean, a word or a number.
+type flag bool
+
+// UnmarshalJSON never fails, as text's does not.
+func (f *flag) UnmarshalJSON(b []byte) error {
+	*f = flag(slices.Contains([]string{"true", `"true"`, "1", `"1"`}, strings.ToLower(string(b))))
+	return nil
+}
+
+// naira reads an amount from the digits that came, in whatever JSON type.
+func naira(t text) (money.Kobo, bool) {
+	var k money.Kobo
+	err := k.UnmarshalJSON([]byte(t))
+	return k, err == nil
+}
+
+// instant reads a time in ISO 8601; the zero time stands for none.
+func instant(t text) time.Time {
+	at, err := time.Parse(time.RFC3339, string(t))
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }

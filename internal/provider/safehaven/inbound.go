@@ -1,0 +1,133 @@
+package safehaven
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// ParseNotification reads what they send to a callback URL. What it is about
+// stands under one of three names, and nothing in it is signed.
+func (p *Plug) ParseNotification(body []byte) (provider.Notification, error) {
+	var n struct {
+		Type      text      `json:"type"`
+		EventType text      `json:"eventType"`
+		Event     text      `json:"event"`
+		Data      *transfer `json:"data"`
+	}
+	if err := json.Unmarshal(body, &n); err != nil {
+		return provider.Notification{}, errors.New("the notification is not a JSON object")
+	}
+	kind := strings.ToLower(first(n.Type, n.EventType, n.Event))
+	if n.Data == nil || kind != "transfer" && kind != "virtualaccount.transfer" {
+		return provider.Notification{}, nil
+	}
+	amount, ok := naira(n.Data.Amount)
+	out := provider.Notification{
+		SessionID: string(n.Data.SessionID), ProviderID: string(n.Data.ID), Amount: amount, Account: string(n.Data.CreditAccountNumber),
+	}
+	switch direction := lower(n.Data.Type); {
+	case direction == outwards:
+		out.Kind, out.Reference, out.Account = provider.PayoutNotice, string(n.Data.PaymentReference), string(n.Data.DebitAccountNumber)
+		return out, nil
+	case kind == "virtualaccount.transfer", direction == inwards && n.Data.virtual():
+		out.Kind, out.Reference = provider.VirtualCredit, string(n.Data.ExternalReference)
+	case direction == inwards:
+		out.Kind = provider.AccountCredit
+	default:
+		return provider.Notification{}, nil
+	}
+	if out.SessionID == "" || out.Account == "" || !ok || amount <= 0 {
+		return out, errors.New("the notification of a credit lacks its session, account or amount")
+	}
+	return out, nil
+}
+
+// The directions of a transfer, in lower case.
+const (
+	inwards  = "inwards"
+	outwards = "outwards"
+)
+
+func (t transfer) virtual() bool {
+	return len(t.VirtualAccount) > 0 && string(t.VirtualAccount) != "null" && string(t.VirtualAccount) != `""`
+}
+
+// Inbound asks for one credit by its session. There are two registers, one of
+// permanent and one of virtual accounts.
+func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) provider.InboundAnswer {
+	path := "/transfers/status"
+	if virtual {
+		path = "/virtual-accounts/status"
+	}
+	t, a := judgeStatus(p.ask(ctx, http.MethodPost, path, statusQuery{SessionID: sessionID}))
+	out := provider.InboundAnswer{Answer: a}
+	if t.Status == "" { // they showed us no credit
+		return out
+	}
+	out.Credit = t.credit(a.Outcome, virtual)
+	switch {
+	case t.SessionID != "" && string(t.SessionID) != sessionID:
+		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // somebody else's
+	case lower(t.Type) == outwards, lower(t.Type) != inwards && !virtual:
+		// A transfer of ours has such a session too, and is no credit.
+		return provider.InboundAnswer{Answer: provider.Answer{Code: "not_a_credit"}}
+	case out.Outcome == provider.Confirmed && (out.Credit.Amount <= 0 || out.Credit.CreditAccount == ""):
+		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}}
+	}
+	out.Credit.SessionID = sessionID
+	return out
+}
+
+// InboundSince lists credits. Days are asked for whole and a day to spare, since
+// it is not known in which time zone they count; what is older is left out here.
+func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]provider.Inbound, bool, error) {
+	var rows []transfer
+	pages, err := p.page(ctx, "/transfers?type=Inwards"+days(from, p.session.clock.Now())+paging(page), &rows)
+	if err != nil {
+		return nil, false, err
+	}
+	var out []provider.Inbound
+	for _, t := range rows {
+		c := t.credit(t.outcome(codes{string(t.ResponseCode)}), t.virtual())
+		if lower(t.Type) == outwards || !c.At.IsZero() && c.At.Before(from) {
+			continue
+		}
+		if c.Amount <= 0 || c.CreditAccount == "" || c.SessionID == "" {
+			c.Outcome = provider.Unknown
+		}
+		out = append(out, c)
+	}
+	return out, more(page, pages, len(rows)), nil
+}
+
+// days is the part of a query that names the days from one instant to another.
+func days(from, to time.Time) string {
+	return "&fromDate=" + from.UTC().Format(time.DateOnly) + "&toDate=" + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+}
+
+// credit is a transfer inwards in our words.
+func (t transfer) credit(o provider.Outcome, virtual bool) provider.Inbound {
+	amount, ok := naira(t.Amount)
+	if !ok {
+		amount = 0
+	}
+	c := provider.Inbound{
+		Outcome: o, SessionID: string(t.SessionID), ProviderID: string(t.ID), CreditAccount: string(t.CreditAccountNumber),
+		SenderName: string(t.DebitAccountName), SenderAccount: string(t.DebitAccountNumber), Narration: string(t.Narration),
+		Amount: amount, At: instant(t.CreatedAt), Virtual: virtual, Status: t.word(),
+	}
+	if virtual {
+		c.Reference = string(t.ExternalReference)
+	}
+	// Between the banks a session begins with the code of the bank that began it.
+	if len(c.SessionID) == 30 {
+		c.SenderBank = c.SessionID[:6]
+	}
+	return c
+}

@@ -1,0 +1,67 @@
+package safehaven
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Statement lists the lines of our account. A line that cannot be read is an
+// error and not left out: what is missing from a statement looks like money lost.
+func (p *Plug) Statement(ctx context.Context, from, to time.Time, page int) ([]provider.StatementLine, bool, error) {
+	account, err := p.ourAccount(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	var rows []statementLine
+	pages, err := p.page(ctx, "/accounts/"+url.PathEscape(account)+"/statement?"+(days(from, to) + paging(page))[1:], &rows)
+	if err != nil {
+		return nil, false, err
+	}
+	var out []provider.StatementLine
+	for _, r := range rows {
+		line, ok := r.read()
+		if !ok {
+			return nil, false, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		}
+		if line.At.Before(from) || !line.At.Before(to) {
+			continue
+		}
+		out = append(out, line)
+	}
+	return out, more(page, pages, len(rows)), nil
+}
+
+type statementLine struct {
+	ID               text `json:"_id"`
+	PaymentReference text `json:"paymentReference"`
+	Type             text `json:"type"`
+	IsReversal       flag `json:"isReversal"`
+	Amount           text `json:"amount"`
+	RunningBalance   text `json:"runningBalance"`
+	Narration        text `json:"narration"`
+	TransactionDate  text `json:"transactionDate"`
+}
+
+func (r statementLine) read() (provider.StatementLine, bool) {
+	amount, ok := naira(r.Amount)
+	balance, known := naira(r.RunningBalance)
+	direction, at := lower(r.Type), instant(r.TransactionDate)
+	ok = ok && amount > 0 && known && !at.IsZero() && (direction == "credit" || direction == "debit")
+	return provider.StatementLine{
+		ID: string(r.ID), Reference: string(r.PaymentReference), Credit: direction == "credit", Reversal: bool(r.IsReversal),
+		Amount: amount, Balance: balance, Narration: string(r.Narration), At: at,
+	}, ok
+}
+
+// asError is the provider's error that err is, or holds.
+func asError(err error) *provider.Error {
+	var e *provider.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &provider.Error{Provider: "Safe Haven", Code: provider.CodeUnreadable, Cause: err}
+}
