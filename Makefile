@@ -9,7 +9,7 @@ FUZZTIME ?= 20s
 BENCH    ?= .
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg bench fuzz lint generate
+.PHONY: help run check test test-pg bench bench-naive fuzz lint generate
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -28,6 +28,11 @@ test-pg: ## the PostgreSQL half of the tests alone
 
 bench: ## benchmarks, with every commit on the disk as in production (BENCH=Commit for some)
 	$(POSTGRES) -durable -- $(GO) test -run '^$$' -bench '$(BENCH)' $(PACKAGES)
+
+bench-naive: ## beside it, PostgreSQL's own pgbench on one hot row, each request locking for itself
+	$(POSTGRES) -durable -- sh -c 'cd internal/operation/testdata && psql -q "$$KOBO_TEST_POSTGRES" -f hot_row_schema.sql && \
+		for callers in 1 16 64; do echo "callers=$$callers"; \
+			pgbench -n -M prepared -f hot_row.sql -c $$callers -j 2 -T 10 "$$KOBO_TEST_POSTGRES" 2>/dev/null | grep -E "tps|latency average"; done'
 
 fuzz: ## every fuzz target for a while (FUZZTIME=20s)
 	@set -e; grep -rl '^func Fuzz' --include='*_test.go' internal cmd | while read -r file; do \
