@@ -21,6 +21,10 @@ func (d *decision) accept(w *pending) {
 			a.opened, a.floor = true, o.Floor
 		}
 	}
+	for _, t := range u.Tallies {
+		c := d.counters[counterKey{u.Company, t.Name}]
+		c.value = max(c.value+t.Add, 0)
+	}
 	for _, t := range u.Transfers {
 		d.transfer(u.Company, t)
 	}
@@ -58,14 +62,15 @@ func (d *decision) next(company string, name Next) int64 {
 }
 
 func (d *decision) transfer(company string, t Transfer) {
+	debit := d.entry(company, t.Debit, t.ID, -t.Amount)
+	credit := d.entry(company, t.Credit, t.ID, t.Amount)
 	d.transfers = append(d.transfers, []any{
-		company, t.ID, t.Debit, t.Credit, int64(t.Amount), t.Kind, t.Reference, t.Narration, d.now,
+		company, t.ID, t.Debit, t.Credit, int64(t.Amount), t.Kind, t.Reference, t.Narration, debit, credit, d.now,
 	})
-	d.entry(company, t.Debit, t.ID, -t.Amount)
-	d.entry(company, t.Credit, t.ID, t.Amount)
 }
 
-func (d *decision) entry(company, id, transfer string, amount money.Kobo) {
+// entry is one side of a transfer; it returns the entry's number.
+func (d *decision) entry(company, id, transfer string, amount money.Kobo) int64 {
 	a := d.accounts[accountKey{company, id}]
 	previous := a.balance
 	a.balance += amount
@@ -74,6 +79,7 @@ func (d *decision) entry(company, id, transfer string, amount money.Kobo) {
 	d.entries = append(d.entries, []any{
 		company, id, a.sequence, transfer, int64(amount), int64(previous), int64(a.balance), d.now,
 	})
+	return a.sequence
 }
 
 func (d *decision) claim(r db.Record) {
@@ -151,7 +157,8 @@ func (d *decision) writes() []db.Write {
 	return out
 }
 
-// counterRows are the sequences that this batch begins and those it moves on.
+// counterRows are the sequences and sums that this batch begins, and those it
+// changes.
 func (d *decision) counterRows() (begun, moved [][]any) {
 	for k, c := range d.counters {
 		row := []any{k.company, k.name, c.value}

@@ -50,7 +50,8 @@ type head struct {
 
 type counterKey struct{ company, name string }
 
-// counter is a dense sequence other than the events', which the head holds.
+// counter is a dense sequence other than the events', which the head holds, or a
+// running sum.
 type counter struct {
 	found         bool
 	value, before int64
@@ -129,12 +130,22 @@ func (d *decision) name(u Unit) {
 	for _, m := range u.Moves {
 		d.nameMove(m)
 	}
+	for _, t := range u.Tallies {
+		d.nameCounter(u.Company, t.Name)
+	}
 	for _, r := range u.Notes {
 		for _, v := range r.Values {
-			if n, ok := v.(Next); ok && n != Sequence && d.counters[counterKey{u.Company, string(n)}] == nil {
-				d.counters[counterKey{u.Company, string(n)}] = &counter{}
+			if n, ok := v.(Next); ok && n != Sequence {
+				d.nameCounter(u.Company, string(n))
 			}
 		}
+	}
+}
+
+func (d *decision) nameCounter(company, name string) {
+	key := counterKey{company, name}
+	if d.counters[key] == nil {
+		d.counters[key] = &counter{}
 	}
 }
 
@@ -298,7 +309,27 @@ func (d *decision) objection(u Unit) error {
 			return &Refusal{Reason: Moved, Table: m.Table, State: state}
 		}
 	}
+	if t, over := d.excess(u); over {
+		return &Refusal{Reason: Over, Tally: t}
+	}
 	return d.shortfall(u)
+}
+
+// excess is a tally that the unit would take above its limit.
+func (d *decision) excess(u Unit) (Tally, bool) {
+	for i, t := range u.Tallies {
+		sum := d.counters[counterKey{u.Company, t.Name}].value
+		for _, earlier := range u.Tallies[:i] {
+			if earlier.Name == t.Name {
+				sum += earlier.Add
+			}
+		}
+		// Written so that it cannot overflow: sum + add > most.
+		if t.Most > 0 && t.Add > 0 && sum > t.Most-t.Add {
+			return t, true
+		}
+	}
+	return Tally{}, false
 }
 
 // shortfall plays the transfers through on copies of the accounts.

@@ -37,6 +37,8 @@ type Unit struct {
 	Claims []db.Record
 	// Moves are guarded changes of state.
 	Moves []Move
+	// Tallies are running sums to add to, and not to exceed.
+	Tallies []Tally
 	// Transfers are made in this order.
 	Transfers []Transfer
 	// Notes are rows to append if the unit is accepted: events, jobs, audit.
@@ -82,6 +84,15 @@ type Change struct {
 // are numbered in their order.
 type Next string
 
+// Tally adds to one of the company's running sums, by its name: how much was
+// paid out on a day, say. It is decided under the same lock as the money, so a
+// limit holds however many try at once.
+type Tally struct {
+	Name string
+	Add  int64 // less than 0 gives back what was added; a sum never goes below 0
+	Most int64 // the sum may not exceed it by this addition; 0 for no limit
+}
+
 // Sequence is the next number of the company's events.
 const Sequence Next = "event"
 
@@ -93,6 +104,7 @@ const (
 	Exists    Reason = "exists"     // a claim is not new
 	Moved     Reason = "moved"      // a row is not in a state it may be moved from
 	Short     Reason = "short"      // an account would go below what it must keep
+	Over      Reason = "over"       // a tally would exceed its limit
 	NoAccount Reason = "no account" // a transfer names an account that does not exist
 	NoCompany Reason = "no company" // the company has no head row
 )
@@ -105,6 +117,7 @@ type Refusal struct {
 	State   string     // Moved: the state the row is in; "" when there is no such row
 	Account string     // Short, NoAccount
 	Balance money.Kobo // Short: what the account holds
+	Tally   Tally      // Over: which
 }
 
 // Error is the refusal in words.
@@ -116,6 +129,8 @@ func (r *Refusal) Error() string {
 		return fmt.Sprintf("ledger: the row is in state %q", r.State)
 	case Short, NoAccount:
 		return fmt.Sprintf("ledger: %s: %s", r.Reason, r.Account)
+	case Over:
+		return fmt.Sprintf("ledger: %s would exceed %d", r.Tally.Name, r.Tally.Most)
 	}
 	return "ledger: " + string(r.Reason)
 }

@@ -34,6 +34,8 @@ var (
 			{Name: "kind"},
 			{Name: "reference"},
 			{Name: "narration"},
+			{Name: "debit_entry", Type: db.Int},
+			{Name: "credit_entry", Type: db.Int},
 			{Name: "created_at", Type: db.Int},
 		},
 	}
@@ -97,7 +99,8 @@ func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 }
 
 // Last is the last number given out of one of the company's dense sequences
-// other than the events'; 0 before the first. It is also how many there are.
+// other than the events', which is also how many there are, or the present sum
+// of a tally; 0 before the first.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64],
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name))
@@ -155,8 +158,8 @@ func unpairedTransfers(ctx context.Context, q db.Querier, company string) ([]str
 		WHERE t.company_id = $1
 		GROUP BY t.id, t.amount_kobo
 		HAVING count(e.transfer_id) <> 2
-			OR sum(CASE WHEN e.account_id = t.debit_account AND e.amount_kobo = -t.amount_kobo THEN 1 ELSE 0 END) <> 1
-			OR sum(CASE WHEN e.account_id = t.credit_account AND e.amount_kobo = t.amount_kobo THEN 1 ELSE 0 END) <> 1
+			OR sum(CASE WHEN e.account_id = t.debit_account AND e.sequence = t.debit_entry AND e.amount_kobo = -t.amount_kobo THEN 1 ELSE 0 END) <> 1
+			OR sum(CASE WHEN e.account_id = t.credit_account AND e.sequence = t.credit_entry AND e.amount_kobo = t.amount_kobo THEN 1 ELSE 0 END) <> 1
 		LIMIT 20`, company)
 	if err != nil {
 		return nil, err

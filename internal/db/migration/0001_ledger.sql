@@ -9,11 +9,11 @@ CREATE TABLE ledger_head (
 );
 
 -- The last number of each of a company's dense sequences, other than the
--- events'. Written in the commit that gives the number out.
+-- events', and its running sums. Written in the commit that changes it.
 CREATE TABLE ledger_counter (
     company_id TEXT   NOT NULL,
     name       TEXT   NOT NULL,
-    value      BIGINT NOT NULL CHECK (value > 0),
+    value      BIGINT NOT NULL CHECK (value >= 0),
     PRIMARY KEY (company_id, name)
 );
 
@@ -30,7 +30,8 @@ CREATE TABLE ledger_account (
     CHECK (balance_kobo >= floor_kobo)
 );
 
--- One immutable debit and credit of one amount.
+-- One immutable debit and credit of one amount, and the numbers of its two
+-- entries in their accounts.
 CREATE TABLE ledger_transfer (
     company_id     TEXT   NOT NULL,
     id             TEXT   NOT NULL,
@@ -40,10 +41,15 @@ CREATE TABLE ledger_transfer (
     kind           TEXT   NOT NULL,
     reference      TEXT   NOT NULL,
     narration      TEXT   NOT NULL,
+    debit_entry    BIGINT NOT NULL,
+    credit_entry   BIGINT NOT NULL,
     created_at     BIGINT NOT NULL,
     PRIMARY KEY (company_id, id),
     CHECK (debit_account <> credit_account)
 );
+
+-- What became of the money of one reference.
+CREATE INDEX ledger_transfer_reference ON ledger_transfer (company_id, reference);
 
 -- One side of a transfer, in the order in which the account saw it.
 CREATE TABLE ledger_entry (

@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// spend takes an amount out and counts it twice: its amount and itself.
+func spend(b *Book, t testing.TB, amount money.Kobo, most, count int64) error {
+	return b.Commit(t.Context(), Unit{
+		Company:   "c1",
+		Tallies:   []Tally{{Name: "day/amount", Add: int64(amount), Most: most}, {Name: "day/count", Add: 1, Most: count}},
+		Transfers: []Transfer{{ID: id.New(), Debit: settlement, Credit: clearing, Amount: amount, Kind: "payout"}},
+	})
+}
+
+func tally(t testing.TB, b *Book, name Next) int64 {
+	t.Helper()
+	n, err := b.Last(t.Context(), "c1", name)
+	must(t, err)
+	return n
+}
+
+func TestATallyHoldsHoweverManyTryAtOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		fund(t, b, "c1", 100_000)
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		accepted, over := 0, 0
+		for range 100 {
+			all.Go(func() {
+				err := spend(b, t, 100, 1050, 0)
+				mu.Lock()
+				defer mu.Unlock()
+				switch r := Refused(err); {
+				case err == nil:
+					accepted++
+				case r != nil && r.Reason == Over && r.Tally.Name == "day/amount":
+					over++
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if accepted != 10 || over != 90 {
+			t.Errorf("%d accepted, %d over the limit", accepted, over)
+		}
+		if got := balance(t, b, "c1", clearing); got != 1000 {
+			t.Errorf("clearing holds %d", got)
+		}
+		if a, n := tally(t, b, "day/amount"), tally(t, b, "day/count"); a != 1000 || n != 10 {
+			t.Errorf("tallies %d and %d", a, n)
+		}
+		audit(t, d, "c1")
+	})
+}
+
+func TestTalliesAreDecidedOneByOne(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		fund(t, b, "c1", 1000)
+		must(t, spend(b, t, 100, 0, 0)) // no limit, and counted all the same
+		if r := Refused(spend(b, t, 100, 199, 0)); r == nil || r.Reason != Over {
+			t.Errorf("above the sum: %v", r)
+		}
+		if r := Refused(spend(b, t, 100, 0, 1)); r == nil || r.Tally.Name != "day/count" {
+			t.Errorf("above the count: %v", r)
+		}
+		must(t, spend(b, t, 100, 200, 2))
+		twice := Unit{Company: "c1", Tallies: []Tally{{Name: "a", Add: 6, Most: 10}, {Name: "a", Add: 6, Most: 10}}, Notes: []db.Record{thing("c1", id.New(), "", "NEW")}}
+		if r := Refused(b.Commit(t.Context(), twice)); r == nil || r.Reason != Over {
+			t.Errorf("twice in one unit: %v", r)
+		}
+		back := Unit{Company: "c1", Tallies: []Tally{{Name: "day/amount", Add: -150}, {Name: "day/count", Add: -7}, {Name: "new", Add: -1}}, Notes: []db.Record{thing("c1", id.New(), "", "NEW")}}
+		must(t, b.Commit(t.Context(), back))
+		if a, n, none := tally(t, b, "day/amount"), tally(t, b, "day/count"), tally(t, b, "new"); a != 50 || n != 0 || none != 0 {
+			t.Errorf("given back: %d, %d and %d", a, n, none)
+		}
+	})
+}
