@@ -57,7 +57,7 @@ func Classify(err error) Trouble {
 		return Other
 	case errors.As(err, &netErr), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, driver.ErrBadConn), errors.Is(err, net.ErrClosed), errors.Is(err, sql.ErrConnDone),
-		pgconn.SafeToRetry(err), err != nil && strings.Contains(err.Error(), "conn closed"):
+		pgconn.SafeToRetry(err):
 		return Away
 	}
 	return Other

@@ -103,6 +103,9 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	case errors.Is(err, db.ErrUncommitted):
 		b.lookUp(d)
 		return d.late
+	case ctx.Err() != nil:
+		// The database did not answer in time, and nothing was committed.
+		err = fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 	case len(all) > 1 && !fault.Is(err, fault.Unavailable):
 		// Something the decision cannot see is wrong with one of them: a row
 		// that breaks a CHECK, say. Alone, each gets its own answer.
