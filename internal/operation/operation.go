@@ -10,7 +10,8 @@
 //  2. The provider is called, outside any transaction, under the operation's id
 //     as our permanent reference.
 //  3. One guarded unit writes the outcome: confirmed moves the money on to the
-//     provider's account, rejected moves it back. Unknown moves nothing.
+//     provider's account (and a fee to the account for fees), rejected moves it
+//     back. Unknown moves nothing.
 //
 // A crash anywhere leaves a PENDING operation, its money in clearing, and a job
 // that asks again.
@@ -21,6 +22,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -75,6 +77,7 @@ type Route struct {
 	Settlement string // pays
 	Clearing   string // holds the money while the outcome is open
 	Provider   string // is paid when the outcome is confirmed
+	Fee        string // gets the fee then; may be empty for a kind without fees
 }
 
 // ResolveJob is the kind of job that follows an operation to its outcome.
@@ -158,9 +161,9 @@ func (o Operation) move() ledger.Move {
 }
 
 // transfer is one step of the operation's money.
-func (o Operation) transfer(id, from, to, narration string) ledger.Transfer {
+func (o Operation) transfer(from, to string, amount money.Kobo, narration string) ledger.Transfer {
 	return ledger.Transfer{
-		ID: id, Debit: from, Credit: to, Amount: o.Amount + o.Fee,
+		ID: id.New(), Debit: from, Credit: to, Amount: amount,
 		Kind: o.Kind, Reference: o.ID, Narration: narration,
 	}
 }
@@ -174,6 +177,14 @@ func micros(t time.Time) int64 {
 
 // Paper is what a business adds to a unit of the machine.
 type Paper struct {
-	Moves []ledger.Move
-	Notes []db.Record
+	Moves   []ledger.Move
+	Tallies []ledger.Tally
+	Notes   []db.Record
+}
+
+// add puts the paper into a unit.
+func (p Paper) add(u *ledger.Unit) {
+	u.Moves = append(u.Moves, p.Moves...)
+	u.Tallies = append(u.Tallies, p.Tallies...)
+	u.Notes = append(u.Notes, p.Notes...)
 }

@@ -48,10 +48,14 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, wi
 // Handle teaches the machine a kind. Call it before the first operation.
 func (s *Service) Handle(kind string, k Kind) { s.kinds[kind] = k }
 
-// Start is a new operation, dated now and not yet written.
+// Start is a new operation, dated now and not yet written. It gets an id, unless
+// the business has one that is as new and as permanent.
 func (s *Service) Start(o Operation) Operation {
 	now := s.clock.Now()
-	o.ID, o.State = id.New(), Pending
+	if o.ID == "" {
+		o.ID = id.New()
+	}
+	o.State = Pending
 	o.CreatedAt, o.UpdatedAt = now, now
 	o.CalledUntil = now.Add(s.window)
 	o.NextAt = o.pollAt(0)
@@ -63,9 +67,9 @@ func (s *Service) Start(o Operation) Operation {
 // what the settlement account must keep.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
 	r := s.kinds[o.Kind].Route(o)
-	first := o.transfer(id.New(), r.Settlement, r.Clearing, narration)
+	first := o.transfer(r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
 	first.Leave = leave
-	return ledger.Unit{
+	u := ledger.Unit{
 		Company: o.Company,
 		// Clearing may not be overdrawn: what leaves it came in first.
 		Open:      []ledger.Account{{ID: r.Clearing}, {ID: r.Provider, Floor: money.NoFloor}},
@@ -73,6 +77,11 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 		Transfers: []ledger.Transfer{first},
 		Notes:     []db.Record{job.New(o.Company, ResolveJob, o.ID, o.NextAt)},
 	}
+	if o.Fee > 0 {
+		// A fee may be given back after it has been taken out, so no floor.
+		u.Open = append(u.Open, ledger.Account{ID: r.Fee, Floor: money.NoFloor})
+	}
+	return u
 }
 
 // Run is steps two and three of a written operation: the call, and the unit
@@ -136,9 +145,7 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra func(o Op
 		return o, err
 	}
 	if extra != nil {
-		more := extra(after)
-		u.Moves = append(u.Moves, more.Moves...)
-		u.Notes = append(u.Notes, more.Notes...)
+		extra(after).add(&u)
 	}
 	err = s.book.Commit(ctx, u)
 	r := ledger.Refused(err)
@@ -168,19 +175,22 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	if err != nil {
 		return u, err
 	}
-	u.Moves = append(u.Moves, paper.Moves...)
-	u.Notes = append(u.Notes, paper.Notes...)
-	u.Transfers = []ledger.Transfer{s.settle(after)}
+	paper.add(&u)
+	u.Transfers = s.settle(after)
 	return u, nil
 }
 
-// settle is the transfer that ends an operation's time in clearing.
-func (s *Service) settle(o Operation) ledger.Transfer {
+// settle are the transfers that end an operation's time in clearing.
+func (s *Service) settle(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
 	if o.State == Failed {
-		return o.transfer(id.New(), r.Clearing, r.Settlement, "refund")
+		return []ledger.Transfer{o.transfer(r.Clearing, r.Settlement, o.Amount+o.Fee, "refund")}
 	}
-	return o.transfer(id.New(), r.Clearing, r.Provider, "settled")
+	out := []ledger.Transfer{o.transfer(r.Clearing, r.Provider, o.Amount, "settled")}
+	if o.Fee > 0 {
+		out = append(out, o.transfer(r.Clearing, r.Fee, o.Fee, "fee"))
+	}
+	return out
 }
 
 // overtaken: the operation has been given its outcome by somebody else. If that
