@@ -46,6 +46,7 @@ var tenantless = map[string]string{
 	"operator_key":         "operators belong to no company",
 	"settlement_number":    "the allocator of account numbers, which are unique in the whole installation",
 	"settlement_directory": "whose a bank account is, for a credit that names only the account",
+	"settlement_session":   "whose a bank's credit is, decided once for all companies",
 }
 
 // sqlHomes are the packages that are about rows and may have SQL in any file.

@@ -21,8 +21,8 @@ import (
 // nobody knows is kept there until an operator finds out whose it is.
 const House = "house"
 
-// suspenseAccount is where the house keeps it.
-const suspenseAccount = "suspense/inbound"
+// SuspenseAccount is where the house keeps it.
+const SuspenseAccount = "suspense/inbound"
 
 // Credit is money that the bank has confirmed on one of our accounts.
 type Credit struct {
@@ -60,38 +60,73 @@ type Taker func(ctx context.Context, company string, c Credit) (t Taking, ok boo
 // Call it before the first credit.
 func (s *Service) Take(t Taker) { s.takers = append(s.takers, t) }
 
-// Receive credits a company with money that the bank has confirmed. The same
-// credit any number of times is one. Money for an account that nobody knows
-// goes into suspense, with a case for an operator; it never goes away.
+// Receive takes the bank's final word on a credit. Confirmed money is credited
+// to the company whose account it came into; the same credit any number of times
+// is one. Money for an account that nobody knows goes into suspense, with a case
+// for an operator; it never goes away. Rejected is nothing to us, unless the
+// credit is in a book already: then a human decides.
 func (s *Service) Receive(ctx context.Context, providerName string, in provider.Inbound) error {
-	if in.Outcome != provider.Confirmed || in.SessionID == "" || in.Amount <= 0 {
-		return fmt.Errorf("settlement: not a confirmed credit: %s %s", in.SessionID, in.Status)
+	if in.SessionID == "" || in.Outcome == provider.Confirmed && in.Amount <= 0 {
+		return fmt.Errorf("settlement: not a credit: session %q, %s, %q", in.SessionID, in.Amount, in.Status)
 	}
 	c := Credit{
 		ID: id.New(), Provider: providerName, Session: in.SessionID, Account: in.CreditAccount,
 		SenderName: in.SenderName, SenderAccount: in.SenderAccount, SenderBank: in.SenderBank,
 		Narration: in.Narration, Amount: in.Amount, At: in.At, Virtual: in.Virtual, Reference: in.Reference,
 	}
-	company, err := s.holder(ctx, in.CreditAccount)
-	if errors.Is(err, db.ErrNone) {
+	switch in.Outcome {
+	case provider.Confirmed:
+	case provider.Rejected:
+		return s.withdrawn(ctx, c)
+	default:
+		return fmt.Errorf("settlement: the bank is not done with session %s: %q", in.SessionID, in.Status)
+	}
+	company, err := s.decide(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case company == House:
 		return s.suspend(ctx, c)
 	}
-	if err != nil {
-		return err
-	}
 	return s.receive(ctx, company, c)
+}
+
+// decide says whose a credit is: the company's whose account it came into, or
+// the house's for an account that nobody takes. The first decision about a
+// session is written down before anything is credited and stays, so that an
+// account which becomes known later never makes one credit into two.
+func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
+	company, err := s.decided(ctx, c)
+	if !errors.Is(err, db.ErrNone) {
+		return company, err
+	}
+	taken := false
+	company, err = s.holder(ctx, c.Account)
+	if err == nil {
+		_, taken, err = s.taking(ctx, company, c)
+	}
+	if err != nil && !errors.Is(err, db.ErrNone) {
+		return "", err
+	}
+	if !taken {
+		company = House
+	}
+	return s.decideFor(ctx, c, company)
 }
 
 // receive asks the takers and commits. A taker whose row has changed meanwhile
 // is asked again, a few times.
 func (s *Service) receive(ctx context.Context, company string, c Credit) error {
+	if there, err := s.credited(ctx, company, c); err != nil || there {
+		return err
+	}
 	for range 5 {
 		taking, ok, err := s.taking(ctx, company, c)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return s.suspend(ctx, c)
+			return fmt.Errorf("settlement: nobody at company %s takes account %s any more", company, c.Account)
 		}
 		err = s.book.Commit(ctx, s.creditUnit(company, c, taking))
 		r := ledger.Refused(err)
@@ -105,6 +140,24 @@ func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 		}
 	}
 	return fault.New(fault.Unavailable, "The account is being changed")
+}
+
+// withdrawn: the bank says that a credit did not stay. If it is in a book no
+// money moves by itself.
+func (s *Service) withdrawn(ctx context.Context, c Credit) error {
+	company, err := s.decided(ctx, c)
+	if errors.Is(err, db.ErrNone) {
+		return nil
+	}
+	there := false
+	if err == nil {
+		there, err = s.credited(ctx, company, c)
+	}
+	if err != nil || !there {
+		return err
+	}
+	return s.operations.OpenCase(ctx, company, c.Session, operation.Contradiction,
+		"this credit is in the book, and "+c.Provider+" now says that it did not stay")
 }
 
 func (s *Service) taking(ctx context.Context, company string, c Credit) (Taking, bool, error) {
@@ -146,7 +199,7 @@ func (s *Service) creditUnit(company string, c Credit, t Taking) ledger.Unit {
 		Claims:  append([]db.Record{c.record(company, t.SettlementID, s.clock.Now())}, t.Claims...),
 		Moves:   t.Moves,
 		Transfers: []ledger.Transfer{{
-			ID: id.New(), Debit: ProviderAccount(c.Provider), Credit: LedgerAccount(t.SettlementID), Amount: c.Amount,
+			ID: c.ID, Debit: ProviderAccount(c.Provider), Credit: LedgerAccount(t.SettlementID), Amount: c.Amount,
 			Kind: t.Kind, Reference: c.ID, Narration: t.Narration,
 		}},
 		Notes: t.Notes,
@@ -162,10 +215,10 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	}
 	err := s.book.Commit(ctx, ledger.Unit{
 		Company: House,
-		Open:    []ledger.Account{{ID: ProviderAccount(c.Provider), Floor: money.NoFloor}, {ID: suspenseAccount}},
+		Open:    []ledger.Account{{ID: ProviderAccount(c.Provider), Floor: money.NoFloor}, {ID: SuspenseAccount}},
 		Claims:  []db.Record{c.record(House, 0, s.clock.Now())},
 		Transfers: []ledger.Transfer{{
-			ID: id.New(), Debit: ProviderAccount(c.Provider), Credit: suspenseAccount, Amount: c.Amount,
+			ID: c.ID, Debit: ProviderAccount(c.Provider), Credit: SuspenseAccount, Amount: c.Amount,
 			Kind: "suspense", Reference: c.ID, Narration: c.Narration,
 		}},
 	})
@@ -178,6 +231,15 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	}
 	return s.operations.OpenCase(ctx, House, c.Session, operation.UnknownAccount,
 		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
+}
+
+// Ask opens a case of the house: something that came in, and of which no
+// company can be told, needs a human.
+func (s *Service) Ask(ctx context.Context, subject string, reason operation.Reason, detail string) error {
+	if err := s.foundHouse(ctx); err != nil {
+		return err
+	}
+	return s.operations.OpenCase(ctx, House, subject, reason, detail)
 }
 
 // foundHouse makes the house's book when it is first needed.

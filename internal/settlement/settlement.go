@@ -13,6 +13,7 @@ package settlement
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -86,32 +88,50 @@ var (
 	errShort     = fault.New(fault.Refused, "Insufficient balance")
 )
 
-// Create opens a settlement account with nothing in it. The number is drawn
-// before the account is made, in a commit of its own: a number that is lost on
-// the way is no loss.
+// Create opens a settlement account with nothing in it.
 func (s *Service) Create(ctx context.Context, by operator.Operator, company, name string) (Account, error) {
+	return s.create(ctx, by, company, name, nil)
+}
+
+// CreateOwn is Create by the company itself, through its API. Key is the
+// request's Idempotency-Key; nil for none.
+func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (Account, error) {
+	return s.create(ctx, operator.Self(company), company, name, key)
+}
+
+// create draws the number before it makes the account, in a commit of its own:
+// a number that is lost on the way is no loss.
+func (s *Service) create(ctx context.Context, by operator.Operator, company, name string, key *idempotency.Key) (Account, error) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Account{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
+	}
+	earlier, err := s.accounts(ctx, company)
+	if err != nil {
+		return Account{}, err
 	}
 	number, err := s.draw(ctx)
 	if err != nil {
 		return Account{}, err
 	}
 	now := s.clock.Now()
-	a := Account{ID: number, Company: company, Name: name, Status: Active, CreatedAt: now}
+	a := Account{
+		ID: number, Company: company, Name: name, Status: Active, CreatedAt: now,
+		IsDefault: !slices.ContainsFunc(earlier, func(e Account) bool { return e.Status == Active }),
+	}
 	err = s.book.Commit(ctx, ledger.Unit{
 		Company: company,
 		Open:    []ledger.Account{{ID: LedgerAccount(number), Floor: 0}},
+		Claims:  key.Answered(a, nil),
 		Notes: []db.Record{
 			a.record(), // its number was drawn for it, so there is nothing to claim
 			by.Note(company, "settlement.create", LedgerAccount(number), map[string]string{"name": name}, now),
 		},
 	})
 	if err != nil {
-		return Account{}, explain(err)
+		return Account{}, explain(idempotency.Taken(err))
 	}
-	return s.Find(ctx, company, number)
+	return a, nil
 }
 
 // Accounts are a company's settlement accounts with their balances, by number.

@@ -2,6 +2,7 @@ package settlement_test
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/nuban"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -28,24 +30,34 @@ var (
 
 type house struct {
 	*settlement.Service
-	t         *testing.T
-	book      *ledger.Book
-	clock     *clock.Manual
-	companies *company.Service
+	t          testing.TB
+	db         *db.DB
+	book       *ledger.Book
+	clock      *clock.Manual
+	companies  *company.Service
+	operations *operation.Service
 }
 
 func each(t *testing.T, f func(t *testing.T, h *house)) {
 	t.Helper()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
-		keys, err := secret.Parse(secret.Generate())
-		if err != nil {
-			t.Fatal(err)
-		}
-		book := ledger.New(d, clk)
-		t.Cleanup(book.Drain)
-		f(t, &house{settlement.New(d, book, clk, nil), t, book, clk, company.New(d, book, keys, clk)})
-	})
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) { f(t, newHouse(t, dialect)) })
+	}
+}
+
+func newHouse(t testing.TB, dialect db.Dialect) *house {
+	t.Helper()
+	d, clk := dbtest.New(t, dialect), clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+	keys, err := secret.Parse(secret.Generate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := ledger.New(d, clk)
+	t.Cleanup(book.Drain)
+	operations := operation.NewService(d, book, clk, slog.New(slog.DiscardHandler), time.Second)
+	return &house{
+		settlement.New(d, book, clk, operations), t, d, book, clk, company.New(d, book, keys, clk), operations,
+	}
 }
 
 func (h *house) company() string {

@@ -163,7 +163,7 @@ func (s *Service) status(ctx context.Context, company string, settlementID int64
 }
 
 var creditTable = &db.Table{
-	Name: "settlement_credit", Key: 2, Unique: []string{"company_id", "session_id"},
+	Name: "settlement_credit", Key: 2, Unique: []string{"company_id", "provider", "session_id"},
 	Columns: append(append(append(
 		db.Texts("company_id", "id", "session_id", "provider", "account_number"),
 		db.Ints("settlement_id", "amount_kobo")...),
@@ -176,6 +176,40 @@ func (c Credit) record(company string, settlementID int64, now time.Time) db.Rec
 		company, c.ID, c.Session, c.Provider, c.Account, settlementID, int64(c.Amount),
 		c.SenderName, c.SenderAccount, c.SenderBank, c.Narration, c.Reference, clock.Micros(c.At), clock.Micros(now),
 	}}
+}
+
+// decided is whose a credit was said to be when it was first told.
+func (s *Service) decided(ctx context.Context, c Credit) (string, error) {
+	return sessionOf(ctx, s.db, c)
+}
+
+// decideFor writes down whose a credit is, and tells whose it is: the first
+// decision stays.
+func (s *Service) decideFor(ctx context.Context, c Credit, company string) (owner string, err error) {
+	err = s.db.Tx(ctx, func(q db.Querier) error {
+		_, err := q.Exec(ctx, `
+			INSERT INTO settlement_session (provider, session_id, company_id) VALUES ($1, $2, $3)
+			ON CONFLICT DO NOTHING`, c.Provider, c.Session, company)
+		if err != nil {
+			return err
+		}
+		owner, err = sessionOf(ctx, q, c)
+		return err
+	})
+	return owner, err
+}
+
+func sessionOf(ctx context.Context, q db.Querier, c Credit) (string, error) {
+	return db.One(ctx, q, db.Value[string],
+		`SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`, c.Provider, c.Session)
+}
+
+// credited tells whether a credit is in the company's book.
+func (s *Service) credited(ctx context.Context, company string, c Credit) (bool, error) {
+	n, err := db.One(ctx, s.db, db.Value[int64], `
+		SELECT count(*) FROM settlement_credit WHERE company_id = $1 AND provider = $2 AND session_id = $3`,
+		company, c.Provider, c.Session)
+	return n > 0, err
 }
 
 // holder is the one company that an account number belongs to.

@@ -61,7 +61,17 @@ CREATE TABLE settlement_credit (
     PRIMARY KEY (company_id, id)
 );
 
-CREATE UNIQUE INDEX settlement_credit_session ON settlement_credit (company_id, session_id);
+CREATE UNIQUE INDEX settlement_credit_session ON settlement_credit (company_id, provider, session_id);
+
+-- Whose book each of a bank's sessions belongs in, written before it is
+-- credited there: the first decision stays, or an account that becomes known
+-- later would make one credit into two.
+CREATE TABLE settlement_session (
+    provider   TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    company_id TEXT NOT NULL,
+    PRIMARY KEY (provider, session_id)
+);
 
 -- A correction of a balance by hand: one operator asks, another approves.
 CREATE TABLE settlement_adjustment (
@@ -82,6 +92,7 @@ CREATE TABLE settlement_adjustment (
 );
 
 -- +goose Down
+DROP TABLE settlement_session;
 DROP TABLE settlement_credit;
 DROP TABLE settlement_adjustment;
 DROP TABLE settlement_directory;

@@ -1,0 +1,272 @@
+package settlement_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+const bank = "safehaven"
+
+// fed is a company with a settlement account that a bank account feeds.
+func (h *house) fed(number string) settlement.Account {
+	h.t.Helper()
+	a := h.account(h.company())
+	err := h.Feed(h.t.Context(), ada, a.Company, a.ID, settlement.BankAccount{
+		Number: number, Name: "Acme", BankName: "Safe Haven", BankCode: "090286",
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+func (h *house) inbound(session, account string, amount money.Kobo) provider.Inbound {
+	return provider.Inbound{
+		Outcome: provider.Confirmed, SessionID: session, CreditAccount: account, SenderName: "BOLA SAMPLE",
+		Narration: "gift", Amount: amount, At: h.clock.Now(), Status: "completed",
+	}
+}
+
+func (h *house) receives(in provider.Inbound) {
+	h.t.Helper()
+	if err := h.Receive(h.t.Context(), bank, in); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) suspended(want money.Kobo) {
+	h.t.Helper()
+	if got, err := h.book.Balance(h.t.Context(), settlement.House, settlement.SuspenseAccount); err != nil || got != want {
+		h.t.Errorf("suspense holds %s, %v; want %s", got, err, want)
+	}
+}
+
+// cases are the open cases of a reason.
+func (h *house) cases(reason operation.Reason) (found []operation.Case) {
+	h.t.Helper()
+	list, _, err := h.operations.Cases(h.t.Context(), operation.Open, 100, 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, c := range list {
+		if c.Reason == reason {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// intact re-adds the books of these companies.
+func (h *house) intact(companies ...string) {
+	h.t.Helper()
+	for _, c := range companies {
+		if i, err := report.New(h.db, h.clock).Integrity(h.t.Context(), c); err != nil || !i.Intact() {
+			h.t.Errorf("%v, %v", i.Wrongs, err)
+		}
+	}
+}
+
+func (h *house) events(company string) []event.Event {
+	h.t.Helper()
+	list, _, err := event.NewService(h.db, h.book).Feed(h.t.Context(), company, 0, 100, 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return list
+}
+
+func TestFiftyTellingsAreOneCredit(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed("8000000011")
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				if err := h.Receive(context.Background(), bank, h.inbound("s-1", "8000000011", 1500)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		h.receives(h.inbound("s-1", "8000000011", 1500))
+		h.holds(a, 1500)
+		if e := h.events(a.Company); len(e) != 1 || e[0].Kind != event.SettlementCredit {
+			t.Errorf("%+v", e)
+		}
+		// The same session of another bank is another credit.
+		if err := h.Receive(t.Context(), "otherbank", h.inbound("s-1", "8000000011", 500)); err != nil {
+			t.Fatal(err)
+		}
+		h.holds(a, 2000)
+		h.intact(a.Company)
+	})
+}
+
+func TestMoneyForNobodyIsKept(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		for range 3 {
+			h.receives(h.inbound("s-1", "8000000099", 700))
+		}
+		h.suspended(700)
+		if c := h.cases(operation.UnknownAccount); len(c) != 1 || c[0].Subject != "s-1" || c[0].Company != settlement.House {
+			t.Errorf("%+v", c)
+		}
+		// The account becomes known. What was decided stays: the operator gives
+		// that money to the company, and nobody credits it a second time.
+		a := h.fed("8000000099")
+		h.receives(h.inbound("s-1", "8000000099", 700))
+		h.holds(a, 0)
+		h.receives(h.inbound("s-2", "8000000099", 300))
+		h.holds(a, 300)
+		h.suspended(700)
+		h.intact(settlement.House, a.Company)
+	})
+}
+
+// An account that is in the directory and that no business takes is unknown too.
+func TestAnEntryWithoutAnAccount(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		company := h.company()
+		for range 2 {
+			if err := h.Enter(t.Context(), company, "8000000011", "090286"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := h.Enter(t.Context(), h.company(), "8000000011", "090286"); err == nil {
+			t.Error("two companies have one account")
+		}
+		h.receives(h.inbound("s-1", "8000000011", 700))
+		h.suspended(700)
+		h.intact(settlement.House, company)
+	})
+}
+
+func TestAnUnfinishedCreditIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed("8000000011")
+		for _, change := range []func(*provider.Inbound){
+			func(in *provider.Inbound) { in.Outcome = provider.Unknown },
+			func(in *provider.Inbound) { in.SessionID = "" },
+			func(in *provider.Inbound) { in.Amount = 0 },
+			func(in *provider.Inbound) { in.Amount = -5 },
+		} {
+			in := h.inbound("s-1", "8000000011", 700)
+			change(&in)
+			if err := h.Receive(t.Context(), bank, in); err == nil {
+				t.Errorf("%+v was credited", in)
+			}
+		}
+		h.holds(a, 0)
+	})
+}
+
+func TestACreditThatIsTakenBackIsACase(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed("8000000011")
+		rejected := h.inbound("s-1", "8000000011", 700)
+		rejected.Outcome = provider.Rejected
+		h.receives(rejected) // never credited: nothing to us
+		if c := h.cases(operation.Contradiction); len(c) != 0 {
+			t.Errorf("%+v", c)
+		}
+		h.receives(h.inbound("s-1", "8000000011", 700))
+		h.receives(rejected)
+		h.receives(rejected)
+		if c := h.cases(operation.Contradiction); len(c) != 1 || c[0].Company != a.Company || c[0].Subject != "s-1" {
+			t.Errorf("%+v", c)
+		}
+		h.holds(a, 700)
+	})
+}
+
+// accountTable lets a taker of the tests put a move into the credit's unit.
+var accountTable = &db.Table{
+	Name: "settlement_account", Key: 2, State: "status",
+	Columns: append(append(db.Texts("company_id"), db.Ints("id")...), append(db.Texts("name", "status"), db.Ints("created_at")...)...),
+}
+
+func TestATakerWhoseRowMovedIsAskedAgain(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a, other := h.fed("8000000011"), h.account(h.company())
+		from, asked := string(settlement.Inactive), 0
+		h.Take(func(context.Context, string, settlement.Credit) (settlement.Taking, bool, error) {
+			return settlement.Taking{}, false, nil // not ours
+		})
+		h.Take(func(_ context.Context, company string, c settlement.Credit) (settlement.Taking, bool, error) {
+			if company != a.Company {
+				t.Errorf("asked about %s", company)
+			}
+			asked++
+			taking := settlement.Taking{SettlementID: a.ID, Kind: "collection", Narration: "invoice 7", Moves: []ledger.Move{{
+				Table: accountTable, Key: []any{company, a.ID}, From: []string{from}, To: string(settlement.Active),
+			}}}
+			if asked == 2 {
+				from = string(settlement.Active) // what the next look finds
+			}
+			return taking, true, nil
+		})
+		h.receives(h.inbound("s-1", "8000000011", 700))
+		if asked != 3 { // for the decision, for the unit, and once more
+			t.Errorf("asked %d times", asked)
+		}
+		h.holds(a, 700)
+		h.holds(other, 0)
+	})
+}
+
+func TestOwnAccountsByTheCompanyItself(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		company := h.company()
+		first, err := h.CreateOwn(t.Context(), company, "  Payroll ", nil)
+		if err != nil || !first.IsDefault || first.Name != "Payroll" || first.Balance != 0 {
+			t.Errorf("%+v, %v", first, err)
+		}
+		second, err := h.CreateOwn(t.Context(), company, "Taxes", nil)
+		if err != nil || second.IsDefault || second.ID <= first.ID {
+			t.Errorf("%+v, %v", second, err)
+		}
+		found, err := h.Find(t.Context(), company, first.ID)
+		if err != nil || found != first {
+			t.Errorf("said %+v, is %+v, %v", first, found, err)
+		}
+	})
+}
+
+// BenchmarkReceive is a credit with all its paperwork, by 16 workers.
+func BenchmarkReceive(b *testing.B) {
+	for _, dialect := range []db.Dialect{db.SQLite, db.Postgres} {
+		b.Run(string(dialect), func(b *testing.B) {
+			h := newHouse(b, dialect)
+			a := h.account(h.company())
+			if err := h.Feed(b.Context(), ada, a.Company, a.ID, settlement.BankAccount{Number: "8000000011", BankCode: "090286"}); err != nil {
+				b.Fatal(err)
+			}
+			at := clock.Micros(h.clock.Now())
+			var all sync.WaitGroup
+			b.ResetTimer()
+			for w := range 16 {
+				all.Go(func() {
+					for i := w; i < b.N; i += 16 {
+						in := h.inbound(fmt.Sprintf("%d-%d", at, i), "8000000011", 100)
+						if err := h.Receive(context.Background(), bank, in); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "credits/s")
+		})
+	}
+}
