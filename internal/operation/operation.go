@@ -60,6 +60,7 @@ type Operation struct {
 	Code              string // of the last answer
 	Message           string // the provider's last words
 	ProviderReference string
+	Token             string // what the provider gave for the customer: a prepaid meter's
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
 }
@@ -122,6 +123,9 @@ func (o Operation) noted(a provider.Answer, now time.Time) Operation {
 	if a.Reference != "" {
 		o.ProviderReference = a.Reference
 	}
+	if a.Token != "" {
+		o.Token = a.Token
+	}
 	o.UpdatedAt = now
 	return o
 }
@@ -148,6 +152,7 @@ func (o Operation) changes() []ledger.Change {
 		{Column: "code", Value: o.Code},
 		{Column: "message", Value: o.Message},
 		{Column: "provider_reference", Value: o.ProviderReference},
+		{Column: "token", Value: o.Token},
 		{Column: "updated_at", Value: clock.Micros(o.UpdatedAt)},
 	}
 }

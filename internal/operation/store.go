@@ -14,7 +14,7 @@ var table = &db.Table{
 	Columns: append(append(append(
 		db.Texts("company_id", "id", "kind", "idempotency_key", "state", "provider"),
 		db.Ints("settlement_id", "amount_kobo", "fee_kobo", "called_until", "polls", "missing", "asked_at", "next_at")...),
-		db.Texts("outcome", "code", "message", "provider_reference")...),
+		db.Texts("outcome", "code", "message", "provider_reference", "token")...),
 		db.Ints("created_at", "updated_at")...),
 }
 
@@ -29,13 +29,13 @@ var caseTable = &db.Table{
 const Columns = `operation.company_id, operation.id, operation.kind, operation.idempotency_key, operation.state,
 	operation.provider, operation.settlement_id, operation.amount_kobo, operation.fee_kobo, operation.called_until,
 	operation.polls, operation.missing, operation.asked_at, operation.next_at, operation.outcome, operation.code,
-	operation.message, operation.provider_reference, operation.created_at, operation.updated_at`
+	operation.message, operation.provider_reference, operation.token, operation.created_at, operation.updated_at`
 
 func (o Operation) record() db.Record {
 	return db.Record{Table: table, Values: []any{
 		o.Company, o.ID, o.Kind, o.IdempotencyKey, string(o.State), o.Provider,
 		o.SettlementID, int64(o.Amount), int64(o.Fee), clock.Micros(o.CalledUntil), o.Polls, o.Missing,
-		micros(o.AskedAt), micros(o.NextAt), o.Outcome, o.Code, o.Message, o.ProviderReference,
+		micros(o.AskedAt), micros(o.NextAt), o.Outcome, o.Code, o.Message, o.ProviderReference, o.Token,
 		clock.Micros(o.CreatedAt), clock.Micros(o.UpdatedAt),
 	}}
 }
@@ -51,6 +51,7 @@ func fromRecord(r db.Record) Operation {
 		CalledUntil: instant("called_until"), Polls: number("polls"), Missing: number("missing"),
 		AskedAt: instant("asked_at"), NextAt: instant("next_at"),
 		Outcome: text("outcome"), Code: text("code"), Message: text("message"), ProviderReference: text("provider_reference"),
+		Token:     text("token"),
 		CreatedAt: instant("created_at"), UpdatedAt: instant("updated_at"),
 	}
 }
@@ -61,7 +62,7 @@ func (o *Operation) Targets() (targets []any, scanned func()) {
 	var called, asked, next, created, updated int64
 	targets = []any{
 		&o.Company, &o.ID, &o.Kind, &o.IdempotencyKey, &o.State, &o.Provider, &o.SettlementID, &o.Amount, &o.Fee,
-		&called, &o.Polls, &o.Missing, &asked, &next, &o.Outcome, &o.Code, &o.Message, &o.ProviderReference,
+		&called, &o.Polls, &o.Missing, &asked, &next, &o.Outcome, &o.Code, &o.Message, &o.ProviderReference, &o.Token,
 		&created, &updated,
 	}
 	return targets, func() {

@@ -21,6 +21,7 @@ CREATE TABLE operation (
     code               TEXT   NOT NULL,
     message            TEXT   NOT NULL,
     provider_reference TEXT   NOT NULL,
+    token              TEXT   NOT NULL,
     created_at         BIGINT NOT NULL,
     updated_at         BIGINT NOT NULL,
     PRIMARY KEY (company_id, id)
