@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/money"
 )
 
 // farthest is how far the clock may be moved in all.
@@ -30,10 +29,23 @@ func (s *Sandbox) controls() map[string]map[string]func(*http.Request) (any, err
 			http.MethodGet:  func(*http.Request) (any, error) { return s.clockFace(), nil },
 			http.MethodPost: s.moveClock,
 		},
-		"/sandbox/provider-ledger": {
-			http.MethodGet: s.providerLedger,
-		},
+		"/sandbox/provider-ledger": {http.MethodGet: s.providerLedger},
+		"/sandbox/credit":          {http.MethodPost: s.creditByHand},
+		"/sandbox/otp/{bvn}":       {http.MethodGet: s.showOTP},
+		"/sandbox/account-name":    {http.MethodPost: s.renameAccount},
+		"/sandbox/reverse":         {http.MethodPost: s.reverseByHand},
+		"/sandbox/statement-line":  {http.MethodPost: s.plantLine},
 	}
+}
+
+// control is the name of a path among the controls. One of them ends with a
+// number of the caller's.
+func control(path string) string {
+	path = strings.TrimSuffix(path, "/")
+	if rest, ok := strings.CutPrefix(path, "/sandbox/otp/"); ok && !strings.Contains(rest, "/") {
+		return "/sandbox/otp/{bvn}"
+	}
+	return path
 }
 
 // Control is the endpoints with which a test or a developer steers the sandbox.
@@ -41,7 +53,7 @@ func (s *Sandbox) controls() map[string]map[string]func(*http.Request) (any, err
 func (s *Sandbox) Control() http.Handler {
 	controls := s.controls()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		methods, known := controls[strings.TrimSuffix(r.URL.Path, "/")]
+		methods, known := controls[control(r.URL.Path)]
 		do := methods[r.Method]
 		switch {
 		case !known:
@@ -114,7 +126,8 @@ func (s *Sandbox) moveClock(r *http.Request) (any, error) {
 	return s.clockFace(), nil
 }
 
-// Advance moves the clock on by d, and then does what OnAdvance was given.
+// Advance moves the clock on by d, tells of what has become due, and then does
+// what OnAdvance was given.
 func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	s.moving.Lock()
 	defer s.moving.Unlock()
@@ -126,42 +139,13 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	s.clock.MoveTo(offset)
+	if err := s.deliver(ctx); err != nil {
+		return err
+	}
 	if s.onAdvance == nil {
 		return nil
 	}
 	return s.onAdvance(ctx, offset)
-}
-
-type ledgerRow struct {
-	Reference  string     `json:"reference"`
-	Kind       string     `json:"kind"`
-	Amount     money.Kobo `json:"amount"`
-	Status     string     `json:"status"`
-	Number     string     `json:"number"`
-	Executions int64      `json:"executions"`
-	Requests   int64      `json:"requests"`
-	CreatedAt  string     `json:"createdAt"`
-}
-
-// providerLedger is GET /sandbox/provider-ledger?reference=: what was really
-// executed, however the answers went.
-func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
-	sales, err := s.executed(r.Context(), r.URL.Query().Get("reference"))
-	if err != nil {
-		return nil, err
-	}
-	balance, err := s.balance(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]ledgerRow, 0, len(sales))
-	for _, v := range sales {
-		rows = append(rows, ledgerRow{
-			Reference: v.reference, Kind: v.kind, Amount: v.amount, Status: v.status, Number: masked(v.number),
-			Executions: v.executions, Requests: v.requests, CreatedAt: clock.Text(clock.Time(v.createdAt)),
-		})
-	}
-	return map[string]any{"status": "success", "balance": balance, "data": rows}, nil
 }
 
 // masked keeps the first four and the last two digits: the story can be told,

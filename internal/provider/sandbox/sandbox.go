@@ -1,7 +1,8 @@
 // Package sandbox is a pretend provider: a server that speaks Safe Haven's wire
-// format, keeps its own books of what it sold, and can be told to go wrong.
+// format, keeps its own books of what it sold, whose account is whose and what
+// was paid in and out, and can be told to go wrong.
 //
-// The number that is bought for decides what happens (story.go). The books are
+// The number that is bought for, or paid to, decides what happens (story.go). The books are
 // a file of their own, so that what the provider did survives a crash of ours
 // and can be compared with what we believe it did. Nothing in Kobo knows that
 // it talks to a sandbox: it is reached over HTTP, as the real one is.
@@ -16,6 +17,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"sync"
@@ -37,6 +39,7 @@ const (
 	issuer       = "https://kobo.invalid"
 	audience     = "https://safehaven.sandbox.invalid"
 	debitAccount = "0100000001"
+	bankCode     = "999240" // the pretend bank's own
 )
 
 // Config says where the books are and how the pretend provider behaves.
@@ -46,8 +49,12 @@ type Config struct {
 	// Hold is how long an answer that gets lost is held before the connection
 	// is dropped; longer than the deadline of whoever waits. Zero means 30 s.
 	Hold time.Duration
+	// Callback is where transfers are told of that have no callback URL of their
+	// own; SetCallback sets it later. It must be on this machine.
+	Callback string
 	// TokenLife is how long an access token is good. Zero means an hour.
 	TokenLife time.Duration
+	Log       *slog.Logger // nil: says nothing
 }
 
 // Sandbox is the pretend provider with its books open.
@@ -62,6 +69,13 @@ type Sandbox struct {
 	refusals, losses atomic.Uint64 // which manner is next
 	release          sync.Once
 	released         chan struct{}
+
+	callback atomic.Pointer[string]
+	postman  *http.Client
+	wake     chan struct{} // the sender looks
+	posted   chan struct{} // the sender has stopped
+	stop     context.CancelFunc
+	log      *slog.Logger
 
 	moving    sync.Mutex // one move of the clock at a time
 	onAdvance func(ctx context.Context, offset time.Duration) error
@@ -79,18 +93,24 @@ func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 	if cfg.TokenLife <= 0 {
 		cfg.TokenLife = time.Hour
 	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	books, err := db.Open(ctx, "sqlite:"+cfg.Path)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	s := &Sandbox{
 		books: books, clock: cfg.Clock, hold: cfg.Hold, tokenLife: cfg.TokenLife,
-		released: make(chan struct{}),
+		released: make(chan struct{}), postman: postman(), wake: make(chan struct{}, 1), posted: make(chan struct{}), log: cfg.Log,
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := errors.Join(s.SetCallback(cfg.Callback), s.prepare(ctx)); err != nil {
 		books.Close()
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	go s.post(running)
 	return s, nil
 }
 
@@ -128,7 +148,10 @@ func (s *Sandbox) Follow(ctx context.Context) error {
 	if err != nil {
 		return errors.New("the clock's offset in the books cannot be read")
 	}
-	s.clock.MoveTo(time.Duration(n) * time.Microsecond)
+	if to := time.Duration(n) * time.Microsecond; to > s.clock.Offset() {
+		s.clock.MoveTo(to)
+		s.nudge()
+	}
 	return nil
 }
 
@@ -160,9 +183,13 @@ func newKey() (string, error) {
 // that a server need not wait for them when it shuts down.
 func (s *Sandbox) Release() { s.release.Do(func() { close(s.released) }) }
 
-// Close releases what is held and closes the books. Stop serving first.
+// Close releases what is held, stops telling and closes the books. Stop serving
+// first.
 func (s *Sandbox) Close() {
 	s.Release()
+	s.stop()
+	<-s.posted
+	s.postman.CloseIdleConnections()
 	s.books.Close()
 }
 
@@ -186,6 +213,7 @@ func (s *Sandbox) SafeHaven(baseURL string) safehaven.Config {
 		Issuer:       issuer,
 		Audience:     audience,
 		DebitAccount: debitAccount,
+		BankCode:     bankCode,
 	}
 }
 
@@ -200,6 +228,20 @@ func (s *Sandbox) Handler() http.Handler {
 	mux.Handle("GET /vas/service-category/{id}/products", s.known(s.products))
 	mux.Handle("POST /vas/pay/{kind}", s.known(s.pay))
 	mux.Handle("GET /vas/transaction/{reference}", s.known(s.transaction))
+	mux.Handle("POST /identity/v2", s.known(s.initiate))
+	mux.Handle("POST /identity/v2/validate", s.known(s.validate))
+	mux.Handle("POST /accounts/v2/subaccount", s.known(s.openAccount))
+	mux.Handle("GET /accounts", s.known(s.listAccounts))
+	mux.Handle("GET /accounts/{id}", s.known(s.showAccount))
+	mux.Handle("GET /accounts/{id}/statement", s.known(s.statement))
+	mux.Handle("POST /virtual-accounts", s.known(s.openVirtual))
+	mux.Handle("GET /virtual-accounts/{id}", s.known(s.showVirtual))
+	mux.Handle("POST /virtual-accounts/status", s.known(s.virtualStatus))
+	mux.Handle("GET /transfers/banks", s.known(s.banks))
+	mux.Handle("POST /transfers/name-enquiry", s.known(s.nameEnquiry))
+	mux.Handle("POST /transfers", s.known(s.transfer))
+	mux.Handle("POST /transfers/status", s.known(s.transferStatus))
+	mux.Handle("GET /transfers", s.known(s.listTransfers))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "Cannot "+r.Method+" "+r.URL.Path)
 	})

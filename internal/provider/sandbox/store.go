@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -42,19 +43,23 @@ var tables = []string{
 		number       TEXT   NOT NULL PRIMARY KEY,
 		balance_kobo BIGINT NOT NULL CHECK (balance_kobo >= 0)
 	)`,
-	// The key keeps a sale from being debited or returned twice.
-	`CREATE TABLE IF NOT EXISTS sandbox_entry (
+	// The statement of the client's account. The key keeps a request from being
+	// debited or returned twice; a line that a test planted has a number of its own.
+	`CREATE TABLE IF NOT EXISTS sandbox_line (
 		reference    TEXT   NOT NULL,
-		kind         TEXT   NOT NULL CHECK (kind IN ('debit', 'reversal')),
+		kind         TEXT   NOT NULL CHECK (kind IN ('debit', 'reversal', 'credit')),
+		planted      BIGINT NOT NULL,
+		payment      TEXT   NOT NULL,
+		narration    TEXT   NOT NULL,
 		amount_kobo  BIGINT NOT NULL,
 		balance_kobo BIGINT NOT NULL,
 		created_at   BIGINT NOT NULL,
-		PRIMARY KEY (reference, kind)
+		PRIMARY KEY (reference, kind, planted)
 	)`,
 }
 
 func (s *Sandbox) createTables(ctx context.Context) error {
-	for _, t := range tables {
+	for _, t := range slices.Concat(tables, bankTables) {
 		if _, err := s.books.Exec(ctx, t); err != nil {
 			return err
 		}
@@ -62,6 +67,10 @@ func (s *Sandbox) createTables(ctx context.Context) error {
 	_, err := s.books.Exec(ctx,
 		`INSERT INTO sandbox_account (number, balance_kobo) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
 		debitAccount, int64(openingFloat))
+	if err != nil {
+		return err
+	}
+	_, err = addHolder(ctx, s.books, holder{number: debitAccount, id: mainAccountID, kind: "main", name: clientName + " SETTLEMENT"})
 	return err
 }
 
@@ -116,25 +125,45 @@ func (s *Sandbox) accept(ctx context.Context, v sale) error {
 		if v.status == failed {
 			return nil
 		}
-		return enter(ctx, q, v.reference, "debit", -v.amount, now)
+		return enter(ctx, q, v.line("debit", -v.amount), now)
 	})
 	return errors.Join(err, refused)
 }
 
+// line is one line of the statement of the client's account.
+type line struct {
+	reference string // whose request it belongs to
+	kind      string // debit, reversal or credit
+	planted   int64
+	payment   string // the payment reference, as the statement shows it
+	narration string
+	amount    money.Kobo // negative: out of the account
+	balance   money.Kobo // after it
+	createdAt int64
+}
+
+func (v *sale) line(kind string, amount money.Kobo) line {
+	payment := "dbt-" + v.id
+	if kind == "reversal" {
+		payment = "rev-" + v.id
+	}
+	return line{reference: v.reference, kind: kind, payment: payment, narration: "VAS " + v.kind + " " + v.reference, amount: amount}
+}
+
 // enter moves the account's balance and writes why.
-func enter(ctx context.Context, q db.Querier, reference, kind string, amount money.Kobo, now int64) error {
+func enter(ctx context.Context, q db.Querier, l line, now int64) error {
 	balance, err := db.One(ctx, q, db.Value[int64], `SELECT balance_kobo FROM sandbox_account WHERE number = $1`, debitAccount)
 	if err != nil {
 		return err
 	}
-	if balance += int64(amount); balance < 0 {
+	if balance += int64(l.amount); balance < 0 {
 		return errPoor
 	}
 	if _, err = q.Exec(ctx, `UPDATE sandbox_account SET balance_kobo = $1 WHERE number = $2`, balance, debitAccount); err != nil {
 		return err
 	}
-	_, err = q.Exec(ctx, `INSERT INTO sandbox_entry (reference, kind, amount_kobo, balance_kobo, created_at)
-		VALUES ($1, $2, $3, $4, $5)`, reference, kind, int64(amount), balance, now)
+	_, err = q.Exec(ctx, `INSERT INTO sandbox_line (reference, kind, planted, payment, narration, amount_kobo, balance_kobo, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, l.reference, l.kind, l.planted, l.payment, l.narration, int64(l.amount), balance, now)
 	return err
 }
 
@@ -158,16 +187,14 @@ func (s *Sandbox) requery(ctx context.Context, reference string) (sale, error) {
 		if err != nil || v.status != pending {
 			return err
 		}
-		if v.polls++; v.polls >= 2 {
-			v.settle()
-		}
+		v.poll()
 		v.updatedAt = clock.Micros(s.clock.Now())
 		_, err = q.Exec(ctx, `UPDATE sandbox_sale SET polls = $1, status = $2, executions = $3, updated_at = $4 WHERE reference = $5`,
 			v.polls, v.status, v.executions, v.updatedAt, v.reference)
 		if err != nil || v.status != failed {
 			return err
 		}
-		return enter(ctx, q, v.reference, "reversal", v.amount, v.updatedAt)
+		return enter(ctx, q, v.line("reversal", v.amount), v.updatedAt)
 	})
 	return v, err
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/http"
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -28,30 +29,19 @@ const (
 	failed     = "failed"
 )
 
-// sale is one line of the pretend provider's books.
-type sale struct {
-	reference   string // the caller's
-	id          string // ours, 24 hex digits
-	kind        string // airtime, data, cable-tv or utility
-	category    string
-	product     string
-	productName string
-	number      string
-	amount      money.Kobo
-	ending      string
-	status      string
-	token       string // for a prepaid meter
-	executions  int64
-	requests    int64
-	polls       int64
-	createdAt   int64
-	updatedAt   int64
+// story is how one request goes: what was done, and what is said of it.
+type story struct {
+	ending     string // of the number that decides
+	status     string
+	executions int64 // how often it was really carried out: 0 or 1
+	requests   int64 // how often it was asked for
+	polls      int64 // how often it was asked about while pending
 }
 
-// tell fills in what the number's story makes of a sale, and says whether the
-// sale enters the books at all.
-func (v *sale) tell() bool {
-	v.ending = v.number[max(0, len(v.number)-2):]
+// tell begins the story of a number, and says whether the request enters the
+// books at all.
+func (v *story) tell(number string) bool {
+	v.ending = number[max(0, len(number)-2):]
 	switch v.ending {
 	case undoneAnswerLost, undoneFault:
 		return false
@@ -65,13 +55,47 @@ func (v *sale) tell() bool {
 	return true
 }
 
-// settle ends a sale that was pending.
-func (v *sale) settle() {
+// poll is one question about a request that is pending: at the second one it is
+// settled.
+func (v *story) poll() {
+	if v.polls++; v.polls < 2 {
+		return
+	}
 	if v.ending == pendingThenDone {
 		v.status, v.executions = successful, 1
 		return
 	}
 	v.status = failed
+}
+
+// reply answers a request as its story wants, or leaves it to usual.
+func (s *Sandbox) reply(w http.ResponseWriter, r *http.Request, v story, refusal string, usual func()) {
+	switch v.ending {
+	case definiteNo:
+		s.decline(w, http.StatusBadRequest, refusal)
+	case doneAnswerLost, undoneAnswerLost:
+		s.lose(w, r)
+	case doneFault, undoneFault:
+		broken(w)
+	default:
+		usual()
+	}
+}
+
+// sale is one purchase in the pretend provider's books.
+type sale struct {
+	story
+	reference   string // the caller's
+	id          string // ours, 24 hex digits
+	kind        string // airtime, data, cable-tv or utility
+	category    string
+	product     string
+	productName string
+	number      string
+	amount      money.Kobo
+	token       string // for a prepaid meter
+	createdAt   int64
+	updatedAt   int64
 }
 
 // saleID and the like are made from the reference, so that a sale looks the

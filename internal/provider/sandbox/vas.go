@@ -101,7 +101,7 @@ func (s *Sandbox) pay(w http.ResponseWriter, r *http.Request) {
 		s.decline(w, http.StatusBadRequest, complaint)
 		return
 	}
-	if v.tell() {
+	if v.tell(v.number) {
 		err := s.accept(r.Context(), v)
 		switch {
 		case errors.Is(err, errRepeated):
@@ -115,16 +115,7 @@ func (s *Sandbox) pay(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	switch v.ending {
-	case definiteNo:
-		s.decline(w, http.StatusBadRequest, "The vendor refused this purchase")
-	case doneAnswerLost, undoneAnswerLost:
-		s.lose(w, r)
-	case doneFault, undoneFault:
-		broken(w)
-	default:
-		answer(w, v.message(), v.receipt())
-	}
+	s.reply(w, r, v.story, "The vendor refused this purchase", func() { answer(w, v.message(), v.receipt()) })
 }
 
 func (v *sale) message() string {

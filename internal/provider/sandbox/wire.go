@@ -2,8 +2,12 @@ package sandbox
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
+	"strconv"
 	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
 )
 
 // requestLimit is the longest request we read.
@@ -19,6 +23,61 @@ func write(w http.ResponseWriter, status int, body any) {
 // answer is Safe Haven's envelope for a yes.
 func answer(w http.ResponseWriter, message string, data any) {
 	write(w, http.StatusOK, map[string]any{"statusCode": http.StatusOK, "message": message, "data": data})
+}
+
+// answerBank is the envelope of transfers and virtual accounts, which has a
+// response code as the banks between them use it.
+func answerBank(w http.ResponseWriter, message, code string, data any) {
+	write(w, http.StatusOK, map[string]any{
+		"statusCode": http.StatusOK, "responseCode": code, "responseMessage": reasons[code], "message": message, "data": data,
+	})
+}
+
+// answerPage is the envelope of a list; the page and the limit are strings.
+func answerPage(w http.ResponseWriter, message string, rows []any, total int64, p page) {
+	write(w, http.StatusOK, map[string]any{
+		"statusCode": http.StatusOK, "message": message, "data": rows, "pagination": map[string]any{
+			"total": total, "pages": (total + p.limit - 1) / p.limit,
+			"page": strconv.FormatInt(p.number, 10), "limit": strconv.FormatInt(p.limit, 10),
+		},
+	})
+}
+
+// The longest page, and the usual one.
+const (
+	maxPage   = 100
+	usualPage = 25
+)
+
+// listed reads the page and the days (UTC, both included) that a list is asked
+// for. It returns what is wrong with them in words, or "".
+func listed(r *http.Request) (p page, d span, wrong string) {
+	p, d = page{0, usualPage}, span{0, math.MaxInt64}
+	q := r.URL.Query()
+	for name, to := range map[string]*int64{"page": &p.number, "limit": &p.limit} {
+		if q.Get(name) == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(q.Get(name), 10, 32)
+		if err != nil || n < 0 || name == "limit" && (n == 0 || n > maxPage) {
+			return p, d, name + " must be a number of a page"
+		}
+		*to = n
+	}
+	for name, to := range map[string]*int64{"fromDate": &d.from, "toDate": &d.before} {
+		if q.Get(name) == "" {
+			continue
+		}
+		day, err := time.Parse(time.DateOnly, q.Get(name))
+		if err != nil {
+			return p, d, name + " must be a date, YYYY-MM-DD"
+		}
+		if name == "toDate" {
+			day = day.AddDate(0, 0, 1)
+		}
+		*to = clock.Micros(day)
+	}
+	return p, d, ""
 }
 
 // refuse is Safe Haven's envelope for a no, dressed as HTTP says.

@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+type virtualRequest struct {
+	ValidFor          int64      `json:"validFor"`
+	CallbackURL       string     `json:"callbackUrl"`
+	AmountControl     string     `json:"amountControl"`
+	Amount            money.Kobo `json:"amount"`
+	ExternalReference string     `json:"externalReference"`
+	SettlementAccount struct {
+		BankCode      string `json:"bankCode"`
+		AccountNumber string `json:"accountNumber"`
+	} `json:"settlementAccount"`
+}
+
+func (v virtualRequest) wrong() string {
+	switch {
+	case v.SettlementAccount.AccountNumber != debitAccount || v.SettlementAccount.BankCode != bankCode:
+		return "settlementAccount is not an account of this client"
+	case !slices.Contains([]string{"Fixed", "UnderPayment", "OverPayment"}, v.AmountControl):
+		return "amountControl must be one of Fixed, UnderPayment, OverPayment"
+	case v.Amount <= 0:
+		return "amount must be greater than 0"
+	case v.ValidFor < 60 || v.ValidFor > 30*24*3600:
+		return "validFor must be 60 to 2592000 seconds"
+	case v.CallbackURL != "" && !local(v.CallbackURL):
+		return "callbackUrl must be on this machine in the sandbox"
+	}
+	return ""
+}
+
+// openVirtual is POST /virtual-accounts.
+func (s *Sandbox) openVirtual(w http.ResponseWriter, r *http.Request) {
+	req := virtualRequest{ValidFor: 900}
+	if !s.decode(w, r, &req) {
+		return
+	}
+	wrong := req.wrong()
+	if wrong == "" && req.CallbackURL == "" && s.defaultCallback() == "" {
+		wrong = "callbackUrl is required"
+	}
+	if wrong != "" {
+		s.decline(w, http.StatusBadRequest, wrong)
+		return
+	}
+	now := s.clock.Now()
+	v := holder{
+		kind: "virtual", name: clientName + " CHECKOUT", reference: req.ExternalReference, callback: req.CallbackURL,
+		control: req.AmountControl, amount: req.Amount, validFor: req.ValidFor,
+		expiresAt: clock.Micros(now.Add(time.Duration(req.ValidFor) * time.Second)), createdAt: clock.Micros(now),
+	}
+	v.fingerprint = digest("virtual", v.reference+v.control+v.amount.Decimal())
+	err := s.books.Tx(r.Context(), func(q db.Querier) error {
+		if v.reference != "" {
+			held, found, err := v.held(r.Context(), q)
+			if err != nil || found {
+				v = held
+				return err
+			}
+		}
+		return s.number(r.Context(), q, &v, 700_000_000)
+	})
+	s.settled(w, err, func() { answer(w, "Virtual account created", v.virtual(now, false)) })
+}
+
+// virtual is the account as the virtual accounts' pages show it.
+func (v holder) virtual(now time.Time, paid bool) map[string]any {
+	status := "Active"
+	switch {
+	case paid:
+		status = "Completed"
+	case now.After(clock.Time(v.expiresAt)):
+		status = "Expired"
+	}
+	at := clock.Text(clock.Time(v.createdAt))
+	return map[string]any{
+		"_id": v.id, "client": ibsClientID, "bankCode": bankCode, "accountNumber": v.number, "accountName": v.name, "currencyCode": "NGN",
+		"validFor": v.validFor, "externalReference": v.reference, "amountControl": v.control, "amount": v.amount,
+		"expiryDate": clock.Text(clock.Time(v.expiresAt)), "callbackUrl": v.callback, "status": status, "isDeleted": false,
+		"settlementAccount": map[string]any{"bankCode": bankCode, "accountNumber": debitAccount},
+		"createdAt":         at, "updatedAt": at, "__v": 0,
+	}
+}
+
+// showVirtual is GET /virtual-accounts/{id}.
+func (s *Sandbox) showVirtual(w http.ResponseWriter, r *http.Request) {
+	v, err := findHolder(r.Context(), s.books, r.PathValue("id"))
+	if errors.Is(err, db.ErrNone) || err == nil && v.kind != "virtual" {
+		s.decline(w, http.StatusNotFound, "Virtual account not found")
+		return
+	}
+	paid := false
+	if err == nil {
+		paid, err = s.paidInto(r.Context(), v.id)
+	}
+	s.settled(w, err, func() { answer(w, "Virtual account fetched.", v.virtual(s.clock.Now(), paid)) })
+}
