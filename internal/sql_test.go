@@ -33,6 +33,8 @@ var overCompanies = map[string]string{
 
 	"settlement.holder": "a credit names only the account: the directory says whose it is",
 
+	"payout.owner": "a bank that tells of a payout names only its reference",
+
 	"report.companies": "the integrity of the whole book is a round of all companies",
 }
 
@@ -42,6 +44,9 @@ var tenantless = map[string]string{
 	"vtu_category": "the catalogue is the same for all companies",
 	"vtu_product":  "the catalogue is the same for all companies",
 	"vtu_sync":     "the catalogue is the same for all companies",
+
+	"payout_bank": "the banks are the same for all companies",
+	"payout_sync": "the banks are the same for all companies",
 
 	"operator_key":         "operators belong to no company",
 	"settlement_number":    "the allocator of account numbers, which are unique in the whole installation",

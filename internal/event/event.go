@@ -24,6 +24,18 @@ const (
 	VTUSuccess = "vtu.success"
 	VTUFailed  = "vtu.failed"
 	KYBChanged = "kyb.changed"
+
+	CorporateKYCVerified    = "corporate.kyc_verified"
+	CorporateAccountCreated = "corporate.account_created"
+	CustomerCreated         = "customer.created"
+	AccountGenerated        = "customer.account_generated"
+	TransactionCredit       = "transaction.credit"
+
+	PayoutPending  = "payout.pending"
+	PayoutSuccess  = "payout.success"
+	PayoutFailed   = "payout.failed"
+	PayoutReversed = "payout.reversed"
+
 	// SettlementCredit is ours beyond that list: money came straight into a
 	// settlement account's own bank account.
 	SettlementCredit = "settlement.credit"

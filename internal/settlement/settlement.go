@@ -68,6 +68,10 @@ func LedgerAccount(settlementID int64) string {
 // kind of operation.
 func ClearingAccount(kind string) string { return "clearing/" + kind }
 
+// FeeAccount is the ledger account of what the company was charged for our
+// services.
+const FeeAccount = "fee"
+
 // Service is all that can be done with settlement accounts.
 type Service struct {
 	db         *db.DB

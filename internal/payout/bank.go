@@ -1,0 +1,93 @@
+package payout
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Bank is a bank that can be paid.
+type Bank struct {
+	Name, Code string
+}
+
+// How long the code of a bank may be (wallet-api.md, Limits). A longer one could
+// not be sent back to us.
+const (
+	shortestCode = 4
+	longestCode  = 10
+)
+
+// Banks are the banks that can be paid, by name; search narrows them to those
+// with the text in their name.
+func (s *Service) Banks(ctx context.Context, search string) ([]Bank, error) {
+	all, err := s.banks(ctx, s.pays)
+	if err != nil {
+		return nil, err
+	}
+	search = plain(search)
+	all = slices.DeleteFunc(all, func(b Bank) bool { return !strings.Contains(plain(b.Name), search) })
+	slices.SortFunc(all, func(a, b Bank) int {
+		return cmp.Or(strings.Compare(plain(a.Name), plain(b.Name)), strings.Compare(a.Code, b.Code))
+	})
+	return all, nil
+}
+
+// plain is a name without the differences that do not make another name.
+func plain(name string) string { return strings.Join(strings.Fields(strings.ToUpper(name)), " ") }
+
+const (
+	fresh = 6 * time.Hour   // how old a list of banks may become
+	retry = 5 * time.Minute // when to ask again after a failure
+)
+
+// SyncDue takes over the list of the bank that pays, when it is its turn. Of
+// several programs on one database only one does so.
+func (s *Service) SyncDue(ctx context.Context) error {
+	p := s.payers[s.pays]
+	if p == nil {
+		return nil
+	}
+	now := s.clock.Now()
+	mine, err := takeSync(ctx, s.db, s.pays, now, now.Add(fresh))
+	if err == nil && mine {
+		if err = s.sync(ctx, p); err != nil {
+			err = errors.Join(err, dueSync(ctx, s.db, s.pays, now.Add(retry)))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("payout: the banks of %s: %w", s.pays, err)
+	}
+	return nil
+}
+
+func (s *Service) sync(ctx context.Context, p provider.Payer) error {
+	list, err := p.Banks(ctx)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(b provider.BankCode) bool {
+		return len(b.Code) < shortestCode || len(b.Code) > longestCode || b.Name == ""
+	})
+	if len(list) == 0 {
+		// A country without banks is a broken list: believing it would leave nobody
+		// to pay.
+		return errors.New("the list is empty")
+	}
+	at := s.clock.Now()
+	return s.db.Tx(ctx, func(q db.Querier) error {
+		for _, b := range list {
+			if err := saveBank(ctx, q, s.pays, b, at); err != nil {
+				return err
+			}
+		}
+		return retireBanks(ctx, q, s.pays, at)
+	})
+}

@@ -1,0 +1,91 @@
+package payout
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// Band is the fee of payouts from an amount on, up to the next band: a flat part
+// and a share of the amount, together no more than the cap.
+type Band struct {
+	From        money.Kobo
+	Flat        money.Kobo
+	BasisPoints int64      // hundredths of a percent
+	Cap         money.Kobo // 0 for none
+}
+
+// Schedule is a company's bands, from the lowest amount up. A company without
+// one pays no fee.
+type Schedule []Band
+
+// Fee is the fee of a payout. A share that is no whole kobo is rounded down: the
+// remainder stays with the company.
+func (s Schedule) Fee(amount money.Kobo) money.Kobo {
+	var fee money.Kobo
+	for _, b := range s {
+		if amount < b.From {
+			break
+		}
+		// At most 10^13 kobo times 10^4: far from an overflow.
+		fee = b.Flat + amount*money.Kobo(b.BasisPoints)/10_000
+		if b.Cap > 0 {
+			fee = min(fee, b.Cap)
+		}
+	}
+	return fee
+}
+
+func (s Schedule) check() error {
+	for i, b := range s {
+		switch {
+		case i == 0 && b.From != 0:
+			return fault.New(fault.Invalid, "The first band must begin at 0")
+		case i > 0 && b.From <= s[i-1].From:
+			return fault.New(fault.Invalid, "Each band must begin above the one before it")
+		case b.Flat < 0 || b.Flat > money.Max || b.Cap < 0 || b.Cap > money.Max || b.From > money.Max:
+			return fault.New(fault.Invalid, "An amount of the schedule is out of range")
+		case b.BasisPoints < 0 || b.BasisPoints > 10_000:
+			return fault.New(fault.Invalid, "Basis points must be 0 to 10000")
+		}
+	}
+	return nil
+}
+
+// SetFees gives a company a new schedule of fees from now on; an empty one is no
+// fees.
+func (s *Service) SetFees(ctx context.Context, by operator.Operator, company string, schedule Schedule) error {
+	if err := schedule.check(); err != nil {
+		return err
+	}
+	if len(schedule) == 0 {
+		schedule = Schedule{{}}
+	}
+	now, version := s.clock.Now(), id.New()
+	u := ledger.Unit{Company: company, Notes: []db.Record{
+		by.Note(company, "payout.fees", version, map[string]string{"bands": strconv.Itoa(len(schedule))}, now),
+	}}
+	for _, b := range schedule {
+		u.Notes = append(u.Notes, b.record(company, version, now))
+	}
+	return explain(s.book.Commit(ctx, u))
+}
+
+// Fees is the schedule in force.
+func (s *Service) Fees(ctx context.Context, company string) (Schedule, error) {
+	return s.bands(ctx, company)
+}
+
+// explain turns a refusal of the book into words, for operators.
+func explain(err error) error {
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.NoCompany {
+		return fault.New(fault.Missing, "Company not found")
+	}
+	return err
+}

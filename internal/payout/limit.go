@@ -1,0 +1,93 @@
+package payout
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// Limit is how much may be paid out on one day, which begins at midnight in
+// Lagos. 0 is no limit.
+type Limit struct {
+	Amount  money.Kobo // without fees
+	Payouts int64
+}
+
+// SetLimit limits a company (settlementID 0) or one of its settlement accounts
+// from now on. What was paid out today already counts.
+func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company string, settlementID int64, l Limit) error {
+	if l.Amount < 0 || l.Payouts < 0 {
+		return fault.New(fault.Invalid, "A limit must not be negative")
+	}
+	if settlementID != 0 {
+		if _, err := s.settlements.Find(ctx, company, settlementID); err != nil {
+			return err
+		}
+	}
+	now := s.clock.Now()
+	return explain(s.book.Commit(ctx, ledger.Unit{Company: company, Notes: []db.Record{
+		l.record(company, settlementID, id.New(), now),
+		by.Note(company, "payout.limit", strconv.FormatInt(settlementID, 10), map[string]string{
+			"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10),
+		}, now),
+	}}))
+}
+
+// Limit is the limit in force, of a company (settlementID 0) or of a settlement
+// account.
+func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {
+	l, err := s.findLimit(ctx, company, settlementID)
+	if errors.Is(err, db.ErrNone) {
+		return Limit{}, nil
+	}
+	return l, err
+}
+
+func (s *Service) limits(ctx context.Context, company string, settlementID int64) (whole, own Limit, err error) {
+	if whole, err = s.Limit(ctx, company, 0); err != nil {
+		return whole, own, err
+	}
+	own, err = s.Limit(ctx, company, settlementID)
+	return whole, own, err
+}
+
+// ofAccount marks the tallies of one settlement account.
+const ofAccount = "/settlement/"
+
+// tallies count a payout on the day it was begun (sign 1), whether or not there
+// is a limit, so that a limit set at noon holds for the whole day; or take it
+// out again (sign -1), on that same day.
+func tallies(o operation.Operation, sign int64, whole, own Limit) []ledger.Tally {
+	day := dayOf(o.CreatedAt)
+	account := day + ofAccount + strconv.FormatInt(o.SettlementID, 10)
+	amount := sign * int64(o.Amount)
+	return []ledger.Tally{
+		{Name: day + "/amount", Add: amount, Most: int64(whole.Amount)},
+		{Name: day + "/count", Add: sign, Most: whole.Payouts},
+		{Name: account + "/amount", Add: amount, Most: int64(own.Amount)},
+		{Name: account + "/count", Add: sign, Most: own.Payouts},
+	}
+}
+
+// lagos is where the banking day begins at midnight. Nigeria has one time zone
+// and does not change its clocks, so the day needs no table of zones.
+var lagos = time.FixedZone("WAT", 60*60)
+
+func dayOf(t time.Time) string { return "payout/" + t.In(lagos).Format(time.DateOnly) }
+
+func overLimit(tally string) error {
+	if strings.Contains(tally, ofAccount) {
+		return fault.New(fault.Refused, "Daily payout limit of the settlement account reached")
+	}
+	return fault.New(fault.Refused, "Daily payout limit reached")
+}

@@ -1,0 +1,198 @@
+// Package payout sends a company's money to bank accounts.
+//
+// It takes two steps. First the bank is asked whose an account is, and what it
+// says is kept under an id, the verify_id. Then the company, having seen the
+// name, sends money by that id: once. A payout is an operation under the same
+// id: amount and fee are debited before the bank is asked to pay, and given back
+// only on a definite no, or when the money comes back later.
+package payout
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Kind is the kind of operation a payout is.
+const Kind = "payout"
+
+// Payout is money sent, with all that is known of it.
+type Payout struct {
+	Reference     string // the verify_id it was sent by
+	Amount, Fee   money.Kobo
+	Status        operation.State
+	AccountName   string
+	AccountNumber string
+	BankCode      string
+	BankName      string
+	Narration     string
+	SessionID     string // between the banks; "" until there is one
+	FailureReason string
+	Refunded      bool
+	SettlementID  int64
+	CreatedAt     time.Time
+	CompletedAt   time.Time // zero while PENDING
+}
+
+// MarshalJSON is the payout as GET /settlement/payout-status shows it, which is
+// what its events carry. A test holds the two together.
+func (p Payout) MarshalJSON() ([]byte, error) {
+	var completed *string
+	if !p.CompletedAt.IsZero() {
+		completed = present(clock.Text(p.CompletedAt))
+	}
+	return json.Marshal(struct {
+		Reference     string     `json:"reference"`
+		Amount        money.Kobo `json:"amount"`
+		Fee           money.Kobo `json:"fee"`
+		Status        string     `json:"status"`
+		AccountName   string     `json:"account_name"`
+		AccountNumber string     `json:"account_number"`
+		BankCode      string     `json:"bank_code"`
+		Narration     *string    `json:"narration"`
+		CreatedAt     string     `json:"createdAt"`
+		BankName      *string    `json:"bank_name"`
+		SessionID     *string    `json:"sessionId"`
+		FailureReason *string    `json:"failureReason"`
+		Refunded      bool       `json:"refunded"`
+		SettlementID  int64      `json:"settlementId"`
+		CompletedAt   *string    `json:"completedAt"`
+	}{
+		p.Reference, p.Amount, p.Fee, string(p.Status), p.AccountName, p.AccountNumber, p.BankCode, present(p.Narration),
+		clock.Text(p.CreatedAt), present(p.BankName), present(p.SessionID), present(p.FailureReason), p.Refunded,
+		p.SettlementID, completed,
+	})
+}
+
+func present(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// of is a payout and its operation, seen as one.
+func of(o operation.Operation, v Verification, narration string) Payout {
+	p := Payout{
+		Reference: o.ID, Amount: o.Amount, Fee: o.Fee, Status: o.State,
+		AccountName: v.AccountName, AccountNumber: v.AccountNumber, BankCode: v.BankCode, BankName: v.BankName,
+		Narration: narration, SessionID: o.ProviderReference, Refunded: o.Refunded(),
+		SettlementID: o.SettlementID, CreatedAt: o.CreatedAt,
+	}
+	if o.Refunded() {
+		p.FailureReason = o.Message
+	}
+	if o.State != operation.Pending {
+		p.CompletedAt = o.UpdatedAt
+	}
+	return p
+}
+
+// Service is the business.
+type Service struct {
+	db          *db.DB
+	book        *ledger.Book
+	clock       clock.Clock
+	log         *slog.Logger
+	companies   *company.Service
+	operations  *operation.Service
+	settlements *settlement.Service
+	payers      map[string]provider.Payer // by the name the configuration gives them
+	pays        string                    // which of them pays new payouts
+}
+
+// New opens the business and teaches the operations machine its kind. Pays names
+// the bank that pays from now on; the others are asked what became of earlier
+// payouts.
+func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, companies *company.Service,
+	operations *operation.Service, settlements *settlement.Service, payers map[string]provider.Payer, pays string,
+) *Service {
+	s := &Service{
+		db: d, book: book, clock: c, log: log,
+		companies: companies, operations: operations, settlements: settlements, payers: payers, pays: pays,
+	}
+	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper})
+	return s
+}
+
+func route(o operation.Operation) operation.Route {
+	return operation.Route{
+		Settlement: settlement.LedgerAccount(o.SettlementID),
+		Clearing:   settlement.ClearingAccount(Kind),
+		Provider:   settlement.ProviderAccount(o.Provider),
+		Fee:        settlement.FeeAccount,
+	}
+}
+
+// requery asks the bank that was asked to pay, and no other.
+func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
+	return answer(s.ask(ctx, o))
+}
+
+func (s *Service) ask(ctx context.Context, o operation.Operation) provider.TransferAnswer {
+	p := s.payers[o.Provider]
+	if p == nil {
+		return provider.TransferAnswer{Answer: provider.Answer{Code: "not_configured", Message: "The provider is not configured"}}
+	}
+	return p.RequeryTransfer(ctx, o.ID)
+}
+
+// answer is what the machine keeps of a bank's answer. The reference that
+// matters to people is the one between the banks: the receiver's bank can find
+// the money by it.
+func answer(t provider.TransferAnswer) provider.Answer {
+	a := t.Answer
+	a.Reference = t.SessionID
+	return a
+}
+
+// paper is what goes with an outcome: the event, and the day's room for what was
+// not paid out after all.
+func (s *Service) paper(ctx context.Context, o operation.Operation) (operation.Paper, error) {
+	p, err := s.complete(ctx, o)
+	if err != nil {
+		return operation.Paper{}, err
+	}
+	var paper operation.Paper
+	kind := event.PayoutSuccess
+	switch o.State {
+	case operation.Failed:
+		kind = event.PayoutFailed
+	case operation.Reversed:
+		kind = event.PayoutReversed
+	}
+	if o.Refunded() {
+		paper.Tallies = tallies(o, -1, Limit{}, Limit{})
+	}
+	paper.Notes = []db.Record{event.New(o.Company, kind, p, o.UpdatedAt)}
+	return paper, nil
+}
+
+// Status is a payout of the company by its reference.
+func (s *Service) Status(ctx context.Context, company, reference string) (Payout, error) {
+	o, err := s.operations.Find(ctx, company, reference)
+	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
+		return Payout{}, fault.New(fault.Missing, "Payout not found")
+	}
+	if err != nil {
+		return Payout{}, err
+	}
+	return s.complete(ctx, o)
+}
+
+func (s *Service) complete(ctx context.Context, o operation.Operation) (Payout, error) {
+	v, narration, err := s.findPayout(ctx, o.Company, o.ID)
+	return of(o, v, narration), err
+}

@@ -1,0 +1,67 @@
+package payout
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Preview is what a payout would come to.
+type Preview struct {
+	Amount, Fee  money.Kobo
+	Balance      money.Kobo // now
+	BalanceAfter money.Kobo // the same when it would be refused
+	Refusal      string     // what would refuse it; "" for nothing that is known now
+}
+
+// Preview says what Send would do. It writes nothing and calls no bank, so it
+// cannot know what a bank would say. What leaves nothing to price (no such
+// verification, no such account) is a fault, as in Send.
+func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
+	p, err := s.plan(ctx, o)
+	if err != nil {
+		return Preview{}, err
+	}
+	op := p.operation
+	out := Preview{Amount: op.Amount, Fee: op.Fee}
+	if out.Balance, err = s.book.Balance(ctx, o.Company, settlement.LedgerAccount(op.SettlementID)); err != nil {
+		return Preview{}, err
+	}
+	out.BalanceAfter = out.Balance
+	why, err := s.objection(ctx, p, out.Balance)
+	if err != nil {
+		return Preview{}, err
+	}
+	if why != nil {
+		out.Refusal = fault.Of(why).Message
+		return out, nil
+	}
+	out.BalanceAfter -= op.Amount + op.Fee
+	return out, nil
+}
+
+// objection is why the book would refuse a payout, in the book's own order: its
+// claim, the day's tallies, the balance.
+func (s *Service) objection(ctx context.Context, p plan, balance money.Kobo) (why, err error) {
+	o := p.operation
+	_, err = s.operations.Find(ctx, o.Company, o.ID)
+	if !fault.Is(err, fault.Missing) {
+		return errUsed, err
+	}
+	for _, t := range tallies(o, 1, p.whole, p.own) {
+		sum, err := s.book.Last(ctx, o.Company, ledger.Next(t.Name))
+		if err != nil {
+			return nil, err
+		}
+		if t.Most > 0 && sum > t.Most-t.Add {
+			return overLimit(t.Name), nil
+		}
+	}
+	if balance < o.Amount+o.Fee {
+		return errShort, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,263 @@
+package payout_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// each runs a test in a fresh world on both databases.
+func each(t *testing.T, f func(t *testing.T, w *world)) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) { f(t, newWorld(t, d)) })
+}
+
+// flat has the main company pay ten naira and one percent.
+func (w *world) flat() {
+	w.t.Helper()
+	must(w.t, w.SetFees(w.t.Context(), me, w.company, payout.Schedule{{Flat: 10 * money.Naira, BasisPoints: 100}}))
+}
+
+func TestAPayoutThatSucceeds(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.flat()
+		id := w.verify()
+		p, err := w.Send(t.Context(), payout.Order{Company: w.company, VerifyID: id, Amount: 500 * money.Naira, Narration: "Rent"})
+		must(t, err)
+		if p.Reference != id || p.Status != operation.Success || p.Fee != 15*money.Naira || p.SessionID != "nip-1" ||
+			p.AccountName != "ADA  Obi" || p.BankName != "Access Bank" || p.Narration != "Rent" || p.CompletedAt.IsZero() || p.Refunded {
+			t.Errorf("%+v", p)
+		}
+		order := w.bank.sent[0]
+		if order.Reference != id || order.Amount != 500*money.Naira || order.Account != "0123456789" || order.BankCode != "000014" ||
+			order.NameEnquirySession != "enquiry-1" || order.Narration != "Rent" {
+			t.Errorf("the bank was told %+v", order)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 485 * money.Naira, "clearing/payout": 0, "fee": 15 * money.Naira, "provider/bank": -500 * money.Naira})
+		if kinds := w.events(id); !slices.Equal(kinds, []string{"payout.pending", "payout.success"}) {
+			t.Errorf("events %q", kinds)
+		}
+		_, err = w.send(id, 1)
+		w.refused(err, "Verification already used")
+	})
+}
+
+func TestAHundredSendsOfOneVerificationPayOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.verify()
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		paid := 0
+		for range 100 {
+			all.Go(func() {
+				_, err := w.send(id, 5*money.Naira)
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					paid++
+					return
+				}
+				w.refused(err, "Verification already used")
+			})
+		}
+		all.Wait()
+		if paid != 1 || len(w.bank.sent) != 1 {
+			t.Errorf("%d were paid, the bank was asked %d times", paid, len(w.bank.sent))
+		}
+		w.holds(map[string]money.Kobo{w.own(): 995 * money.Naira})
+	})
+}
+
+func TestAmountAndFeeMayTakeTheWholeBalance(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.flat()
+		id := w.verify()
+		// 980.20 and a fee of 10 + 9.802, rounded down, are 1,000.00 and no more.
+		_, err := w.send(id, 98_021)
+		w.refused(err, "Insufficient balance")
+		if len(w.bank.sent) != 0 {
+			t.Error("the bank was asked for money that is not there")
+		}
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
+		p, err := w.send(id, 98_020) // the verification is still good
+		must(t, err)
+		if p.Fee != 1980 {
+			t.Errorf("the fee is %s", p.Fee)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 0})
+	})
+}
+
+func TestADefiniteNoGivesAllBackAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.flat()
+		w.bank.says(no, no)
+		p := w.sent(100*money.Naira, operation.Failed)
+		if !p.Refunded || p.FailureReason != "Beneficiary bank refused" {
+			t.Errorf("%+v", p)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira, "clearing/payout": 0, "fee": 0, "provider/bank": -1000 * money.Naira})
+		if kinds := w.events(p.Reference); !slices.Equal(kinds, []string{"payout.pending", "payout.failed"}) {
+			t.Errorf("events %q", kinds)
+		}
+		_, err := w.send(p.Reference, 1)
+		w.refused(err, "Verification already used")
+	})
+}
+
+func TestAnUnknownOutcomeIsAskedForAndNeverSentAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, later provider.TransferAnswer
+		end          operation.State
+	}{
+		"delivered":           {silence, yes, operation.Success},
+		"refused":             {silence, no, operation.Failed},
+		"seen before":         {provider.TransferAnswer{Answer: provider.Answer{Code: "94", Message: "Duplicate record"}}, yes, operation.Success},
+		"came back meanwhile": {silence, back, operation.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				w.bank.says(c.first, c.later)
+				p := w.sent(100*money.Naira, operation.Pending)
+				w.holds(map[string]money.Kobo{w.own(): 900 * money.Naira, "clearing/payout": 100 * money.Naira})
+				w.forward(6 * time.Second)
+				w.poll(p.Reference)
+				p, err := w.Status(t.Context(), w.company, p.Reference)
+				must(t, err)
+				if p.Status != c.end || p.Refunded != (c.end == operation.Failed) || len(w.bank.sent) != 1 {
+					t.Errorf("%+v after %d transfers", p, len(w.bank.sent))
+				}
+				w.holds(map[string]money.Kobo{"clearing/payout": 0})
+				w.events(p.Reference)
+			})
+		})
+	}
+}
+
+func TestNoSuchReferenceIsBelievedAfterTheGracePeriod(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bank.says(silence, unseen)
+		p := w.sent(100*money.Naira, operation.Pending)
+		for range 3 {
+			w.forward(3 * time.Minute)
+			w.poll(p.Reference)
+		}
+		if p, _ = w.Status(t.Context(), w.company, p.Reference); p.Status != operation.Pending {
+			t.Fatalf("believed after nine minutes: %s", p.Status)
+		}
+		w.forward(30 * time.Minute)
+		w.poll(p.Reference)
+		if p, _ = w.Status(t.Context(), w.company, p.Reference); p.Status != operation.Failed {
+			t.Fatalf("not believed after 39 minutes: %s", p.Status)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
+	})
+}
+
+func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.verify()
+		w.forward(15 * time.Minute)
+		w.bank.name = "Ada Obi " // the same name, written otherwise
+		_, err := w.send(id, 10*money.Naira)
+		must(t, err)
+		if order := w.bank.sent[0]; order.NameEnquirySession != "enquiry-2" {
+			t.Errorf("paid by %s", order.NameEnquirySession)
+		}
+
+		id = w.verify()
+		w.forward(16 * time.Minute)
+		w.bank.name = "Chidi Eze"
+		_, err = w.send(id, 10*money.Naira)
+		w.refused(err, "Account name has changed. Validate the account again.")
+		w.bank.enquiry = provider.Rejected
+		_, err = w.send(id, 10*money.Naira)
+		w.refused(err, "Account does not exist")
+		w.bank.enquiry = provider.Unknown
+		if _, err = w.send(id, 10*money.Naira); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("a bank that does not answer: %v", err)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
+		w.bank.enquiry, w.bank.name = provider.Confirmed, "Ada Obi"
+		_, err = w.send(id, 10*money.Naira) // nothing of that has used it up
+		must(t, err)
+	})
+}
+
+func TestMoneyThatComesBackIsGivenBackOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.flat()
+		p := w.sent(100*money.Naira, operation.Success)
+		w.bank.says(yes, back)
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if err := w.Notified(t.Context(), p.Reference); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		p, err := w.Status(t.Context(), w.company, p.Reference)
+		must(t, err)
+		if p.Status != operation.Reversed || !p.Refunded || p.FailureReason == "" {
+			t.Errorf("%+v", p)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira, "fee": 0, "provider/bank": -1000 * money.Naira})
+		if kinds := w.events(p.Reference); !slices.Equal(kinds, []string{"payout.pending", "payout.success", "payout.reversed"}) {
+			t.Errorf("events %q", kinds)
+		}
+	})
+}
+
+func TestNoticesAndTheResolverSettleOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bank.says(silence, yes)
+		p := w.sent(100*money.Naira, operation.Pending)
+		w.forward(6 * time.Second)
+		var all sync.WaitGroup
+		for range 10 {
+			all.Go(func() { w.poll(p.Reference) })
+			all.Go(func() {
+				if err := w.Notified(t.Context(), p.Reference); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		w.holds(map[string]money.Kobo{w.own(): 900 * money.Naira, "clearing/payout": 0, "provider/bank": -1100*money.Naira + 200*money.Naira})
+		if kinds := w.events(p.Reference); !slices.Equal(kinds, []string{"payout.pending", "payout.success"}) {
+			t.Errorf("events %q", kinds)
+		}
+	})
+}
+
+func TestWhatANoticeIsWorth(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		if err := w.Notified(t.Context(), "nothing"); !fault.Is(err, fault.Missing) {
+			t.Errorf("of an unknown payout: %v", err)
+		}
+		p := w.sent(10*money.Naira, operation.Success)
+		w.bank.says(yes, silence)
+		if err := w.Notified(t.Context(), p.Reference); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("when the bank cannot be asked: %v", err)
+		}
+		// A no that is not a return contradicts the book: a human decides.
+		w.bank.says(yes, no)
+		must(t, w.Notified(t.Context(), p.Reference))
+		cases, n, err := w.operations.Cases(t.Context(), operation.Open, 10, 0)
+		must(t, err)
+		if n != 1 || cases[0].Reason != operation.Contradiction || cases[0].Subject != p.Reference {
+			t.Errorf("cases %+v", cases)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
+	})
+}
