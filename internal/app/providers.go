@@ -33,7 +33,13 @@ func (a *App) billers() (map[string]provider.Biller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]provider.Biller{bankName: plug}, nil
+	billers := map[string]provider.Biller{bankName: plug}
+	if a.cfg.Around != nil {
+		for name, b := range billers {
+			billers[name] = a.cfg.Around(b)
+		}
+	}
+	return billers, nil
 }
 
 // deadlines of a plug's calls: both end before the window does, so that what
