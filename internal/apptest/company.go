@@ -17,13 +17,23 @@ var by = operator.Local("apptest")
 func (p *Program) Account(c *Client, balance money.Kobo) *Client {
 	p.t.Helper()
 	account, err := p.App.Settlements.Create(p.t.Context(), by, c.Reference, "Test account")
-	if err == nil && balance > 0 {
-		err = p.App.Settlements.Fund(p.t.Context(), by, c.Reference, account.ID, balance, "safehaven", "test")
-	}
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return c.As(c.Reference, c.APIKey, account.ID)
+	holder := c.As(c.Reference, c.APIKey, account.ID)
+	if balance > 0 {
+		p.Fund(holder, balance)
+	}
+	return holder
+}
+
+// Fund brings money into the client's account.
+func (p *Program) Fund(c *Client, amount money.Kobo) {
+	p.t.Helper()
+	err := p.App.Settlements.Fund(p.t.Context(), by, c.Reference, c.SettlementID, amount, "safehaven", "test")
+	if err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // Company takes another company on, in good standing and with an account that

@@ -1,0 +1,156 @@
+package apptest_test
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+const (
+	header   = "Idempotency-Key"
+	replayed = "Idempotent-Replayed"
+)
+
+// same fails unless the second answer is the first, byte for byte, and says so.
+func same(t *testing.T, name string, first, second apptest.Answer) {
+	t.Helper()
+	if first.Header.Get(replayed) != "" {
+		t.Errorf("%s: the first answer says it is a replay", name)
+	}
+	if second.Status != first.Status || second.Body != first.Body || second.Header.Get(replayed) != "true" {
+		t.Errorf("%s: first %s, then %s (%s: %q)", name, first, second, replayed, second.Header.Get(replayed))
+	}
+}
+
+func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		bundle := p.Bundle()
+		for _, ending := range []string{"10", "01", "05"} {
+			order := p.Order(bundle, "header-"+ending, ending)
+			first := p.Buy(order, header, "key "+ending)
+			same(t, ending, first, p.Buy(order, header, "key "+ending))
+		}
+		// What the first answer said stays, though the purchase went on since.
+		pending := p.Order(bundle, "header-06", "06")
+		first := p.Buy(pending, header, "key 06")
+		p.Advance(time.Minute) // two polls
+		if tr := p.Transaction("header-06"); tr.Status != "SUCCESS" {
+			t.Fatalf("not resolved: %+v", tr)
+		}
+		same(t, "06", first, p.Buy(pending, header, "key 06"))
+		// The same JSON, laid out otherwise, is the same request.
+		spread := `{ "settlementId": ` + strconv.FormatInt(p.SettlementID, 10) + `, "phoneNumber": "` + pending.PhoneNumber + `",
+			"productId": "` + pending.ProductID + `", "serviceCategoryId": "` + pending.ServiceCategoryID + `", "idempotencyKey": "header-06" }`
+		same(t, "spread", first, p.Do(http.MethodPost, apptest.PurchaseData, spread, header, "key 06"))
+		// Another body is another request.
+		pending.PhoneNumber = "08000000010"
+		p.Buy(pending, header, "key 06").Want(t, http.StatusUnprocessableEntity)
+		p.Audit(t, apptest.DevFloat)
+	})
+}
+
+// A refusal is an answer too: it is kept, and money that came later changes
+// nothing. A key that was used with a mistyped body is not used up.
+func TestARefusalIsFrozenAndAMistakeIsNot(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		bundle := p.Bundle()
+		c := p.Account(p.Client, bundle.Price)
+		order := c.Order(bundle, "poor", "10")
+		first := c.Buy(order, header, "poor").Want(t, http.StatusBadRequest)
+		p.Fund(c, bundle.Price)
+		same(t, "insufficient", first, c.Buy(order, header, "poor"))
+		if tr := c.Bought(c.Buy(order, header, "rich")); tr.Status != "SUCCESS" {
+			t.Errorf("a new key: %+v", tr)
+		}
+		wrong := c.Order(bundle, "typo", "10")
+		wrong.PhoneNumber = "0803"
+		c.Buy(wrong, header, "typo").Want(t, http.StatusBadRequest)
+		wrong.PhoneNumber = "08031234510"
+		wrong.SettlementID = p.SettlementID
+		p.Bought(c.Buy(wrong, header, "typo"))
+		for _, bad := range []string{"", strings.Repeat("k", 256), "naïve"} {
+			c.Buy(order, header, bad).Want(t, http.StatusBadRequest)
+		}
+	})
+}
+
+// The body's key and the header's key are two things.
+func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		order := p.Order(p.Bundle(), "two-keys", "10")
+		one := p.Buy(order, header, "one")
+		two := p.Buy(order, header, "two")
+		if p.Bought(one).TransactionID != p.Bought(two).TransactionID || !strings.HasPrefix(two.Message(), "Duplicate request") {
+			t.Errorf("the body's key with another header: %s, then %s", one, two)
+		}
+		same(t, "one", one, p.Buy(order, header, "one"))
+		same(t, "two", two, p.Buy(order, header, "two"))
+		// Another company's keys are its own.
+		other := p.Company(apptest.DevFloat)
+		a := other.Buy(other.Order(other.Bundle(), "two-keys", "10"), header, "one")
+		if a.Header.Get(replayed) != "" || other.Bought(a).TransactionID == p.Bought(one).TransactionID {
+			t.Errorf("another company with the same keys: %s", a)
+		}
+		if n := len(p.Transactions()); n != 1 {
+			t.Errorf("%d transactions for one body key", n)
+		}
+	})
+}
+
+// Twelve at once under one header, spread over two programs on one database:
+// one purchase, and every 200 is the same 200.
+func TestOneHeaderTwelveTimesAtTwoPrograms(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home := apptest.NewHome(t, dialect)
+		programs := []*apptest.Program{home.Start(t), home.Start(t)}
+		p := programs[0]
+		order := p.Order(p.Bundle(), "twelve", "10")
+		bodies := map[string]int{}
+		for _, a := range atOnce(t, 12, func(i int) (apptest.Answer, error) {
+			return programs[i%2].Try(context.Background(), http.MethodPost, apptest.PurchaseData, order, header, "twelve")
+		}) {
+			if a.Status != http.StatusConflict {
+				bodies[a.Want(t, http.StatusOK).Body]++
+			}
+		}
+		if len(bodies) != 1 {
+			t.Errorf("bodies: %v", bodies)
+		}
+		for _, q := range programs {
+			if a := q.Buy(order, header, "twelve").Want(t, http.StatusOK); bodies[a.Body] == 0 || a.Header.Get(replayed) != "true" {
+				t.Errorf("afterwards: %s", a)
+			}
+		}
+		if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
+			t.Errorf("%d transactions", n)
+		}
+	})
+}
+
+// A request whose key is at work elsewhere is told to wait.
+func TestAHeaderInFlightIsAConflict(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		g := newGate()
+		home := apptest.NewHome(t, dialect)
+		p, other := home.Start(t, apptest.Around(g.around)), home.Start(t)
+		order := p.Order(p.Bundle(), "slow", "10")
+		first := ask(t, p.Client, order, header, "slow")
+		await(t, g.entered)
+		other.Buy(order, header, "slow").Want(t, http.StatusConflict)
+		changed := order
+		changed.PhoneNumber = "08000000010"
+		other.Buy(changed, header, "slow").Want(t, http.StatusUnprocessableEntity)
+		close(g.open)
+		same(t, "slow", await(t, first).Want(t, http.StatusOK), other.Buy(order, header, "slow"))
+		p.Audit(t, apptest.DevFloat)
+	})
+}
