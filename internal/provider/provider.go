@@ -94,7 +94,7 @@ const (
 	Utility ServiceKind = "UTILITY"
 )
 
-// Biller sells airtime, data, TV and power.
+// Biller sells airtime, data, TV and power. It may be an EntityVerifier too.
 type Biller interface {
 	// Name is the provider's name for people: "Safe Haven".
 	Name() string
@@ -122,6 +122,9 @@ type Service struct {
 type Category struct {
 	Code string // the biller's id
 	Name string
+	// Vendor is the vendor in one word of capitals, the same at every biller: MTN,
+	// DSTV, IKEJA. It is how two billers are seen to sell the same; never empty.
+	Vendor string
 }
 
 // Product is one thing on sale in a category.

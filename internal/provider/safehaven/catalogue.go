@@ -42,8 +42,9 @@ func (p *Plug) Services(ctx context.Context) ([]provider.Service, error) {
 // Categories lists the vendors within a service.
 func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.Category, error) {
 	var rows []struct {
-		ID   string `json:"_id"`
-		Name string `json:"name"`
+		ID         string `json:"_id"`
+		Name       string `json:"name"`
+		Identifier string `json:"identifier"`
 	}
 	if err := p.list(ctx, "/vas/service/"+url.PathEscape(serviceCode)+"/service-categories", &rows); err != nil {
 		return nil, err
@@ -51,10 +52,18 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	var out []provider.Category
 	for _, r := range rows {
 		if r.ID != "" {
-			out = append(out, provider.Category{Code: r.ID, Name: r.Name})
+			out = append(out, provider.Category{Code: r.ID, Name: r.Name, Vendor: vendor(r.Identifier, r.Name)})
 		}
 	}
 	return out, nil
+}
+
+// vendor is the one word for a vendor: "MTN-DATA" is MTN.
+func vendor(identifier, name string) string {
+	if identifier == "" {
+		identifier = name
+	}
+	return strings.TrimSuffix(strings.ToUpper(identifier), "-DATA")
 }
 
 type product struct {

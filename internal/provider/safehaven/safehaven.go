@@ -71,9 +71,10 @@ type Plug struct {
 }
 
 var (
-	_ provider.Biller   = (*Plug)(nil)
-	_ provider.Verifier = (*Plug)(nil)
-	_ provider.Bank     = (*Plug)(nil)
+	_ provider.Biller         = (*Plug)(nil)
+	_ provider.EntityVerifier = (*Plug)(nil)
+	_ provider.Verifier       = (*Plug)(nil)
+	_ provider.Bank           = (*Plug)(nil)
 )
 
 // What their answers leave out: the name of the bank, and its code.

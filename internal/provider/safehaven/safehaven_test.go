@@ -176,7 +176,7 @@ func TestRecordedCatalogue(t *testing.T) {
 	same("services", services, err, "[{61e000000000000000000001 Airtime AIRTIME} {61e000000000000000000002 Data DATA} "+
 		"{61e000000000000000000003 Cable CABLE_TV} {61e000000000000000000004 Power UTILITY}]")
 	categories, err := p.Categories(t.Context(), "61e000000000000000000002")
-	same("categories", categories, err, "[{61e000000000000000000011 MTN} {61e000000000000000000012 GLO}]")
+	same("categories", categories, err, "[{61e000000000000000000011 MTN MTN} {61e000000000000000000012 GLO GLO}]")
 	products, err := p.Products(t.Context(), "61e000000000000000000011")
 	same("data", products, err, "[{m1 1GB 30 days ₦500.00 true} {m2  2 days ₦200.50 true} {m3  1 day ₦100.50 true}]")
 	products, err = p.Products(t.Context(), "61e000000000000000000031")

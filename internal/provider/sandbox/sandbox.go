@@ -226,6 +226,7 @@ func (s *Sandbox) Handler() http.Handler {
 	mux.Handle("GET /vas/services", s.known(s.services))
 	mux.Handle("GET /vas/service/{id}/service-categories", s.known(s.categories))
 	mux.Handle("GET /vas/service-category/{id}/products", s.known(s.products))
+	mux.Handle("POST /vas/verify", s.known(s.verify))
 	mux.Handle("POST /vas/pay/{kind}", s.known(s.pay))
 	mux.Handle("GET /vas/transaction/{reference}", s.known(s.transaction))
 	mux.Handle("POST /identity/v2", s.known(s.initiate))
