@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -19,7 +20,7 @@ import (
 
 // House is the book of the fintech itself. Money that came in for an account
 // nobody knows is kept there until an operator finds out whose it is.
-const House = "house"
+const House = inbox.House
 
 // SuspenseAccount is where the house keeps it.
 const SuspenseAccount = "suspense/inbound"

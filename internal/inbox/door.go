@@ -1,0 +1,74 @@
+package inbox
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// Pattern is where the door is, as net/http writes it.
+const Pattern = "POST /callbacks/{provider}/{secret}"
+
+// largest is how many bytes a notification may have: many times what any bank
+// sends.
+const largest = 64 << 10
+
+// Path is the path of a provider's callback. It holds a secret that is derived
+// from the master key: with a bank that signs nothing, knowing the address is
+// all that tells a notification from an invention.
+func (s *Service) Path(provider string) string {
+	return "/callbacks/" + provider + "/" + spelled(s.Keys.MAC("callback", provider))
+}
+
+// spelled puts a MAC into characters that no URL has to escape, and meant reads
+// it back.
+func spelled(mac string) string  { return strings.Replace(mac, "$", ".", 1) }
+func meant(secret string) string { return strings.Replace(secret, ".", "$", 1) }
+
+// Door takes notifications at Pattern. Whoever does not know the secret learns
+// nothing, not even that there is a door. A notification is not looked into
+// here: what cannot be read is kept as well.
+func (s *Service) Door() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("provider")
+		if !s.Keys.Verify(meant(r.PathValue("secret")), "callback", name) || s.Banks[name] == nil {
+			say(w, http.StatusNotFound, `{"status":"error","message":"Not found"}`)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+		var tooLarge *http.MaxBytesError
+		switch {
+		case errors.As(err, &tooLarge):
+			say(w, http.StatusRequestEntityTooLarge, `{"status":"error","message":"Request body is larger than 64 KiB"}`)
+			return
+		case err != nil:
+			say(w, http.StatusBadRequest, `{"status":"error","message":"The request was cut off"}`)
+			return
+		}
+		err = s.lane.add(Notification{
+			ID: s.idOf(name, body), Provider: name, Body: secret.NewText(string(body)), State: New, ReceivedAt: s.Clock.Now(),
+		})
+		if err != nil {
+			// Whether or not it is there: sent again it is the same row.
+			s.Log.Error("a notification was not stored", "provider", name, "error", err)
+			say(w, http.StatusServiceUnavailable, `{"status":"error","message":"Service temporarily unavailable"}`)
+			return
+		}
+		s.stored()
+		say(w, http.StatusOK, `{"status":"success"}`)
+	})
+}
+
+// idOf is the same for the same notification, and tells nothing of what is in it.
+func (s *Service) idOf(provider string, body []byte) string {
+	return s.Keys.MAC("notification", provider, string(body))
+}
+
+func say(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body+"\n") // nobody is left to tell when the sender has gone
+}

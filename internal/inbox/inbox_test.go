@@ -1,0 +1,292 @@
+package inbox_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/inbox"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// bank knows which credits are true. Its notifications are JSON of our own.
+type bank struct {
+	mu      sync.Mutex
+	credits []provider.Inbound
+	asked   int
+	away    bool
+}
+
+type notice struct {
+	Kind      provider.NotificationKind
+	Session   string
+	Reference string
+	Account   string
+	Amount    money.Kobo
+	Padding   string
+}
+
+func (b *bank) ParseNotification(body []byte) (provider.Notification, error) {
+	var n notice
+	if err := json.Unmarshal(body, &n); err != nil {
+		return provider.Notification{}, err
+	}
+	if n.Kind == "panic" {
+		panic("a plug's mistake")
+	}
+	return provider.Notification{Kind: n.Kind, SessionID: n.Session, Reference: n.Reference, Account: n.Account, Amount: n.Amount}, nil
+}
+
+func (b *bank) Inbound(_ context.Context, session string, _ bool) provider.InboundAnswer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked++
+	for _, c := range b.credits {
+		if c.SessionID == session && !b.away {
+			return provider.InboundAnswer{Answer: provider.Answer{Outcome: c.Outcome}, Credit: c}
+		}
+	}
+	return provider.InboundAnswer{Answer: provider.Answer{Missing: !b.away}}
+}
+
+// page is how many credits are on one.
+const page = 3
+
+func (b *bank) InboundSince(_ context.Context, from time.Time, at int) (found []provider.Inbound, more bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.away {
+		return nil, false, &provider.Error{Provider: "bank", Code: provider.CodeTimeout}
+	}
+	for i := len(b.credits) - 1; i >= 0; i-- {
+		if !b.credits[i].At.Before(from) {
+			found = append(found, b.credits[i])
+		}
+	}
+	first, last := min(at*page, len(found)), min((at+1)*page, len(found))
+	return found[first:last], last < len(found), nil
+}
+
+// book enters a credit with the bank.
+func (b *bank) book(c provider.Inbound) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.credits = append(b.credits, c)
+}
+
+func (b *bank) change(f func(b *bank)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f(b)
+}
+
+// house is all that the inbox works with; several may share a database.
+type house struct {
+	*inbox.Service
+	t           testing.TB
+	db          *db.DB
+	book        *ledger.Book
+	clock       *clock.Manual
+	bank        *bank
+	worker      *job.Worker
+	settlements *settlement.Service
+	operations  *operation.Service
+	log         *bytes.Buffer
+	server      *httptest.Server
+}
+
+var me = operator.Local("test")
+
+// shared is what the programs of one test share.
+type shared struct {
+	db    *db.DB
+	clock *clock.Manual
+	bank  *bank
+	keys  *secret.Keyring
+}
+
+func newShared(t testing.TB, d *db.DB) shared {
+	t.Helper()
+	keys, err := secret.Parse(secret.Generate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shared{d, clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), &bank{}, keys}
+}
+
+// open builds a program that is not at work yet.
+func (w shared) open(t testing.TB) *house {
+	t.Helper()
+	h := &house{t: t, db: w.db, clock: w.clock, bank: w.bank, log: &bytes.Buffer{}}
+	log := slog.New(slog.NewTextHandler(lines{h.log, &sync.Mutex{}}, nil))
+	h.book = ledger.New(w.db, w.clock)
+	h.operations = operation.NewService(w.db, h.book, w.clock, log, time.Second)
+	h.settlements = settlement.New(w.db, h.book, w.clock, h.operations)
+	h.Service = inbox.NewService(inbox.Config{
+		DB: w.db, Keys: w.keys, Clock: w.clock, Log: log,
+		Banks:   map[string]provider.Receiver{"bank": w.bank},
+		Receive: h.settlements.Receive,
+		Ask: func(ctx context.Context, subject string, d inbox.Doubt, detail string) error {
+			return h.settlements.Ask(ctx, subject, operation.Reason(d), detail)
+		},
+	})
+	h.worker = job.NewWorker(w.db, w.clock, log)
+	h.Handle(h.worker)
+	h.Stored(h.worker.Wake)
+	mux := http.NewServeMux()
+	mux.Handle(inbox.Pattern, h.Door())
+	h.server = httptest.NewServer(mux)
+	t.Cleanup(func() { h.server.Close(); h.Drain(); h.book.Drain() })
+	return h
+}
+
+type lines struct {
+	to *bytes.Buffer
+	mu *sync.Mutex
+}
+
+func (l lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(b)
+}
+
+// begins has the program work until the test ends.
+func (h *house) begins() *house {
+	h.t.Helper()
+	if err := h.Begin(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(h.t.Context()))
+	done := make(chan struct{})
+	go func() { h.worker.Run(ctx); close(done) }()
+	h.t.Cleanup(func() { stop(); <-done })
+	return h
+}
+
+// each runs f with a program at work, on both databases.
+func each(t *testing.T, f func(t *testing.T, h *house)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) { f(t, newShared(t, d).open(t).begins()) })
+}
+
+// post sends a notification and tells the status of the answer.
+func (h *house) post(path, body string) int {
+	r, err := http.Post(h.server.URL+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		h.t.Error(err)
+		return 0
+	}
+	_, _ = io.Copy(io.Discard, r.Body)
+	_ = r.Body.Close()
+	return r.StatusCode
+}
+
+func (h *house) notify(n notice) {
+	h.t.Helper()
+	b, err := json.Marshal(n)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if status := h.post(h.Path("bank"), string(b)); status != http.StatusOK {
+		h.t.Errorf("status %d", status)
+	}
+}
+
+// settled waits until nothing is due.
+func (h *house) settled() {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
+	defer cancel()
+	if err := h.worker.Settled(ctx); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// fed is a company with a settlement account into which the bank account pays.
+func (h *house) fed(number string) settlement.Account {
+	h.t.Helper()
+	keys, err := secret.Parse(secret.Generate())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	c, _, err := company.New(h.db, h.book, keys, h.clock).Create(h.t.Context(), me, "Acme")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	a, err := h.settlements.Create(h.t.Context(), me, c.Reference, "Main")
+	if err == nil {
+		err = h.settlements.Feed(h.t.Context(), me, c.Reference, a.ID, settlement.BankAccount{Number: number, BankCode: "090286"})
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+func (h *house) holds(a settlement.Account, want money.Kobo) {
+	h.t.Helper()
+	if got, err := h.settlements.Find(h.t.Context(), a.Company, a.ID); err != nil || got.Balance != want {
+		h.t.Errorf("account %d holds %s, %v; want %s", a.ID, got.Balance, err, want)
+	}
+	if i, err := report.New(h.db, h.clock).Integrity(h.t.Context(), a.Company); err != nil || !i.Intact() {
+		h.t.Errorf("%v, %v", i.Wrongs, err)
+	}
+}
+
+func (h *house) cases(reason operation.Reason) (found []operation.Case) {
+	h.t.Helper()
+	list, _, err := h.operations.Cases(h.t.Context(), operation.Open, 100, 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, c := range list {
+		if c.Reason == reason {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// states counts the notifications by state.
+func (h *house) states() map[string]int {
+	h.t.Helper()
+	all, err := db.All(h.t.Context(), h.db, db.Value[string], `SELECT state FROM inbox_notification`)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	out := map[string]int{}
+	for _, s := range all {
+		out[s]++
+	}
+	return out
+}
+
+func (h *house) credit(session, account string, amount money.Kobo) provider.Inbound {
+	return provider.Inbound{
+		Outcome: provider.Confirmed, SessionID: session, CreditAccount: account, Amount: amount, At: h.clock.Now(), Status: "completed",
+	}
+}
+
+var errRefused = errors.New("refused")

@@ -1,0 +1,147 @@
+package inbox_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// sweeps lets the next sweep happen.
+func (h *house) sweeps() {
+	h.t.Helper()
+	h.clock.Advance(5 * time.Minute)
+	h.settled()
+}
+
+func TestANotificationThatNeverCame(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		for i := range 40 { // many pages, and more than one job reads
+			h.bank.book(h.credit(fmt.Sprintf("s-%d", i), account, 100))
+		}
+		h.notify(notice{Kind: provider.AccountCredit, Session: "s-7", Account: account, Amount: 100})
+		h.settled()
+		h.holds(a, 100)
+		h.sweeps()
+		h.holds(a, 4000)
+		h.sweeps()
+		h.holds(a, 4000)
+		// One that shows up on the list later than it happened.
+		late := h.credit("s-late", account, 50)
+		late.At = h.clock.Now().Add(-50 * time.Minute)
+		h.bank.book(late)
+		h.sweeps()
+		h.holds(a, 4050)
+	})
+}
+
+func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		pending := h.credit("s-1", account, 100)
+		pending.Outcome = provider.Unknown
+		h.bank.book(pending)
+		h.sweeps()
+		h.clock.Advance(48 * time.Hour)
+		h.settled()
+		h.holds(a, 0)
+		h.bank.change(func(b *bank) { b.credits[0].Outcome = provider.Confirmed })
+		h.sweeps()
+		h.holds(a, 100)
+		// One that is never done becomes a case, and the sweep goes on.
+		stuck := h.credit("s-2", account, 100)
+		stuck.Outcome = provider.Unknown
+		h.bank.book(stuck)
+		h.sweeps()
+		h.clock.Advance(73 * time.Hour)
+		h.settled()
+		if c := h.cases(operation.Unresolved); len(c) != 1 || c[0].Subject != "s-2" {
+			t.Errorf("%+v", c)
+		}
+		h.sweeps()
+		from, err := db.One(t.Context(), h.db, db.Value[int64], `SELECT done_until FROM inbox_sweep`)
+		if err != nil || from < h.clock.Now().Add(-time.Hour).UnixMicro() {
+			t.Errorf("the sweep has stopped at %d, %v", from, err)
+		}
+	})
+}
+
+// One credit that the books refuse keeps no other out.
+func TestARefusedCreditKeepsNoOtherOut(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		h.bank.book(h.credit("s-1", account, 100))
+		h.bank.book(h.credit("s-bad", account, 0))
+		h.bank.book(h.credit("s-2", account, 100))
+		h.sweeps()
+		h.holds(a, 200)
+	})
+}
+
+func TestABankThatIsAwayIsSweptLater(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		h.bank.change(func(b *bank) { b.away = true })
+		h.bank.book(h.credit("s-1", account, 100))
+		h.sweeps()
+		h.clock.Advance(6 * time.Hour)
+		h.settled()
+		h.bank.change(func(b *bank) { b.away = false })
+		h.sweeps()
+		h.holds(a, 100)
+	})
+}
+
+func TestTwoProgramsSweepOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newShared(t, d)
+		one := w.open(t).begins()
+		w.open(t).begins()
+		a := one.fed(account)
+		for i := range 20 {
+			w.bank.book(one.credit(fmt.Sprintf("s-%d", i), account, 100))
+		}
+		one.sweeps()
+		one.holds(a, 2000)
+	})
+}
+
+// BenchmarkStore is what the door takes in a second, by 64 senders of different
+// notifications.
+func BenchmarkStore(b *testing.B) {
+	for _, dialect := range dbtest.Dialects {
+		b.Run(string(dialect), func(b *testing.B) {
+			h := newShared(b, dbtest.New(b, dialect)).open(b)
+			h.fed(account)
+			path := h.Path("bank")
+			var next atomic.Int64
+			var all sync.WaitGroup
+			b.ResetTimer()
+			for range 64 {
+				all.Go(func() {
+					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+						body := fmt.Sprintf(`{"Kind":"account_credit","Session":"s-%d","Account":%q,"Amount":100,"Padding":"%0800d"}`, i, account, i)
+						if status := h.post(path, body); status != 200 {
+							b.Errorf("status %d", status)
+						}
+					}
+				})
+			}
+			all.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "notifications/s")
+			b.StopTimer()
+			stored, err := db.One(context.Background(), h.db, db.Value[int64], `SELECT count(*) FROM inbox_notification`)
+			if err != nil || stored != int64(b.N) {
+				b.Errorf("%d of %d are stored, %v", stored, b.N, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,147 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+const (
+	// A notification that has been taken up this often, over this long, and is
+	// still not worked becomes a case. Nothing is lost by it: the sweep credits
+	// what the bank's own list shows.
+	hopelessTries = 10
+	hopelessAge   = 24 * time.Hour
+	// limit is how long working one may take: less than the job's lease.
+	limit = time.Minute
+	// Old notifications go after keep; how many at once, and how often.
+	keep       = 90 * 24 * time.Hour
+	clearEvery = time.Hour
+	clearMost  = 1000
+)
+
+// pauses are between two questions about a credit with which the bank is not
+// done; after the last it is every hour.
+var pauses = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
+}
+
+// result is what came of working a notification; no state means that the bank
+// is not done and will be asked again.
+type result struct {
+	state  State
+	detail string
+}
+
+// Work is the work of a WorkJob. It may be done twice: whatever it tells others
+// they take once.
+func (s *Service) Work(ctx context.Context, j job.Job) (next time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	n, err := s.find(ctx, j.Subject)
+	if errors.Is(err, db.ErrNone) || err == nil && n.State != New {
+		return time.Time{}, nil
+	}
+	var r result
+	now := s.Clock.Now()
+	switch {
+	case j.Attempts > hopelessTries && now.Sub(n.ReceivedAt) >= hopelessAge && !fault.Is(err, fault.Unavailable):
+		r, err = s.ask(ctx, n, "it could not be worked for 24 hours")
+	case err == nil:
+		r, err = s.read(ctx, n)
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	if r.state == "" {
+		return now.Add(pauses[min(max(j.Attempts, 1)-1, int64(len(pauses))-1)]), nil
+	}
+	return time.Time{}, s.end(ctx, n.ID, r.state, r.detail)
+}
+
+// read looks into a notification for the first time.
+func (s *Service) read(ctx context.Context, n Notification) (result, error) {
+	bank := s.Banks[n.Provider]
+	if bank == nil {
+		return result{}, fmt.Errorf("inbox: %s is not configured", n.Provider)
+	}
+	notice, err := bank.ParseNotification([]byte(n.Body.Reveal()))
+	if err != nil {
+		// What is wrong with it may quote from it, so the case does not say.
+		return s.ask(ctx, n, "it is not in the format of "+n.Provider)
+	}
+	switch notice.Kind {
+	case provider.AccountCredit, provider.VirtualCredit:
+		if notice.SessionID == "" {
+			return s.ask(ctx, n, "it tells of a credit without its session")
+		}
+		return s.credit(ctx, n, bank, notice)
+	case provider.PayoutNotice:
+		return s.payout(ctx, notice)
+	}
+	return result{Ignored, "of a kind that is of no use to us"}, nil
+}
+
+func (s *Service) ask(ctx context.Context, n Notification, detail string) (result, error) {
+	err := s.Ask(ctx, n.ID, Unreadable, "a notification from "+n.Provider+": "+detail)
+	return result{Asked, detail}, err
+}
+
+// credit asks the bank whether a credit is true. What the bank says now is what
+// counts; if the notification said something else, a human is told after the
+// credit is booked.
+func (s *Service) credit(ctx context.Context, n Notification, bank provider.Receiver, notice provider.Notification) (result, error) {
+	answer := bank.Inbound(ctx, notice.SessionID, notice.Kind == provider.VirtualCredit)
+	in := answer.Credit
+	in.Outcome = answer.Outcome
+	switch answer.Outcome {
+	case provider.Unknown:
+		return result{}, nil
+	case provider.Rejected:
+		if in.SessionID == "" { // the bank need not show what did not stay
+			in.SessionID = notice.SessionID
+		}
+		return result{Ignored, "the bank says that session " + in.SessionID + " did not stay"}, s.Receive(ctx, n.Provider, in)
+	}
+	if err := s.Receive(ctx, n.Provider, in); err != nil {
+		return result{}, err
+	}
+	if notice.Amount != 0 && notice.Amount != in.Amount || notice.Account != "" && notice.Account != in.CreditAccount {
+		err := s.Ask(ctx, in.SessionID, Mismatch, fmt.Sprintf(
+			"a notification from %s said %s into account %s; asked, it said %s into account %s, and that is in the book",
+			n.Provider, notice.Amount, notice.Account, in.Amount, in.CreditAccount))
+		if err != nil {
+			return result{}, err
+		}
+	}
+	return result{Worked, "credit of session " + in.SessionID}, nil
+}
+
+// payout passes on that a payment of ours moved on.
+func (s *Service) payout(ctx context.Context, notice provider.Notification) (result, error) {
+	if s.onPayout == nil || notice.Reference == "" {
+		return result{Ignored, "a payment that is not ours"}, nil
+	}
+	err := s.onPayout(ctx, notice.Reference)
+	if fault.Is(err, fault.Missing) {
+		return result{Ignored, "a payment that is not ours: " + notice.Reference}, nil
+	}
+	return result{Worked, "payment " + notice.Reference}, err
+}
+
+// Clear is the work of a ClearJob: what was worked and is older than 90 days is
+// removed. What it led to stays in the books.
+func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
+	now := s.Clock.Now()
+	n, err := s.clear(ctx, now.Add(-keep), clearMost)
+	if n == clearMost {
+		return now, err
+	}
+	return now.Add(clearEvery), err
+}

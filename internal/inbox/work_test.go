@@ -1,0 +1,281 @@
+package inbox_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+const account = "8000000011"
+
+func TestTheDoorOpensOnlyForTheSecret(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		path := h.Path("bank")
+		for _, wrong := range []string{
+			"/callbacks/bank/x", path[:len(path)-1], path + "0", strings.Replace(path, "bank", "other", 1),
+			h.Path("other"), // a good secret of a provider that we do not have
+			strings.Replace(path, ".", "$", 1) + "x",
+		} {
+			if status := h.post(wrong, "{}"); status != 404 {
+				t.Errorf("%s: %d", wrong, status)
+			}
+		}
+		if status := h.post(path, strings.Repeat("x", 64<<10+1)); status != 413 {
+			t.Errorf("too large: %d", status)
+		}
+		if s := h.states(); len(s) != 0 {
+			t.Errorf("%v", s)
+		}
+	})
+}
+
+func TestFiftyAtOnceCreditOnce(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		h.bank.book(h.credit("s-1", account, 1500))
+		var all sync.WaitGroup
+		for i := range 50 {
+			all.Go(func() {
+				// Half of them are the same to the byte.
+				h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500, Padding: fmt.Sprint(i % 25 * (i % 2))})
+			})
+		}
+		all.Wait()
+		h.settled()
+		h.holds(a, 1500)
+		// Told again much later, too.
+		h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500, Padding: "late"})
+		h.settled()
+		h.holds(a, 1500)
+		if s := h.states(); s["NEW"] != 0 || s["WORKED"] < 2 || len(h.cases(operation.Contradiction)) != 0 {
+			t.Errorf("%v", s)
+		}
+	})
+}
+
+func TestWhatTheBankSaysCounts(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a, other := h.fed(account), h.fed("8000000022")
+		h.bank.book(h.credit("s-1", account, 1500))
+		h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: "8000000022", Amount: 999_999})
+		h.settled()
+		h.holds(a, 1500)
+		h.holds(other, 0)
+		c := h.cases(operation.Contradiction)
+		if len(c) != 1 || c[0].Subject != "s-1" || c[0].Company != settlement.House || !strings.Contains(c[0].Detail, "₦15.00") {
+			t.Errorf("%+v", c)
+		}
+		// An invention: the bank knows no such session.
+		h.notify(notice{Kind: provider.AccountCredit, Session: "s-2", Account: account, Amount: 500})
+		// And one that did not stay.
+		rejected := h.credit("s-3", account, 500)
+		rejected.Outcome = provider.Rejected
+		h.bank.book(rejected)
+		h.notify(notice{Kind: provider.VirtualCredit, Session: "s-3", Account: account, Amount: 500})
+		h.settled()
+		h.holds(a, 1500)
+		if s := h.states(); s["NEW"] != 1 || s["IGNORED"] != 1 {
+			t.Errorf("%v", s)
+		}
+	})
+}
+
+func TestABankThatIsNotDoneIsAskedAgain(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		h.bank.change(func(b *bank) { b.away = true })
+		h.bank.book(h.credit("s-1", account, 1500))
+		h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500})
+		h.settled()
+		h.holds(a, 0)
+		h.clock.Advance(4 * time.Second)
+		h.settled()
+		h.bank.change(func(b *bank) {
+			if b.asked != 1 {
+				t.Errorf("asked %d times", b.asked)
+			}
+			b.away = false
+		})
+		h.clock.Advance(time.Second)
+		h.settled()
+		h.holds(a, 1500)
+	})
+}
+
+func TestPoisonBecomesACase(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		for _, body := range []string{"", "not JSON 22222222222", `{"Kind":"account_credit"}`} {
+			if status := h.post(h.Path("bank"), body); status != 200 {
+				t.Errorf("%q: %d", body, status)
+			}
+		}
+		h.notify(notice{Kind: "news"})
+		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"}) // nobody pays out here
+		h.settled()
+		if s := h.states(); s["CASE"] != 3 || s["IGNORED"] != 2 || s["NEW"] != 0 {
+			t.Errorf("%v", s)
+		}
+		if c := h.cases(operation.Unreadable); len(c) != 3 || strings.Contains(fmt.Sprint(c), "22222222222") {
+			t.Errorf("%+v", c)
+		}
+		// One that breaks the plug each time, for a day.
+		h.notify(notice{Kind: "panic"})
+		for range 300 {
+			h.settled()
+			h.clock.Advance(5 * time.Minute)
+		}
+		h.settled()
+		if s := h.states(); s["CASE"] != 4 || s["NEW"] != 0 {
+			t.Errorf("%v", s)
+		}
+	})
+}
+
+func TestPayoutsAreToldByReference(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		h := newShared(t, d).open(t)
+		var mu sync.Mutex
+		told := map[string]int{}
+		h.OnPayout(func(_ context.Context, reference string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			told[reference]++
+			switch {
+			case reference == "foreign":
+				return fault.New(fault.Missing, "Payout not found")
+			case told[reference] == 1:
+				return errRefused
+			}
+			return nil
+		})
+		h.begins()
+		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"})
+		h.notify(notice{Kind: provider.PayoutNotice, Reference: "foreign"})
+		h.settled()
+		h.clock.Advance(2 * time.Second)
+		h.settled()
+		if s := h.states(); told["p-1"] != 2 || told["foreign"] != 1 || s["WORKED"] != 1 || s["IGNORED"] != 1 {
+			t.Errorf("%v, %v", told, s)
+		}
+	})
+}
+
+// The program ends between storing and working: another takes it up.
+func TestWhatIsStoredIsWorkedAfterACrash(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newShared(t, d)
+		first := w.open(t)
+		a := first.fed(account)
+		w.bank.book(first.credit("s-1", account, 1500))
+		first.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500})
+		first.server.Close()
+		if s := first.states(); s["NEW"] != 1 {
+			t.Errorf("%v", s)
+		}
+		second := w.open(t).begins()
+		second.settled()
+		second.holds(a, 1500)
+	})
+}
+
+// Two programs on one database, and the same notifications at both.
+func TestTwoProgramsCreditOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newShared(t, d)
+		one, two := w.open(t).begins(), w.open(t).begins()
+		a := one.fed(account)
+		var all sync.WaitGroup
+		for i := range 40 {
+			session := fmt.Sprintf("s-%d", i)
+			w.bank.book(one.credit(session, account, 100))
+			for _, h := range []*house{one, two, one, two} {
+				all.Go(func() {
+					h.notify(notice{Kind: provider.AccountCredit, Session: session, Account: account, Amount: 100})
+				})
+			}
+		}
+		all.Wait()
+		one.settled()
+		one.holds(a, 4000)
+		if s := one.states(); s["WORKED"] != 40 || len(s) != 1 {
+			t.Errorf("%v", s)
+		}
+		if n := len(two.cases(operation.UnknownAccount)); n != 0 {
+			t.Errorf("%d cases", n)
+		}
+	})
+}
+
+func TestWhatIsStoredIsSealedAndClearedOut(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		const bvn = "22222222222"
+		h.notify(notice{Kind: "news", Padding: bvn})
+		h.settled()
+		bodies, err := db.All(t.Context(), h.db, db.Value[string], `SELECT body || id || detail FROM inbox_notification`)
+		if err != nil || len(bodies) != 1 || strings.Contains(bodies[0], bvn) {
+			t.Errorf("%q, %v", bodies, err)
+		}
+		h.clock.Advance(89 * 24 * time.Hour)
+		h.settled()
+		if s := h.states(); s["IGNORED"] != 1 {
+			t.Errorf("%v", s)
+		}
+		h.clock.Advance(25 * time.Hour)
+		h.settled()
+		if s := h.states(); len(s) != 0 {
+			t.Errorf("%v", s)
+		}
+		if strings.Contains(h.log.String(), bvn) {
+			t.Error("a BVN is in the log")
+		}
+	})
+}
+
+func TestAStoreThatFailsIsSaid(t *testing.T) {
+	w := newShared(t, dbtest.New(t, db.SQLite))
+	h := w.open(t)
+	if _, err := w.db.Exec(t.Context(), `DROP TABLE inbox_notification`); err != nil {
+		t.Fatal(err)
+	}
+	if status := h.post(h.Path("bank"), "{}"); status != 503 {
+		t.Errorf("status %d", status)
+	}
+}
+
+// An address with a secret of an older key of the ring goes on working.
+func TestTheSecretOutlivesARotation(t *testing.T) {
+	w := newShared(t, dbtest.New(t, db.SQLite))
+	older, newer := secret.Generate(), secret.Generate()
+	path := map[string]string{}
+	for name, ring := range map[string]string{"older": older, "both": newer + older, "newer": newer} {
+		keys, err := secret.Parse(ring)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.keys = keys
+		h := w.open(t)
+		path[name] = h.Path("bank")
+		if status := h.post(path[name], "{}"); status != 200 {
+			t.Errorf("%s: status %d", name, status)
+		}
+	}
+	keys, err := secret.Parse(newer + older)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.keys = keys
+	if status := w.open(t).post(path["older"], "{}"); status != 200 || path["both"] != path["newer"] {
+		t.Errorf("status %d, %v", status, path)
+	}
+}
