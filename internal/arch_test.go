@@ -35,6 +35,7 @@ var order = []string{
 	"internal/operator",
 	"internal/company",
 	// What they share.
+	"internal/identity",
 	"internal/idempotency",
 	"internal/operation",
 	"internal/webhook",

@@ -1,0 +1,234 @@
+package corporate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/identity"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Request asks for a corporate account.
+type Request struct {
+	Company      string
+	KYCID        string
+	PhoneNumber  string
+	EmailAddress string
+	RNNumber     string
+	SettlementID int64            // 0: the company's default one
+	Key          *idempotency.Key // from the header; nil for none
+}
+
+// GenerateAccount has the bank open the company's account. The attempt is
+// written down before the bank is asked, under a reference that stays the same:
+// when the answer is lost, asking again first looks for the account that may
+// have been opened, and no second one is. Faults are Missing and Refused.
+func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, error) {
+	if begun := r.Key.Subject(); begun != "" {
+		if a, over, err := s.earlier(ctx, r, begun); over || err != nil {
+			return a, err
+		}
+	}
+	k, err := s.proven(ctx, r.Company, r.KYCID)
+	if err != nil {
+		return Account{}, err
+	}
+	if r.SettlementID, err = s.destination(ctx, r.Company, r.SettlementID); err != nil {
+		return Account{}, err
+	}
+	a, asked, err := s.begin(ctx, r)
+	if err != nil {
+		return Account{}, err
+	}
+	return s.finish(ctx, a, s.open(ctx, a, k, asked), r.Key)
+}
+
+// proven is the record of a proven identity. The id of a session is no such
+// record, however far the session has come.
+func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error) {
+	k, err := s.findKYC(ctx, company, kycID)
+	if !errors.Is(err, db.ErrNone) {
+		return k, err
+	}
+	if _, err := s.identities.Find(ctx, company, identity.Corporate, kycID); !fault.Is(err, fault.Missing) {
+		return KYC{}, cmp.Or(err, error(fault.New(fault.Refused, "KYC not verified")))
+	}
+	return KYC{}, fault.New(fault.Missing, "KYC record not found")
+}
+
+// destination is the settlement account that was asked for, or the default one.
+func (s *Service) destination(ctx context.Context, company string, settlementID int64) (int64, error) {
+	if settlementID == 0 {
+		d, err := s.settlements.Default(ctx, company)
+		if fault.Is(err, fault.Missing) {
+			err = errNoSettlement
+		}
+		return d.ID, err
+	}
+	active, err := s.settlements.Active(ctx, company, settlementID)
+	if err == nil && !active {
+		err = errNoSettlement
+	}
+	return settlementID, err
+}
+
+var errNoSettlement = fault.New(fault.Refused, "Settlement account not found")
+
+// errAtWork: another request is asking the bank for the same account right now.
+var errAtWork = failed("The account is being opened. Try again in a minute.")
+
+// begin writes an attempt down, or takes up the one that was cut off: asked
+// tells whether the bank may have heard of it.
+func (s *Service) begin(ctx context.Context, r Request) (a Account, asked bool, err error) {
+	now := s.clock.Now()
+	fresh := Account{
+		Company: r.Company, ID: id.New(), KYCID: r.KYCID, State: Pending, PhoneNumber: r.PhoneNumber, EmailAddress: r.EmailAddress,
+		RNNumber: r.RNNumber, SettlementID: r.SettlementID, CreatedAt: now, UpdatedAt: now,
+		pending: r.RNNumber, turn: id.New(), calledUntil: s.identities.Until(),
+	}
+	u := ledger.Unit{Company: r.Company}
+	a, err = s.findPending(ctx, r.Company, fresh.pending)
+	switch {
+	case errors.Is(err, db.ErrNone):
+		a, u.Claims = fresh, []db.Record{fresh.record()}
+	case err != nil:
+		return a, false, err
+	case now.Before(a.calledUntil):
+		return a, false, errAtWork
+	default:
+		asked = true
+		a.KYCID, a.PhoneNumber, a.EmailAddress = r.KYCID, r.PhoneNumber, r.EmailAddress
+		a.turn, a.calledUntil, a.UpdatedAt = fresh.turn, fresh.calledUntil, now
+		u.Moves = []ledger.Move{a.move()}
+	}
+	if r.Key.Subject() == "" {
+		u.Claims = append(u.Claims, r.Key.Running(a.ID, a.calledUntil)...)
+	}
+	err = s.book.Commit(ctx, u)
+	if refused := ledger.Refused(err); refused != nil && (refused.Reason == ledger.Moved || refused.Row.Table == accountTable) {
+		return a, false, errAtWork
+	}
+	a.read = a.turn
+	return a, asked, idempotency.Taken(err)
+}
+
+// open asks the bank. An attempt of which it may have heard is looked for
+// first; only when the bank's list is without it is it asked for again, under
+// the same reference.
+func (s *Service) open(ctx context.Context, a Account, k KYC, asked bool) provider.AccountAnswer {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.calledUntil.Sub(s.clock.Now()))
+	defer cancel()
+	if asked {
+		if found := s.bank.FindAccount(ctx, a.ID); !found.Missing {
+			return found
+		}
+	}
+	return s.bank.OpenAccount(ctx, provider.AccountRequest{
+		Reference: a.ID, Phone: a.PhoneNumber, Email: a.EmailAddress, Corporate: true,
+		IdentitySession: k.reference, CompanyRegistration: a.RNNumber,
+	})
+}
+
+// finish writes what the bank said. While nobody knows, the attempt stays
+// PENDING and an Idempotency-Key stays unanswered, so that the next request
+// takes both up.
+func (s *Service) finish(ctx context.Context, a Account, answer provider.AccountAnswer, key *idempotency.Key) (Account, error) {
+	ctx = context.WithoutCancel(ctx)
+	a.UpdatedAt, a.calledUntil = s.clock.Now(), s.clock.Now()
+	switch {
+	case answer.Outcome == provider.Confirmed && answer.Number != "":
+		a.Bank = answer.Account
+		return s.adopt(ctx, a, key)
+	case answer.Outcome == provider.Rejected:
+		return s.refuse(ctx, a, cmp.Or(answer.Message, "The bank refused to open the account"), key)
+	}
+	why := failed(cmp.Or(answer.Message, "The bank has not said whether the account was opened. Try again."))
+	s.log.Warn("it is unknown whether an account was opened", "company", a.Company, "reference", a.ID, "code", answer.Code)
+	if err := s.book.Commit(ctx, ledger.Unit{Company: a.Company, Moves: []ledger.Move{a.move()}}); err != nil {
+		return a, err
+	}
+	return a, why
+}
+
+func (s *Service) refuse(ctx context.Context, a Account, reason string, key *idempotency.Key) (Account, error) {
+	a.State, a.pending, a.Message = Failed, "", reason
+	why := failed(reason)
+	err := s.book.Commit(ctx, ledger.Unit{Company: a.Company, Moves: append(key.Done(a, why), a.move())})
+	if err != nil {
+		return a, err
+	}
+	return a, why
+}
+
+// adopt makes the bank's account the company's. Whose number it is, and what it
+// feeds, is written before anybody is told of it.
+func (s *Service) adopt(ctx context.Context, a Account, key *idempotency.Key) (Account, error) {
+	err := s.settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
+	if fault.Is(err, fault.Refused) {
+		return s.refuse(ctx, a, fault.Of(err).Message, key)
+	}
+	if err != nil {
+		return a, err
+	}
+	// The number is ours, so a refusal now says that it feeds us already.
+	err = s.settlements.Feed(ctx, operator.Self(a.Company), a.Company, a.SettlementID, settlement.BankAccount{
+		Number: a.Bank.Number, Name: a.Bank.Name, BankName: a.Bank.BankName, BankCode: a.Bank.BankCode,
+	})
+	if err != nil && !fault.Is(err, fault.Refused) {
+		return a, err
+	}
+	u := ledger.Unit{Company: a.Company}
+	shown, err := s.findActive(ctx, a.Company, a.Bank.Number)
+	switch {
+	case errors.Is(err, db.ErrNone):
+		a.State, a.pending = Active, ""
+		shown = a
+		u.Notes = []db.Record{event.New(a.Company, event.CorporateAccountCreated, a, a.UpdatedAt)}
+	case err != nil:
+		return a, err
+	default:
+		// wallet-api.md, Corporate sub-account: the existing record is updated, and
+		// the attempt is kept beside it.
+		a.State, a.pending = Duplicate, ""
+		shown.KYCID, shown.PhoneNumber, shown.EmailAddress, shown.RNNumber = a.KYCID, a.PhoneNumber, a.EmailAddress, a.RNNumber
+		shown.Bank, shown.UpdatedAt = a.Bank, a.UpdatedAt
+		u.Moves = []ledger.Move{shown.move()}
+	}
+	u.Moves = append(u.Moves, a.move())
+	u.Moves = append(u.Moves, key.Done(shown, nil)...)
+	return shown, s.book.Commit(ctx, u)
+}
+
+// earlier answers a request whose first try, under the same Idempotency-Key, was
+// cut off after it had written its attempt. Over is false when the attempt
+// still has to be brought to its end.
+func (s *Service) earlier(ctx context.Context, r Request, accountID string) (a Account, over bool, err error) {
+	a, err = s.find(ctx, r.Company, accountID)
+	if err != nil {
+		return a, false, err
+	}
+	var why error
+	switch a.State {
+	case Pending:
+		return a, false, nil
+	case Failed:
+		why = failed(a.Message)
+	case Duplicate:
+		if a, err = s.findActive(ctx, r.Company, a.Bank.Number); err != nil {
+			return a, false, err
+		}
+	}
+	if err := s.keys.Finish(ctx, r.Key, a, why); err != nil {
+		return a, false, err
+	}
+	return a, true, why
+}

@@ -1,0 +1,199 @@
+package corporate_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+const notCreated = "Failed to create COOP subaccount"
+
+func (w *world) request(kycID string) corporate.Request {
+	return corporate.Request{Company: w.company, KYCID: kycID, PhoneNumber: "08012345678", EmailAddress: "ada@example.test", RNNumber: "RC123456"}
+}
+
+// because fails the test unless the account was refused for this reason.
+func because(t *testing.T, err error, reason string) {
+	t.Helper()
+	want(t, err, fault.Refused, notCreated)
+	if f := fault.Of(err); f == nil || f.Extra["error"] != reason {
+		t.Errorf("want the reason %q, got %v", reason, f.Extra)
+	}
+}
+
+func TestAnAccountFeedsASettlementAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		a, err := w.GenerateAccount(t.Context(), w.request(w.proven(t)))
+		must(t, err)
+		shown, err := w.settlements.Find(t.Context(), w.company, w.account.ID)
+		must(t, err)
+		if a.Bank.Number != "8000000011" || shown.AccountNumber != a.Bank.Number || shown.AccountName != a.Bank.Name {
+			t.Errorf("the account is %+v and the settlement account shows %+v", a, shown)
+		}
+		must(t, w.settlements.Receive(t.Context(), "safehaven", provider.Inbound{
+			Outcome: provider.Confirmed, SessionID: "s1", CreditAccount: a.Bank.Number, Amount: 250_00, Narration: "rent",
+		}))
+		shown, err = w.settlements.Find(t.Context(), w.company, w.account.ID)
+		must(t, err)
+		if shown.Balance != 250_00 {
+			t.Errorf("the balance is %s", shown.Balance)
+		}
+		if told := w.told(t); !slices.Equal(told, []string{"corporate.kyc_verified", "corporate.account_created", "settlement.credit"}) {
+			t.Errorf("the events are %v", told)
+		}
+		r := w.bank.opened[0]
+		if !r.Corporate || r.IdentitySession != "session-1" || r.CompanyRegistration != "RC123456" || r.Reference != a.ID {
+			t.Errorf("the bank was asked for %+v", r)
+		}
+	})
+}
+
+func TestTheBankKnowsTheAccountAlready(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		first, err := w.GenerateAccount(t.Context(), w.request(w.proven(t)))
+		must(t, err)
+		r := w.request(w.proven(t))
+		r.EmailAddress = "new@example.test"
+		second, err := w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		if second.ID != first.ID || second.EmailAddress != r.EmailAddress {
+			t.Errorf("the existing record was not updated: %+v, after %+v", second, first)
+		}
+		states, err := db.All(t.Context(), d, db.Value[string], `SELECT state FROM corporate_account WHERE company_id = $1 ORDER BY id`, w.company)
+		must(t, err)
+		if !slices.Equal(states, []string{"ACTIVE", "DUPLICATE"}) {
+			t.Errorf("the attempts are %v", states)
+		}
+		if told := w.told(t); slices.Index(told, "corporate.account_created") != len(told)-2 {
+			t.Errorf("the events are %v", told)
+		}
+	})
+}
+
+func TestALostAnswerOpensNoSecondAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		r := w.request(w.proven(t))
+		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
+		_, err := w.GenerateAccount(t.Context(), r)
+		because(t, err, "The bank has not said whether the account was opened. Try again.")
+		w.bank.found = provider.AccountAnswer{Answer: provider.Answer{Message: "Gateway error"}}
+		_, err = w.GenerateAccount(t.Context(), r)
+		because(t, err, "Gateway error")
+		w.bank.found = account("8000000012")
+		a, err := w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		if a.Bank.Number != "8000000012" || len(w.bank.opened) != 1 || w.bank.sought[0] != w.bank.opened[0].Reference {
+			t.Errorf("%d accounts were asked for, %v looked for, and the account is %+v", len(w.bank.opened), w.bank.sought, a)
+		}
+	})
+}
+
+func TestAnAccountThatTheBankNeverHeardOfIsAskedForAgain(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		r := w.request(w.proven(t))
+		w.bank.open = func(n int) provider.AccountAnswer {
+			if n == 1 {
+				return provider.AccountAnswer{}
+			}
+			return account("8000000013")
+		}
+		w.bank.found = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
+		_, err := w.GenerateAccount(t.Context(), r)
+		want(t, err, fault.Refused, notCreated)
+		_, err = w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		if w.bank.opened[0].Reference != w.bank.opened[1].Reference {
+			t.Error("the reference is another one")
+		}
+	})
+}
+
+func TestTwentyAtOnceAskTheBankOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		r := w.request(w.proven(t))
+		gate := make(chan struct{})
+		w.bank.open = func(int) provider.AccountAnswer { <-gate; return account("8000000011") }
+		results := make(chan error, 20)
+		for range 20 {
+			go func() {
+				_, err := w.GenerateAccount(t.Context(), r)
+				results <- err
+			}()
+		}
+		for range 19 {
+			because(t, <-results, "The account is being opened. Try again in a minute.")
+		}
+		close(gate)
+		must(t, <-results)
+		if len(w.bank.opened) != 1 {
+			t.Errorf("the bank was asked %d times", len(w.bank.opened))
+		}
+	})
+}
+
+func TestWhoGetsNoAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		sent, err := w.Initiate(t.Context(), w.company, secret.NewText("22212345679"), nil)
+		must(t, err)
+		_, err = w.GenerateAccount(t.Context(), w.request(sent.SessionID))
+		want(t, err, fault.Refused, "KYC not verified")
+		_, err = w.GenerateAccount(t.Context(), w.request("nobody"))
+		want(t, err, fault.Missing, "KYC record not found")
+		r := w.request(w.proven(t))
+		r.SettlementID = 999
+		_, err = w.GenerateAccount(t.Context(), r)
+		want(t, err, fault.Refused, "Settlement account not found")
+		r.SettlementID = w.account.ID
+		w.bank.open = func(n int) provider.AccountAnswer {
+			if n == 1 {
+				return provider.AccountAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Message: "Unknown RC number"}}
+			}
+			return account("8000000014")
+		}
+		_, err = w.GenerateAccount(t.Context(), r)
+		because(t, err, "Unknown RC number")
+		_, err = w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		if w.bank.opened[0].Reference == w.bank.opened[1].Reference {
+			t.Error("a definite no is asked for again under the same reference")
+		}
+	})
+}
+
+// An attempt whose program died is taken up when its call is certainly over.
+func TestAnAttemptThatWasCutOffIsTakenUp(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		r := w.request(w.proven(t))
+		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
+		_, err := w.GenerateAccount(t.Context(), r)
+		want(t, err, fault.Refused, notCreated)
+		// As the first unit leaves it, before the bank has answered.
+		_, err = d.Exec(t.Context(), `UPDATE corporate_account SET called_until = $2 WHERE company_id = $1`,
+			w.company, clock.Micros(w.clock.Now().Add(5*time.Second)))
+		must(t, err)
+		w.bank.found = account("8000000015")
+		_, err = w.GenerateAccount(t.Context(), r)
+		because(t, err, "The account is being opened. Try again in a minute.")
+		w.clock.Advance(time.Minute)
+		a, err := w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		if a.Bank.Number != "8000000015" || len(w.bank.opened) != 1 {
+			t.Errorf("the account is %+v, and the bank was asked %d times", a, len(w.bank.opened))
+		}
+	})
+}

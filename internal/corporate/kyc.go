@@ -1,0 +1,121 @@
+package corporate
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/identity"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// Sent is an OTP on its way.
+type Sent struct {
+	SessionID string
+	Message   string // the provider's words
+}
+
+// Initiate has an OTP sent to the phone on a BVN. A company has one open session
+// for a BVN: asking again is another attempt of the same session. Faults are
+// Limited (too soon, or too often) and Refused (the provider could not).
+func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text, key *idempotency.Key) (Sent, error) {
+	if begun := key.Subject(); begun != "" {
+		return s.resume(ctx, company, begun, identity.First, key)
+	}
+	subjects := s.identities.Subjects(company, bvn)
+	x, err := s.identities.Open(ctx, company, identity.Corporate, subjects...)
+	if fault.Is(err, fault.Missing) {
+		x, err = s.identities.New(company, identity.Corporate, subjects[0], bvn)
+	}
+	if err != nil {
+		return Sent{}, err
+	}
+	return s.send(ctx, x, identity.First, key)
+}
+
+// Resend has another OTP sent; the earlier one is void. Faults are Missing (no
+// such session), Refused (the session is closed, or the provider could not) and
+// Limited.
+func (s *Service) Resend(ctx context.Context, company, sessionID string, key *idempotency.Key) (Sent, error) {
+	if begun := key.Subject(); begun != "" {
+		return s.resume(ctx, company, begun, identity.Again, key)
+	}
+	x, err := s.identities.Find(ctx, company, identity.Corporate, sessionID)
+	if err != nil {
+		return Sent{}, err
+	}
+	if x.State == identity.Verified {
+		return Sent{}, fault.New(fault.Refused, "Session closed")
+	}
+	return s.send(ctx, x, identity.Again, key)
+}
+
+func (s *Service) send(ctx context.Context, x identity.Session, w identity.Words, key *idempotency.Key) (Sent, error) {
+	x, message, err := s.identities.Send(ctx, x, w, identity.Paper{
+		Claims: key.Running(x.ID, s.identities.Until()),
+		Then: func(x identity.Session, message string, err error) ([]ledger.Move, []db.Record) {
+			return key.Done(Sent{x.ID, message}, err), nil
+		},
+	})
+	return Sent{x.ID, message}, idempotency.Taken(err)
+}
+
+// resume answers a request whose first try, under the same Idempotency-Key, was
+// cut off after it had taken its turn. No other OTP is sent for it.
+func (s *Service) resume(ctx context.Context, company, sessionID string, w identity.Words, key *idempotency.Key) (Sent, error) {
+	x, err := s.identities.Find(ctx, company, identity.Corporate, sessionID)
+	if err != nil {
+		return Sent{}, err
+	}
+	sent, why := Sent{x.ID, w.Sent}, error(nil)
+	if x.State == identity.Pending {
+		why = fault.New(fault.Refused, w.Failed)
+	}
+	if err := s.keys.Finish(ctx, key, sent, why); err != nil {
+		return Sent{}, err
+	}
+	return sent, why
+}
+
+// Validate gives an OTP back, as it was typed, and returns the record of the
+// proven identity. A wrong OTP leaves the session open and uses up no attempt.
+// Faults are Missing (no such session) and Refused.
+func (s *Service) Validate(ctx context.Context, company, sessionID string, otp secret.Text, key *idempotency.Key) (KYC, error) {
+	proof := ""
+	for {
+		x, err := s.identities.Find(ctx, company, identity.Corporate, sessionID)
+		if err != nil {
+			return KYC{}, err
+		}
+		if x.State == identity.Verified {
+			return KYC{}, fault.New(fault.Refused, "Session not awaiting OTP")
+		}
+		if proof == "" {
+			if proof, err = s.identities.Confirm(ctx, x, otp); err != nil {
+				return KYC{}, err
+			}
+		}
+		now := s.clock.Now()
+		k := KYC{Company: company, ID: id.New(), SessionID: x.ID, CreatedAt: now, reference: proof}
+		err = s.book.Commit(context.WithoutCancel(ctx), ledger.Unit{
+			Company: company,
+			Claims:  append(key.Answered(k, nil), k.record()),
+			Moves:   []ledger.Move{s.identities.Close(x)},
+			Notes:   []db.Record{event.New(company, event.CorporateKYCVerified, k, now)},
+		})
+		if identity.Overtaken(err) || claimed(err) {
+			continue // another OTP was sent, or proven, meanwhile: look again
+		}
+		return k, idempotency.Taken(err)
+	}
+}
+
+// claimed tells whether the session has its record already.
+func claimed(err error) bool {
+	r := ledger.Refused(err)
+	return r != nil && r.Reason == ledger.Exists && r.Row.Table == kycTable
+}
