@@ -1,0 +1,101 @@
+package apptest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// crashes are the moments at which a program may die in the middle of a
+// purchase, or of following one.
+var crashes = []struct {
+	name      string
+	ending    string
+	buying    apptest.Moment // the program that takes the order dies here
+	following apptest.Moment // the one that follows the outcome dies here
+	found     string         // where the purchase stands when the dead program's successor starts
+	end       string
+}{
+	{"after the debit", "10", apptest.FirstCommit, "", "PENDING", "FAILED"},
+	{"before the call", "10", apptest.Paying, "", "PENDING", "FAILED"},
+	{"after a delivery", "10", apptest.Paid, "", "PENDING", "SUCCESS"},
+	{"after a rejection", "01", apptest.Paid, "", "PENDING", "FAILED"},
+	{"after a lost answer", "04", apptest.Paid, "", "PENDING", "SUCCESS"},
+	{"after the outcome, before the answer", "10", apptest.SecondCommit, "", "SUCCESS", "SUCCESS"},
+	{"after the refund, before the answer", "01", apptest.SecondCommit, "", "FAILED", "FAILED"},
+	{"after an unknown outcome was noted", "04", apptest.SecondCommit, "", "PENDING", "SUCCESS"},
+	{"in the resolver, after the answer", "04", "", apptest.Asked, "PENDING", "SUCCESS"},
+	{"in the resolver, after the outcome", "04", "", apptest.FirstCommit, "SUCCESS", "SUCCESS"},
+	{"in the resolver, after one poll of many", "05", "", apptest.FirstCommit, "PENDING", "FAILED"},
+}
+
+func TestADeathAtAnyMomentLosesNothing(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		for _, c := range crashes {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				home := apptest.NewHome(t, dialect)
+				first := home.Spawn(t, c.buying, time.Second)
+				order := first.Order(first.Bundle(), "crash", c.ending)
+				answer, err := first.Try(t.Context(), http.MethodPost, apptest.PurchaseData, order, header, "crash")
+				if (err != nil) != (c.buying != "") {
+					t.Fatalf("the order was answered %s, %v", answer, err)
+				}
+				if c.following != "" {
+					first.Kill()
+					second := home.Spawn(t, c.following, time.Second)
+					// It dies of this, so the answer does not come.
+					_, _ = second.Raw(t.Context(), http.MethodPost, "/sandbox/clock", map[string]string{"advance": "10s"})
+					second.Dead()
+				}
+				first.Dead()
+				afterwards(t, home.Start(t), order, answer, c.found, c.end)
+			})
+		}
+	})
+}
+
+// afterwards is the successor of a program that died.
+func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer apptest.Answer, found, end string) {
+	t.Helper()
+	if tr := p.Transaction("crash"); tr.Status != found {
+		t.Errorf("found %+v, want %s", tr, found)
+	}
+	p.Audit(t, apptest.DevFloat)
+	// The client that heard nothing asks again under the same key.
+	p.Advance(2 * time.Second) // the first try is certainly over
+	before := p.Transaction("crash")
+	again := p.Buy(order, header, "crash")
+	switch {
+	case answer.Body != "":
+		same(t, "a retry", answer, again)
+	case before.Status == "FAILED":
+		again.Want(t, http.StatusBadRequest)
+	default:
+		if tr := p.Bought(again); tr.TransactionID != before.TransactionID || tr.Status != before.Status {
+			t.Errorf("the retry was answered %s", again)
+		}
+		if strings.HasPrefix(again.Message(), "Duplicate") {
+			t.Errorf("the retry did not get the answer of the first try: %s", again)
+		}
+	}
+	same(t, "another retry", stripped(again), p.Buy(order, header, "crash"))
+	p.Advance(3 * time.Minute) // the dead worker's lease is over
+	p.Advance(15 * time.Minute)
+	if tr := p.Transaction("crash"); tr.Status != end {
+		t.Errorf("ended %+v, want %s", tr, end)
+	}
+	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
+		t.Errorf("%d transactions", n)
+	}
+}
+
+// stripped is an answer without the word that it is a replay.
+func stripped(a apptest.Answer) apptest.Answer {
+	a.Header = nil
+	return a
+}
