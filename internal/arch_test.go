@@ -52,6 +52,7 @@ var order = []string{
 	// The vocabulary.
 	"internal/secret",
 	"internal/nuban",
+	"internal/chain",
 	"internal/id",
 	"internal/money",
 	"internal/fault",

@@ -1,0 +1,110 @@
+package chain
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcutil"
+	"github.com/btcsuite/btcd/btcutil/base58"
+	"github.com/btcsuite/btcd/btcutil/bech32"
+	"golang.org/x/crypto/sha3"
+)
+
+// The first byte of addresses with a checksum in base 58.
+const (
+	tronVersion        = 0x41
+	bitcoinVersion     = 0x00
+	bitcoinTestVersion = 0x6f
+)
+
+// write is the address of a public key.
+func (n Network) write(public *btcec.PublicKey) string {
+	switch n.Kind {
+	case Bitcoin:
+		hash := btcutil.Hash160(public.SerializeCompressed())
+		if n.Legacy {
+			return base58.CheckEncode(hash, n.bitcoinVersion())
+		}
+		return segwit(n.bitcoinPrefix(), hash)
+	case Tron:
+		return base58.CheckEncode(keccak(public.SerializeUncompressed()[1:])[12:], tronVersion)
+	}
+	return checksummed(keccak(public.SerializeUncompressed()[1:])[12:])
+}
+
+func (n Network) bitcoinVersion() byte {
+	if n.Testnet {
+		return bitcoinTestVersion
+	}
+	return bitcoinVersion
+}
+
+func (n Network) bitcoinPrefix() string {
+	if n.Testnet {
+		return "tb"
+	}
+	return "bc"
+}
+
+// segwit is a version 0 witness program (BIP-173).
+func segwit(prefix string, hash []byte) string {
+	five, err := bech32.ConvertBits(hash, 8, 5, true)
+	if err != nil {
+		panic(err) // eight bits always fit into fives
+	}
+	text, err := bech32.Encode(prefix, append([]byte{0}, five...))
+	if err != nil {
+		panic(err) // the characters come from the line before
+	}
+	return text
+}
+
+func keccak(b []byte) []byte {
+	h := sha3.NewLegacyKeccak256()
+	h.Write(b)
+	return h.Sum(nil)
+}
+
+// checksummed is an Ethereum address with its checksum in the case of its
+// letters (EIP-55).
+func checksummed(address []byte) string {
+	text := []byte(hex.EncodeToString(address))
+	sum := keccak(text)
+	for i, c := range text {
+		if c >= 'a' && sum[i/2]>>(4*(1-i%2))&0xf >= 8 {
+			text[i] = c - 'a' + 'A'
+		}
+	}
+	return "0x" + string(text)
+}
+
+// Canonical is an address of the network in the one spelling under which it is
+// shown. It is false for what is no address of the network.
+func (n Network) Canonical(address string) (string, bool) {
+	switch n.Kind {
+	case EVM:
+		raw, err := hex.DecodeString(strings.TrimPrefix(strings.ToLower(address), "0x"))
+		if err != nil || len(raw) != 20 || len(address) != 42 {
+			return "", false
+		}
+		return checksummed(raw), true
+	case Tron:
+		raw, version, err := base58.CheckDecode(address)
+		return address, err == nil && version == tronVersion && len(raw) == 20
+	}
+	if prefix, _, err := bech32.DecodeNoLimit(address); err == nil || strings.HasPrefix(strings.ToLower(address), n.bitcoinPrefix()+"1") {
+		return strings.ToLower(address), prefix == n.bitcoinPrefix()
+	}
+	raw, _, err := base58.CheckDecode(address)
+	return address, err == nil && len(raw) == 20
+}
+
+// Fold is an address as it is compared: the case of letters means nothing on
+// Ethereum, and everything on Tron.
+func (n Network) Fold(address string) string {
+	if n.Kind == EVM {
+		return strings.ToLower(address)
+	}
+	return address
+}
