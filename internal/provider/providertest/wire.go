@@ -65,6 +65,24 @@ func (w *Wire) Count(s string) int {
 	return n
 }
 
+// Sent is how many requests reached this wire at a path, or below one that ends
+// with a slash.
+func (w *Wire) Sent(path string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, line := range w.seen {
+		if _, p, _ := strings.Cut(line, " "); at(p, path) {
+			n++
+		}
+	}
+	return n
+}
+
+func at(path, place string) bool {
+	return path == place || strings.HasSuffix(place, "/") && strings.HasPrefix(path, place)
+}
+
 // ServeHTTP passes a request on, or has the accident that was planned for it.
 func (w *Wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if accident := w.note(r); accident != nil {
