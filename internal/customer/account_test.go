@@ -1,0 +1,161 @@
+package customer_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+func TestAnAccountIsGeneratedOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		_, err := w.Create(t.Context(), w.registration("ada@example.test"))
+		must(t, err)
+		wrong := w.request("ada@example.test", 0)
+		wrong.OTP = secret.NewText("000000")
+		_, err = w.GenerateAccount(t.Context(), wrong)
+		want(t, err, fault.Refused, "Failed to create account. Invalid OTP")
+
+		results := make(chan error, 20)
+		for range 20 {
+			go func() {
+				_, err := w.GenerateAccount(t.Context(), w.request("ada@example.test", w.other.ID))
+				results <- err
+			}()
+		}
+		made := 0
+		for range 20 {
+			if err := <-results; err == nil {
+				made++
+			} else if !fault.Is(err, fault.Refused) {
+				t.Error(err)
+			}
+		}
+		c, err := w.Find(t.Context(), w.company, "ada@example.test")
+		must(t, err)
+		if made != 1 || len(w.bank.opened) != 2 || c.Account == nil || c.Account.SettlementID != w.other.ID || c.KYCStatus() != "VERIFIED" {
+			t.Errorf("%d were told of an account, the bank was asked %d times: %+v", made, len(w.bank.opened), c)
+		}
+		if w.bank.opened[0].Reference == w.bank.opened[1].Reference || w.bank.opened[1].IdentityNumber.Reveal() != bvn {
+			t.Errorf("the bank was asked for %+v", w.bank.opened)
+		}
+		_, err = w.GenerateAccount(t.Context(), w.request(c.ID, 0))
+		want(t, err, fault.Refused, "An account generated already")
+		if told := w.told(t); len(told) != 2 || told[1].Kind != "customer.account_generated" {
+			t.Errorf("the events are %+v", told)
+		}
+	})
+}
+
+func TestALostAnswerOpensNoSecondAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		_, err := w.Create(t.Context(), w.registration("ada@example.test"))
+		must(t, err)
+		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
+		w.bank.found = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
+		for range 2 { // the bank has not heard of it: the same reference again
+			_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0))
+			want(t, err, fault.Refused, "Failed to create account. The bank has not said whether it was opened. Try again.")
+		}
+		if w.bank.opened[0].Reference != w.bank.opened[1].Reference {
+			t.Error("the reference is another one")
+		}
+		_, err = d.Exec(t.Context(), `UPDATE customer_account SET called_until = $2 WHERE company_id = $1`,
+			w.company, clock.Micros(w.clock.Now().Add(5*time.Second)))
+		must(t, err)
+		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0))
+		want(t, err, fault.Refused, "Failed to create account. The account is being opened. Try again in a minute.")
+		w.clock.Advance(time.Minute)
+		w.bank.found = account(77)
+		c, err := w.GenerateAccount(t.Context(), w.request("ada@example.test", 0))
+		must(t, err)
+		if c.Account.Number != "8000000077" || len(w.bank.opened) != 2 {
+			t.Errorf("the account is %+v after %d requests", c.Account, len(w.bank.opened))
+		}
+	})
+}
+
+func TestWhoGetsNoAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		_, err := w.GenerateAccount(t.Context(), w.request("nobody", 0))
+		want(t, err, fault.Missing, "Customer not found")
+		_, err = w.Create(t.Context(), w.registration("ada@example.test"))
+		must(t, err)
+		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 999))
+		want(t, err, fault.Refused, "Settlement account not found")
+		_, err = d.Exec(t.Context(), `UPDATE identity_session SET reference = '' WHERE company_id = $1`, w.company)
+		must(t, err)
+		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0))
+		want(t, err, fault.Refused, "KYC entry not found")
+	})
+}
+
+func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		ada, bob := w.served(t, "ada@example.test", 0), w.served(t, "bob@example.test", w.other.ID)
+		for i := range 60 {
+			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1)))
+			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1))) // told twice
+		}
+		w.pay(t, bob.Account.Number, "b1", 5)
+		if w.balance(t, w.main.ID) != 183_000 || w.balance(t, w.other.ID) != 5 {
+			t.Errorf("the balances are %s and %s", w.balance(t, w.main.ID), w.balance(t, w.other.ID))
+		}
+		page, total, err := w.Transactions(t.Context(), w.company, 0, 2)
+		must(t, err)
+		if total != 61 || len(page) != 2 || page[0].CustomerID != bob.ID || page[1].Narration != "for s59" || page[1].FirstName != "Ada" {
+			t.Errorf("%d transactions: %+v", total, page)
+		}
+		page, _, err = w.Transactions(t.Context(), w.company, 60, 50)
+		must(t, err)
+		if len(page) != 1 || page[0].SessionID != "s0" {
+			t.Errorf("the last page is %+v", page)
+		}
+		of, err := w.TransactionsOf(t.Context(), w.company, ada.ID)
+		must(t, err)
+		if len(of) != 50 || of[0].SessionID != "s59" {
+			t.Errorf("%d transactions of one customer, from %+v", len(of), of[0])
+		}
+		one, err := w.Transaction(t.Context(), w.company, ada.ID, of[3].ID)
+		must(t, err)
+		if one != of[3] {
+			t.Errorf("found %+v", one)
+		}
+		_, err = w.Transaction(t.Context(), w.company, bob.ID, of[3].ID)
+		want(t, err, fault.Missing, "Transaction not found")
+		if told := w.told(t); len(told) != 4+61 || told[len(told)-1].Kind != "transaction.credit" {
+			t.Errorf("%d events", len(told))
+		}
+	})
+}
+
+// A switched-off settlement account passes its credits on to the default one.
+func TestACreditFindsAnActiveSettlementAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.served(t, "ada@example.test", w.other.ID)
+		_, err := d.Exec(t.Context(), `UPDATE settlement_account SET status = 'INACTIVE' WHERE company_id = $1 AND id = $2`, w.company, w.other.ID)
+		must(t, err)
+		w.pay(t, c.Account.Number, "s1", 700)
+		if got := w.balance(t, w.main.ID); got != 700 {
+			t.Errorf("the default one holds %s", got)
+		}
+		_, err = d.Exec(t.Context(), `UPDATE settlement_account SET status = 'INACTIVE' WHERE company_id = $1`, w.company)
+		must(t, err)
+		w.pay(t, c.Account.Number, "s2", 300)
+		if got := w.balance(t, w.other.ID); got != 300 {
+			t.Errorf("the chosen one holds %s", got)
+		}
+	})
+}

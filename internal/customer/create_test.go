@@ -1,0 +1,156 @@
+package customer_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+const tooSoon = "Please wait 60 seconds before requesting another OTP"
+
+func TestACustomerIsFoundByIDAndAddress(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		made, err := w.Create(t.Context(), w.registration("Ada@Example.test"))
+		must(t, err)
+		if made.Message != "OTP sent" || made.Customer.Status != customer.PendingOTP || made.Customer.KYCStatus() != "PENDING" {
+			t.Errorf("created %+v", made)
+		}
+		for _, who := range []string{made.Customer.ID, "Ada@Example.test", "ada@example.TEST"} {
+			c, err := w.Find(t.Context(), w.company, who)
+			must(t, err)
+			if c.ID != made.Customer.ID || c.Email != "Ada@Example.test" || c.Address.City != "Lagos" || c.Account != nil {
+				t.Errorf("%s: %+v", who, c)
+			}
+		}
+		_, err = w.Find(t.Context(), "another", made.Customer.ID)
+		want(t, err, fault.Missing, "Customer not found")
+		_, err = w.Create(t.Context(), w.registration("ADA@example.test"))
+		want(t, err, fault.Refused, "Customer already exists")
+		shown, err := json.Marshal(made.Customer)
+		must(t, err)
+		told := w.told(t)
+		if len(told) != 1 || told[0].Kind != "customer.created" || string(told[0].Data) != string(shown) || strings.Contains(string(shown), bvn) {
+			t.Errorf("the events are %+v", told)
+		}
+	})
+}
+
+func TestWithoutAnOTPThereIsNoCustomer(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		r := w.registration("ada@example.test")
+		w.bank.start = provider.Answer{Outcome: provider.Rejected, Message: "No such number"}
+		_, err := w.Create(t.Context(), r)
+		want(t, err, fault.Refused, "No such number")
+		_, err = w.Find(t.Context(), w.company, "ada@example.test")
+		want(t, err, fault.Missing, "Customer not found")
+		w.bank.start = provider.Answer{}
+		_, err = w.Create(t.Context(), r) // the same number has its cooldown
+		want(t, err, fault.Limited, tooSoon)
+		r.BVN, r.FirstName = secret.NewText("22212345679"), "Adaeze"
+		made, err := w.Create(t.Context(), r) // a corrected one has not
+		must(t, err)
+		list, total, err := w.Customers(t.Context(), w.company, "", 0, 50)
+		must(t, err)
+		if total != 1 || len(list) != 1 || list[0].ID != made.Customer.ID || list[0].FirstName != "Adaeze" || len(w.told(t)) != 1 {
+			t.Errorf("%d customers: %+v", total, list)
+		}
+		if got := w.bank.started[1].BVN.Reveal(); got != "22212345679" {
+			t.Errorf("the OTP went to the phone of %s", got)
+		}
+	})
+}
+
+func TestTwentyCreationsAtOnceSendOneOTP(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		made := 0
+		for range 20 {
+			all.Go(func() {
+				_, err := w.Create(t.Context(), w.registration("ada@example.test"))
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					made++
+				} else if !fault.Is(err, fault.Limited) && !fault.Is(err, fault.Refused) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if made != 1 || len(w.bank.started) != 1 || len(w.told(t)) != 1 {
+			t.Errorf("%d were created, %d OTPs sent, %d events told", made, len(w.bank.started), len(w.told(t)))
+		}
+	})
+}
+
+func TestAnOTPIsSentAgainTwice(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		_, err := w.Create(t.Context(), w.registration("ada@example.test"))
+		must(t, err)
+		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
+		want(t, err, fault.Limited, tooSoon)
+		for range 2 {
+			w.clock.Advance(time.Minute)
+			again, err := w.Resend(t.Context(), w.company, "ada@example.test", nil)
+			must(t, err)
+			if again.Message != "OTP re-sent" {
+				t.Errorf("the default message is %q", again.Message)
+			}
+		}
+		w.clock.Advance(time.Minute)
+		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
+		want(t, err, fault.Limited, "Maximum OTP attempts reached")
+		_, err = w.Resend(t.Context(), w.company, "nobody", nil)
+		want(t, err, fault.Missing, "Customer not found")
+		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0)) // with the last session
+		must(t, err)
+		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
+		want(t, err, fault.Refused, "An account generated already")
+	})
+}
+
+func TestAPageOfCustomersIsARangeOfNumbers(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		for i := range 7 {
+			r := w.registration(fmt.Sprintf("person_%d@example.test", i))
+			r.LastName, r.BVN = fmt.Sprint("Number", i), secret.NewText(fmt.Sprint(22212345670+i))
+			_, err := w.Create(t.Context(), r)
+			must(t, err)
+		}
+		for _, c := range []struct {
+			search        string
+			offset, limit int
+			total         int
+			last          string
+		}{
+			{"", 0, 3, 7, "Number6 Number5 Number4"}, {"", 6, 3, 7, "Number0"}, {"", 9, 3, 7, ""},
+			{"NUMBER3", 0, 3, 1, "Number3"}, {"ada number2", 0, 3, 1, "Number2"}, {"person_", 2, 2, 7, "Number4 Number3"}, {"%", 0, 3, 0, ""},
+		} {
+			list, total, err := w.Customers(t.Context(), w.company, c.search, c.offset, c.limit)
+			must(t, err)
+			var names []string
+			for _, one := range list {
+				names = append(names, one.LastName)
+			}
+			if got := strings.Join(names, " "); total != c.total || got != c.last {
+				t.Errorf("%+v: %d, %s", c, total, got)
+			}
+		}
+	})
+}

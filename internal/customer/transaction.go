@@ -1,0 +1,142 @@
+package customer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// The dense sequences of a company that are ours.
+const (
+	numbers            ledger.Next = "customer"
+	transactionNumbers ledger.Next = "customer.transaction"
+)
+
+// What a transaction is: so far all of them are money that came in.
+const (
+	credit  = "CREDIT"
+	success = "SUCCESS"
+)
+
+// Transaction is money that came into a customer's account.
+type Transaction struct {
+	Company      string
+	ID           string
+	CustomerID   string
+	FirstName    string // the customer's
+	LastName     string
+	SettlementID int64 // where the money went
+	Amount       money.Kobo
+	Type         string
+	Status       string
+	Narration    string
+	SessionID    string // the bank's
+	CreatedAt    time.Time
+}
+
+// MarshalJSON is the transaction as the list of all of them shows it, which is
+// what its event carries. There is no fee, and no sum of nothing for it.
+func (t Transaction) MarshalJSON() ([]byte, error) {
+	type person struct {
+		ID        string `json:"id"`
+		FirstName string `json:"firstName"`
+		LastName  string `json:"lastName"`
+	}
+	return json.Marshal(struct {
+		ID        string     `json:"id"`
+		Amount    money.Kobo `json:"amount"`
+		Type      string     `json:"type"`
+		Status    string     `json:"status"`
+		Fee       *string    `json:"fee"`
+		Narration string     `json:"narration"`
+		SessionID string     `json:"sessionId"`
+		CreatedAt string     `json:"createdAt"`
+		Currency  currency   `json:"currency"`
+		Customer  person     `json:"customer"`
+	}{
+		t.ID, t.Amount, t.Type, t.Status, nil, t.Narration, t.SessionID, clock.Text(t.CreatedAt), naira,
+		person{t.CustomerID, t.FirstName, t.LastName},
+	})
+}
+
+// take says what goes with a credit on a customer's account: the transaction and
+// its event, in the unit that credits the settlement account.
+func (s *Service) take(ctx context.Context, company string, c settlement.Credit) (settlement.Taking, bool, error) {
+	owner, err := s.findByAccount(ctx, company, c.Account)
+	if errors.Is(err, db.ErrNone) {
+		return settlement.Taking{}, false, nil
+	}
+	if err != nil {
+		return settlement.Taking{}, false, err
+	}
+	settlementID, err := s.landing(ctx, company, owner.Account.SettlementID)
+	if err != nil {
+		return settlement.Taking{}, false, err
+	}
+	t := Transaction{
+		Company: company, ID: c.ID, CustomerID: owner.ID, FirstName: owner.FirstName, LastName: owner.LastName,
+		SettlementID: settlementID, Amount: c.Amount, Type: credit, Status: success,
+		Narration: c.Narration, SessionID: c.Session, CreatedAt: s.clock.Now(),
+	}
+	return settlement.Taking{SettlementID: settlementID, Notes: []db.Record{
+		t.record(), event.New(company, event.TransactionCredit, t, t.CreatedAt),
+	}}, true, nil
+}
+
+// landing is the settlement account that a credit goes into: the customer's own
+// while it is active, or the default one. When all of them are switched off the
+// money is still the company's, and goes where it was to go.
+func (s *Service) landing(ctx context.Context, company string, chosen int64) (int64, error) {
+	if chosen != 0 {
+		active, err := s.settlements.Active(ctx, company, chosen)
+		if active || err != nil {
+			return chosen, err
+		}
+	}
+	d, err := s.settlements.Default(ctx, company)
+	if fault.Is(err, fault.Missing) && chosen != 0 {
+		return chosen, nil
+	}
+	return d.ID, err
+}
+
+// Transactions are limit of the company's transactions after the first offset,
+// newest first, and how many there are in all. A page is a range of their
+// numbers, so the last of a million pages is as near as the first.
+func (s *Service) Transactions(ctx context.Context, company string, offset, limit int) ([]Transaction, int, error) {
+	last, err := s.book.Last(ctx, company, transactionNumbers)
+	if err != nil {
+		return nil, 0, err
+	}
+	high := last - int64(offset)
+	list, err := s.transactions(ctx, company, high, high-int64(limit))
+	return list, int(last), err
+}
+
+// mostOfOne is how many transactions of one customer are shown (wallet-api.md,
+// Limits).
+const mostOfOne = 50
+
+// TransactionsOf are the newest transactions of one customer, by id; none for a
+// customer that does not exist.
+func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
+	return s.transactionsOf(ctx, company, customerID, mostOfOne)
+}
+
+// Transaction is one transaction of one customer.
+func (s *Service) Transaction(ctx context.Context, company, customerID, transactionID string) (Transaction, error) {
+	t, err := s.findTransaction(ctx, company, customerID, transactionID)
+	if errors.Is(err, db.ErrNone) {
+		err = fault.New(fault.Missing, "Transaction not found")
+	}
+	return t, err
+}
