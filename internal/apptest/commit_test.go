@@ -1,0 +1,93 @@
+package apptest_test
+
+import (
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// A COMMIT that was sent and not answered is looked up before anybody is told.
+func TestALostCommitIsLookedUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		fate      func(waiting func()) func(forward, closeClient func())
+		committed bool
+	}{
+		"it never arrived": {func(func()) func(_, _ func()) {
+			return func(_, closeClient func()) { closeClient() }
+		}, false},
+		"it was done and the answer lost": {func(func()) func(_, _ func()) {
+			return func(forward, closeClient func()) { forward(); closeClient() }
+		}, true},
+		// The look-up comes before the COMMIT is carried out, and must wait for it.
+		"it was done late": {func(waiting func()) func(_, _ func()) {
+			return func(forward, closeClient func()) { closeClient(); waiting(); forward() }
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := dbtest.URL(t, db.Postgres)
+			proxy, through := apptest.NewProxy(t, database)
+			direct := dbtest.Open(t, database)
+			book := ledger.New(dbtest.Open(t, through), clock.System{})
+			unit := founded(t, book)
+			proxy.AtCommit(c.fate(func() { someoneWaits(t, direct) }))
+			err := book.Commit(t.Context(), unit)
+			got, readErr := ledger.New(direct, clock.System{}).Balance(t.Context(), unit.Company, "b")
+			if readErr != nil {
+				t.Fatal(readErr)
+			}
+			if happened := got == 30; happened != c.committed {
+				t.Fatalf("the proxy did not do its work: balance %d", got)
+			}
+			if c.committed && err != nil || !c.committed && !fault.Is(err, fault.Unavailable) {
+				t.Errorf("committed: %v; the caller was told %v", c.committed, err)
+			}
+			// Whoever was told that nothing happened may try again.
+			if err != nil {
+				err = book.Commit(t.Context(), unit)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report, err := ledger.Verify(t.Context(), direct, unit.Company); err != nil || len(report.Wrongs) > 0 {
+				t.Errorf("the book: %v, %v", report.Wrongs, err)
+			}
+		})
+	}
+}
+
+// founded makes a company with two accounts, and is a transfer between them that
+// is not committed yet.
+func founded(t *testing.T, book *ledger.Book) ledger.Unit {
+	t.Helper()
+	company := id.Cuid()
+	err := book.Commit(t.Context(), ledger.Unit{
+		Company: company, Found: true,
+		Open: []ledger.Account{{ID: "a", Floor: money.NoFloor}, {ID: "b"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger.Unit{Company: company, Transfers: []ledger.Transfer{{
+		ID: id.New(), Debit: "a", Credit: "b", Amount: 30, Kind: "test",
+	}}}
+}
+
+// someoneWaits returns when a transaction waits for another one's lock.
+func someoneWaits(t *testing.T, d *db.DB) {
+	apptest.Eventually(t, func() string {
+		n, err := db.One(t.Context(), d, db.Value[int64],
+			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+		if err != nil || n == 0 {
+			return "nobody waits for a lock"
+		}
+		return ""
+	})
+}

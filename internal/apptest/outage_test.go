@@ -1,0 +1,206 @@
+package apptest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// behind is a program whose PostgreSQL is reached through a proxy.
+func behind(t *testing.T, options ...apptest.Option) (*apptest.Program, *apptest.Proxy) {
+	t.Helper()
+	home := apptest.NewHome(t, db.Postgres)
+	proxy, through := apptest.NewProxy(t, home.Database)
+	home.Database = through
+	return home.Start(t, options...), proxy
+}
+
+// absences are requests that need the database, and how each area of the
+// contract says that it is away.
+func absences(c *apptest.Client, o apptest.Order) []struct{ method, path, body string } {
+	const (
+		vtu     = `{"success":false,"message":"Service temporarily unavailable"}`
+		account = `{"status":"error","message":"Service temporarily unavailable"}`
+	)
+	return []struct{ method, path, body string }{
+		{http.MethodPost, apptest.PurchaseData, vtu},
+		{http.MethodGet, "/api/v1/vtu/services", vtu},
+		{http.MethodGet, "/api/v1/vtu/category/" + o.ServiceCategoryID + "/products", vtu},
+		{http.MethodGet, "/api/v1/vtu/transactions", vtu},
+		{http.MethodGet, "/api/v1/vtu/transaction/" + o.IdempotencyKey, vtu},
+		{http.MethodGet, "/api/v1/settlement/accounts", account},
+		{http.MethodGet, "/api/v1/outcomes", account},
+		{http.MethodGet, "/api/v1/events", account},
+		{http.MethodGet, "/api/v1/events?wait=5&after=100", account},
+		{http.MethodGet, "/api/v1/integrity", account},
+	}
+}
+
+func TestADatabaseThatGoesAwayAndComesBack(t *testing.T) {
+	t.Parallel()
+	p, proxy := behind(t)
+	order := p.Order(p.Bundle(), "while-away", "10")
+	proxy.Cut()
+	for _, q := range absences(p.Client, order) {
+		var body any
+		if q.method == http.MethodPost {
+			body = order
+		}
+		if a := p.Do(q.method, q.path, body); a.Status != http.StatusServiceUnavailable || a.Body != q.body+"\n" {
+			t.Errorf("%s %s: %s", q.method, q.path, a)
+		}
+	}
+	_, a, err := p.Tokens(t.Context())
+	if err != nil || a.Status != http.StatusServiceUnavailable || a.Body != `{"message":"Service temporarily unavailable"}`+"\n" {
+		t.Errorf("tokens: %s %v", a, err)
+	}
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusServiceUnavailable, "/openapi.json": http.StatusOK} {
+		if a, err := p.Raw(t.Context(), http.MethodGet, path, nil); err != nil || a.Status != want {
+			t.Errorf("%s: %s %v", path, a, err)
+		}
+	}
+	proxy.Mend()
+	apptest.Eventually(t, func() string {
+		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK {
+			return a.String()
+		}
+		return ""
+	})
+	if n := len(p.Audit(t, apptest.DevFloat)); n != 0 {
+		t.Errorf("%d purchases that were answered 503", n)
+	}
+	p.Bought(p.Buy(order))
+	p.Audit(t, apptest.DevFloat)
+}
+
+// The gate remembers a company for thirty seconds; then a database that is away
+// means that nobody can be let in, and nobody is called a stranger.
+func TestTheGateIsUnsureWithoutItsDatabase(t *testing.T) {
+	t.Parallel()
+	p, proxy := behind(t)
+	p.Balance(p.SettlementID)
+	p.Advance(time.Minute)
+	proxy.Cut()
+	a := p.Do(http.MethodGet, "/api/v1/settlement/accounts", nil)
+	if a.Status != http.StatusServiceUnavailable || a.Body != `{"message":"Service temporarily unavailable"}`+"\n" {
+		t.Errorf("the gate: %s", a)
+	}
+}
+
+// The provider has been paid when the database goes away: the purchase is
+// PENDING, and the resolver finds the truth when it is back.
+func TestADatabaseLostDuringTheCall(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	p, proxy := behind(t, apptest.Around(g.around))
+	order := p.Order(p.Bundle(), "lost-outcome", "10")
+	first := ask(t, p.Client, order, header, "lost-outcome")
+	await(t, g.entered)
+	proxy.Cut()
+	close(g.open)
+	a := await(t, first)
+	if tr := p.Bought(a); tr.Status != "PENDING" {
+		t.Errorf("the outcome could not be written: %s", a)
+	}
+	proxy.Mend()
+	apptest.Eventually(t, func() string {
+		if a := p.Do(http.MethodGet, "/api/v1/vtu/transaction/lost-outcome", nil); a.Status != http.StatusOK {
+			return a.String()
+		}
+		return ""
+	})
+	p.Audit(t, apptest.DevFloat)
+	p.Advance(time.Minute)
+	resolved(t, p.Client)
+	if tr := p.Transaction("lost-outcome"); tr.Status != "SUCCESS" {
+		t.Errorf("in the end: %+v", tr)
+	}
+	p.Audit(t, apptest.DevFloat)
+}
+
+// A purchase whose COMMIT gets no answer is looked up: what happened goes on,
+// and what did not is a 503 that may be repeated.
+func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
+	t.Parallel()
+	p, proxy := behind(t)
+	bundle := p.Bundle()
+	proxy.AtCommit(func(forward, closeClient func()) { forward(); closeClient() })
+	if tr := p.Bought(p.Buy(p.Order(bundle, "committed", "10"))); tr.Status != "SUCCESS" {
+		t.Errorf("its first unit was committed: %+v", tr)
+	}
+	proxy.AtCommit(func(_, closeClient func()) { closeClient() })
+	order := p.Order(bundle, "not-committed", "10")
+	p.Buy(order, header, "h").Want(t, http.StatusServiceUnavailable)
+	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
+		t.Errorf("%d purchases", n)
+	}
+	if tr := p.Bought(p.Buy(order, header, "h")); tr.Status != "SUCCESS" {
+		t.Errorf("repeated: %+v", tr)
+	}
+	p.Audit(t, apptest.DevFloat)
+}
+
+// A disk without room refuses with a 503 and leaves nothing half done; room is
+// all it takes to go on.
+func TestAFullDisk(t *testing.T) {
+	t.Parallel()
+	p := apptest.Start(t, db.SQLite)
+	bundle := p.Bundle()
+	pragma(t, p, "PRAGMA max_page_count = 1") // SQLite takes this for "no more than now"
+	bought := 0
+	for i := 0; ; i++ {
+		a := p.Buy(p.Order(bundle, fmt.Sprintf("full-%d", i), "10"))
+		if a.Status == http.StatusServiceUnavailable {
+			if a.Body != `{"success":false,"message":"Service temporarily unavailable"}`+"\n" {
+				t.Errorf("full: %s", a)
+			}
+			break
+		}
+		if bought++; bought > 1000 {
+			t.Fatal("the disk does not fill up")
+		}
+		p.Bought(a)
+	}
+	transactions := p.Audit(t, apptest.DevFloat)
+	if len(transactions) != bought {
+		t.Errorf("%d purchases were answered 200, and there are %d", bought, len(transactions))
+	}
+	pragma(t, p, "PRAGMA max_page_count = 1000000")
+	p.Bought(p.Buy(p.Order(bundle, "room", "10")))
+	p.Advance(time.Minute)
+	resolved(t, p.Client)
+	p.Audit(t, apptest.DevFloat)
+}
+
+// A file that cannot be written is a 503 too; what can be read is answered.
+func TestAReadOnlyFile(t *testing.T) {
+	t.Parallel()
+	p := apptest.Start(t, db.SQLite)
+	bundle := p.Bundle()
+	p.Bought(p.Buy(p.Order(bundle, "before", "10")))
+	pragma(t, p, "PRAGMA query_only = 1")
+	p.Buy(p.Order(bundle, "read-only", "10"), header, "h").Want(t, http.StatusServiceUnavailable)
+	if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusServiceUnavailable {
+		t.Errorf("ready, with a file that is read-only: %s %v", a, err)
+	}
+	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
+		t.Errorf("%d purchases", n)
+	}
+	p.Stop()
+	again := p.Home.Start(t)
+	again.Bought(again.Buy(again.Order(bundle, "read-only", "10"), header, "h"))
+	again.Audit(t, apptest.DevFloat)
+}
+
+// pragma tells the one connection that writes.
+func pragma(t *testing.T, p *apptest.Program, statement string) {
+	t.Helper()
+	if _, err := p.App.DB.Exec(context.WithoutCancel(t.Context()), statement); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,182 @@
+package apptest
+
+import (
+	"bytes"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Proxy stands between a program and PostgreSQL, and breaks the line when it is
+// told to.
+type Proxy struct {
+	listener net.Listener
+	server   string
+
+	mu    sync.Mutex
+	lines map[*line]bool
+	cut   bool
+	fate  func(forward, closeClient func())
+	tasks sync.WaitGroup
+}
+
+// line is one connection through the proxy.
+type line struct {
+	client, server net.Conn
+	// silent is set once the client is to hear nothing more; what the server
+	// says is then only noticed.
+	silent   atomic.Bool
+	answered chan struct{}
+}
+
+// forward gives the server a last word of the client, and waits for its answer.
+func (l *line) forward(word []byte) {
+	l.silent.Store(true)
+	if _, err := l.server.Write(word); err == nil {
+		<-l.answered
+	}
+}
+
+func (l *line) close() {
+	_ = l.client.Close() // either may be closed already
+	_ = l.server.Close()
+}
+
+// NewProxy is a proxy in front of a database, and the URL that leads through it.
+// On that way statements travel as text, so that the proxy can read them.
+func NewProxy(t testing.TB, database string) (*Proxy, string) {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{listener: listener, server: u.Host, lines: map[*line]bool{}}
+	u.Host = listener.Addr().String()
+	query := u.Query()
+	query.Set("default_query_exec_mode", "cache_describe")
+	u.RawQuery = query.Encode()
+	p.tasks.Go(p.accept)
+	t.Cleanup(func() {
+		_ = listener.Close()
+		p.Cut()
+		p.tasks.Wait()
+	})
+	return p, u.String()
+}
+
+// Cut breaks all lines, and every new one as soon as it is made.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = true
+	for l := range p.lines {
+		l.close()
+	}
+}
+
+// Mend lets new lines through again.
+func (p *Proxy) Mend() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = false
+}
+
+// AtCommit has fate decide what becomes of the next COMMIT that a client sends:
+// it may forward it to the server, which then answers to nobody, and it may close
+// the client's connection, in the order of its choice.
+func (p *Proxy) AtCommit(fate func(forward, closeClient func())) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fate = fate
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", p.server)
+		if err != nil {
+			_ = client.Close()
+			continue
+		}
+		l := &line{client: client, server: server, answered: make(chan struct{})}
+		p.mu.Lock()
+		p.lines[l] = true
+		if p.cut {
+			l.close()
+		}
+		p.mu.Unlock()
+		p.tasks.Go(func() { p.fromClient(l) })
+		p.tasks.Go(func() { p.fromServer(l) })
+	}
+}
+
+// fromClient passes on what the client says, until it says COMMIT and that has
+// a fate.
+func (p *Proxy) fromClient(l *line) {
+	defer p.forget(l)
+	buffer, tail := make([]byte, 64<<10), []byte(nil)
+	for {
+		n, err := l.client.Read(buffer)
+		if err != nil {
+			return
+		}
+		said := append(tail, buffer[:n]...)
+		if fate := p.fateOf(said); fate != nil {
+			chunk := bytes.Clone(buffer[:n])
+			fate(func() { l.forward(chunk) }, func() { _ = l.client.Close() })
+			return
+		}
+		tail = bytes.Clone(said[max(0, len(said)-len(commit)):])
+		if _, err := l.server.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// A COMMIT that is only being prepared is not executed in the same breath.
+var (
+	commit  = []byte("COMMIT")
+	execute = []byte("E\x00\x00\x00\x09\x00\x00\x00\x00\x00")
+)
+
+func (p *Proxy) fateOf(said []byte) func(forward, closeClient func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fate == nil || !bytes.Contains(said, commit) || !bytes.Contains(said, execute) {
+		return nil
+	}
+	fate := p.fate
+	p.fate = nil
+	return fate
+}
+
+func (p *Proxy) fromServer(l *line) {
+	defer p.forget(l)
+	defer close(l.answered)
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := l.server.Read(buffer)
+		if err == nil && !l.silent.Load() {
+			_, err = l.client.Write(buffer[:n])
+		}
+		if err != nil || l.silent.Load() {
+			return
+		}
+	}
+}
+
+func (p *Proxy) forget(l *line) {
+	l.close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.lines, l)
+}
