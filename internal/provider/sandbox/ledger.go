@@ -37,7 +37,10 @@ func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]ledgerRow, 0, len(sales)+len(transfers))
+	rows, err := s.vtpassLedger(r.Context(), reference)
+	if err != nil {
+		return nil, err
+	}
 	for _, v := range sales {
 		rows = append(rows, ledgerRow{
 			Reference: v.reference, Kind: v.kind, Amount: v.amount, Status: v.status, Number: masked(v.number),

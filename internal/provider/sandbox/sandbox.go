@@ -222,6 +222,7 @@ func (s *Sandbox) SafeHaven(baseURL string) safehaven.Config {
 func (s *Sandbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/sandbox/", s.Control())
+	mux.Handle("/vtpass/", s.vtpass())
 	mux.HandleFunc("POST /oauth2/token", s.token)
 	mux.Handle("GET /vas/services", s.known(s.services))
 	mux.Handle("GET /vas/service/{id}/service-categories", s.known(s.categories))
