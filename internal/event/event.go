@@ -31,6 +31,10 @@ const (
 	AccountGenerated        = "customer.account_generated"
 	TransactionCredit       = "transaction.credit"
 
+	VirtualAccountSuccess     = "virtual_account.success"
+	VirtualAccountFailed      = "virtual_account.failed"
+	VirtualAccountLatePayment = "virtual_account.late_payment"
+
 	PayoutPending  = "payout.pending"
 	PayoutSuccess  = "payout.success"
 	PayoutFailed   = "payout.failed"

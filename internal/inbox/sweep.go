@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (s *Service) sweepPage(ctx context.Context, bank provider.Receiver, at swee
 			continue
 		}
 		if after.roundAt.Sub(in.At) > tooLong {
-			if err := s.Ask(ctx, in.SessionID, Unfinished, "a credit on the list of "+at.provider+" is not in the books after 72 hours: "+trouble); err != nil {
+			if err := s.Ask(ctx, cmp.Or(in.SessionID, in.ProviderID, "unnamed"), Unfinished, "a credit on the list of "+at.provider+" is not in the books after 72 hours: "+trouble); err != nil {
 				return at, false, err
 			}
 			continue

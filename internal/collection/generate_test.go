@@ -1,0 +1,186 @@
+package collection_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/collection"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+func TestGenerate(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		second, err := h.settlements.Create(t.Context(), me, h.main.Company, "Second")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := h.asks("order-1", 5000)
+		r.SettlementID, r.ValidFor, r.AccountName, r.Control = second.ID, 300*time.Second, "Shop", provider.OverPayment
+		c := h.generates(r)
+		if c.State != collection.Pending || c.SettlementID != second.ID || !c.ExpiresAt.Equal(h.clock.Now().Add(300*time.Second)) ||
+			c.AccountNumber == "" || c.AccountName != "KOBO CHECKOUT" || c.BankName != "Safe Haven MFB" {
+			t.Errorf("%+v", c)
+		}
+		if asked := h.bank.seen[0]; asked.Amount != 5000 || asked.Control != provider.OverPayment || asked.AccountName != "Shop" ||
+			asked.ValidFor != 300*time.Second || asked.Reference == "" || asked.Reference == c.ID {
+			t.Errorf("%+v", asked)
+		}
+		found, err := h.Find(t.Context(), c.Company, c.ID)
+		if err != nil || found != c {
+			t.Errorf("said %+v, is %+v, %v", c, found, err)
+		}
+		for _, wrong := range [][2]string{{h.account().Company, c.ID}, {c.Company, "nothing"}} {
+			if _, err := h.Find(t.Context(), wrong[0], wrong[1]); !fault.Is(err, fault.Missing) {
+				t.Errorf("%q: %v", wrong, err)
+			}
+		}
+	})
+}
+
+func TestTheSameReferenceIsTheSameCollection(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		c := h.generates(h.asks("order-1", 5000))
+		explicit := h.asks("order-1", 5000)
+		explicit.ValidFor, explicit.Control = 15*time.Minute, provider.Fixed
+		for _, r := range []collection.Request{h.asks("order-1", 5000), explicit} {
+			if again := h.generates(r); again != c {
+				t.Errorf("%+v", again)
+			}
+		}
+		h.passes(time.Hour)
+		if again := h.generates(explicit); again.ID != c.ID || again.State != collection.Failed {
+			t.Errorf("%+v", again)
+		}
+		if _, err := h.Generate(t.Context(), h.asks("order-1", 5001)); !fault.Is(err, fault.Refused) {
+			t.Errorf("another request: %v", err)
+		}
+		if n := len(h.bank.seen); n != 1 {
+			t.Errorf("the bank was asked %d times", n)
+		}
+		// The reference is the company's own.
+		other := h.account()
+		if c2 := h.generates(collection.Request{Company: other.Company, ExternalReference: "order-1", Amount: 5000}); c2.ID == c.ID {
+			t.Error("two companies have one collection")
+		}
+	})
+}
+
+func TestFiftyRequestsOpenOneAccount(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		var mu sync.Mutex
+		ids := map[string]bool{}
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				c, err := h.Generate(context.Background(), h.asks("order-1", 5000))
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case fault.Is(err, fault.Conflict): // the first is still being answered
+				case err != nil:
+					t.Error(err)
+				default:
+					ids[c.ID] = true
+				}
+			})
+		}
+		all.Wait()
+		if len(ids) != 1 || len(h.bank.seen) != 1 {
+			t.Errorf("%d collections, %d accounts", len(ids), len(h.bank.seen))
+		}
+	})
+}
+
+func TestWhatTheBankMayAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		next func(a *provider.VirtualAccountAnswer)
+		kind fault.Kind
+	}{
+		"nothing":       {func(a *provider.VirtualAccountAnswer) { *a = provider.VirtualAccountAnswer{} }, fault.Unavailable},
+		"no account":    {func(a *provider.VirtualAccountAnswer) { a.Number = "" }, fault.Unavailable},
+		"a panic":       {func(*provider.VirtualAccountAnswer) { panic("a plug's mistake") }, fault.Unavailable},
+		"no connection": {func(a *provider.VirtualAccountAnswer) { a.Outcome, a.Code = provider.Rejected, provider.CodeNotSent }, fault.Unavailable},
+		"no": {func(a *provider.VirtualAccountAnswer) {
+			a.Answer = provider.Answer{Outcome: provider.Rejected, Code: "400", Message: "Amount too small"}
+		}, fault.Refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, h *house) {
+				h.bank.next = c.next
+				_, err := h.Generate(t.Context(), h.asks("order-1", 5000))
+				if !fault.Is(err, c.kind) || c.kind == fault.Refused && fault.Of(err).Message != "Failed to generate virtual account. Amount too small" {
+					t.Errorf("%v", err)
+				}
+				// The same again opens one, under a reference of its own.
+				got := h.generates(h.asks("order-1", 5000))
+				if len(h.bank.seen) != 2 || h.bank.seen[0].Reference == h.bank.seen[1].Reference {
+					t.Errorf("%+v", h.bank.seen)
+				}
+				h.pays("s-1", got.AccountNumber, 5000)
+				h.is(got, collection.Success, 5000)
+			})
+		})
+	}
+}
+
+func TestWhereTheMoneyGoesIsKnownBefore(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		foreign := h.account()
+		r := h.asks("order-1", 5000)
+		r.SettlementID = foreign.ID
+		if _, err := h.Generate(t.Context(), r); err == nil || !strings.Contains(err.Error(), "Settlement account not found") {
+			t.Errorf("%v", err)
+		}
+		if len(h.bank.seen) != 0 {
+			t.Error("the bank was asked")
+		}
+	})
+}
+
+// A request with an Idempotency-Key is cut off after its intent was written: the
+// same request later goes on where it stopped, and its answer is stored.
+func TestACutOffRequestGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		keys := idempotency.NewService(h.db, h.book, h.clock)
+		render := func(result any, err error) idempotency.Answer {
+			if err != nil {
+				return idempotency.Answer{Status: 400, Body: []byte(err.Error())}
+			}
+			return idempotency.Answer{Status: 200, Body: []byte(result.(collection.Collection).ID)}
+		}
+		open := func() (*idempotency.Key, *idempotency.Answer) {
+			t.Helper()
+			k, a, err := keys.Open(t.Context(), h.main.Company, "key-1", "f")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k != nil {
+				k.Render(render)
+			}
+			return k, a
+		}
+		r := h.asks("order-1", 5000)
+		r.Key, _ = open()
+		h.bank.next = func(a *provider.VirtualAccountAnswer) { *a = provider.VirtualAccountAnswer{} }
+		if _, err := h.Generate(t.Context(), r); !fault.Is(err, fault.Unavailable) {
+			t.Fatal(err)
+		}
+		if _, _, err := keys.Open(t.Context(), h.main.Company, "key-1", "f"); !fault.Is(err, fault.Conflict) {
+			t.Errorf("while it may still run: %v", err)
+		}
+		h.clock.Advance(2 * time.Second)
+		r.Key, _ = open()
+		if r.Key.Subject() == "" {
+			t.Fatal("the key has forgotten what it began")
+		}
+		c := h.generates(r)
+		if _, a := open(); a == nil || a.Status != 200 || string(a.Body) != c.ID {
+			t.Errorf("%+v", a)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// ExpireJob is the kind of job that ends the waiting.
+const ExpireJob = "collection.expire"
+
+// Why money did not complete its collection.
+const (
+	tooLate     = "EXPIRED"
+	paidBefore  = "ALREADY_PAID"
+	wrongAmount = "WRONG_AMOUNT"
+)
+
+// told is what an event says of a collection: what GET shows, its id, and for
+// money that came in, the payment.
+type told struct {
+	ID                   string `json:"id"`
+	VirtualTransactionID string `json:"virtual_trx_id"`
+	shown
+	SettlementID int64 `json:"settlementId"`
+	*paid
+}
+
+type paid struct {
+	PaidAmount money.Kobo `json:"paidAmount"`
+	PaidAt     string     `json:"paidAt"`
+	SessionID  string     `json:"sessionId"`
+	SenderName string     `json:"senderName"`
+	Narration  string     `json:"narration"`
+	Reason     string     `json:"reason,omitempty"`
+}
+
+func (c Collection) told(p *paid) told { return told{c.ID, c.ID, c.shown(), c.SettlementID, p} }
+
+// accepts tells whether a payment completes the collection, or why not.
+func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
+	fits := amount == c.Amount
+	switch c.Control {
+	case provider.UnderPayment:
+		fits = amount <= c.Amount
+	case provider.OverPayment:
+		fits = amount >= c.Amount
+	}
+	switch {
+	case c.State == Success:
+		return paidBefore
+	case c.State == Failed || at.After(c.ExpiresAt):
+		return tooLate
+	case !fits:
+		return wrongAmount
+	}
+	return ""
+}
+
+// take takes a credit on one of the company's virtual accounts. When it pays
+// what was asked for, the collection succeeds in the credit's own commit; if it
+// has moved on meanwhile, we are asked again.
+func (s *Service) take(ctx context.Context, company string, credit settlement.Credit) (settlement.Taking, bool, error) {
+	c, err := s.of(ctx, company, credit)
+	if errors.Is(err, db.ErrNone) {
+		return settlement.Taking{}, false, nil
+	}
+	if err != nil {
+		return settlement.Taking{}, false, err
+	}
+	now := s.clock.Now()
+	if credit.At.IsZero() {
+		credit.At = now
+	}
+	taking := settlement.Taking{SettlementID: c.SettlementID, Kind: "collection"}
+	payment := &paid{
+		PaidAmount: credit.Amount, PaidAt: clock.Text(credit.At), SessionID: credit.Session,
+		SenderName: credit.SenderName, Narration: credit.Narration, Reason: c.accepts(credit.Amount, credit.At),
+	}
+	kind := event.VirtualAccountLatePayment
+	if payment.Reason == "" {
+		kind = event.VirtualAccountSuccess
+		c.State, c.CreditID, c.UpdatedAt = Success, credit.ID, now
+		taking.Moves = []ledger.Move{c.move(Pending)}
+	}
+	taking.Notes = []db.Record{event.New(company, kind, c.told(payment), now)}
+	return taking, true, nil
+}
+
+// of is the collection that a credit is for.
+func (s *Service) of(ctx context.Context, company string, credit settlement.Credit) (Collection, error) {
+	if credit.Reference != "" {
+		c, err := s.byReference(ctx, company, credit.Reference)
+		if err == nil && c.AccountNumber == credit.Account || err != nil && !errors.Is(err, db.ErrNone) {
+			return c, err
+		}
+	}
+	return s.byAccount(ctx, company, credit.Account)
+}
+
+// Expire is the work of an ExpireJob: a payment that has not come by now will
+// come late.
+func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err error) {
+	c, err := s.find(ctx, j.Company, j.Subject)
+	if err != nil {
+		return time.Time{}, err
+	}
+	now := s.clock.Now()
+	switch {
+	case c.State != Pending:
+		return time.Time{}, nil
+	case now.Before(c.ExpiresAt):
+		return c.ExpiresAt, nil
+	}
+	c.State, c.UpdatedAt = Failed, now
+	err = s.book.Commit(ctx, ledger.Unit{
+		Company: c.Company,
+		Moves:   []ledger.Move{c.move(Pending)},
+		Notes:   []db.Record{event.New(c.Company, event.VirtualAccountFailed, c.told(nil), now)},
+	})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		return time.Time{}, nil // it was paid at the last moment
+	}
+	return time.Time{}, err
+}
