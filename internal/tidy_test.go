@@ -18,7 +18,8 @@ const (
 
 // floats are the files that may use floating point: never for money.
 var floats = map[string]string{
-	"internal/api/limit.go": "requests a second, as golang.org/x/time/rate counts them",
+	"internal/api/limit.go":            "requests a second, as golang.org/x/time/rate counts them",
+	"internal/report/statement_pdf.go": "millimetres on paper",
 }
 
 // ownTime are packages whose rows and schedules carry instants: they ask their

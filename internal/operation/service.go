@@ -184,7 +184,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 func (s *Service) settle(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
 	if o.State == Failed {
-		return []ledger.Transfer{o.transfer(r.Clearing, r.Settlement, o.Amount+o.Fee, "refund")}
+		return []ledger.Transfer{o.transfer(r.Clearing, r.Settlement, o.Amount+o.Fee, "Refund")}
 	}
 	out := []ledger.Transfer{o.transfer(r.Clearing, r.Provider, o.Amount, "settled")}
 	if o.Fee > 0 {

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Holder is whose a settlement account is.
+type Holder struct {
+	Company string // the company's name
+	Account string // the settlement account's name
+	Number  string // of the first bank account that feeds it; "" for none
+	Bank    string
+	Since   time.Time // when the settlement account was opened
+}
+
+// Statement is what happened in one settlement account in a period: a run of its
+// chain of entries, so that the closing balance of one period is the opening
+// balance of the next. Entries never change, so a statement may be read for as
+// long as it takes, in pieces, and is always the same.
+type Statement struct {
+	Holder           Holder
+	SettlementID     int64
+	From, To         time.Time // zero From: from the beginning. To is not part of it
+	MadeAt           time.Time
+	Opening, Closing money.Kobo
+	Credits, Debits  money.Kobo // all of them; fees are debits
+	Count            int64
+
+	db      *db.DB
+	company string
+	span    span
+}
+
+// Statement is the statement of a settlement account. A zero From is the
+// beginning; a zero To is now.
+func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
+	now := s.clock.Now()
+	if to.IsZero() || to.After(now) {
+		to = now
+	}
+	out := &Statement{SettlementID: settlementID, From: from, To: to, MadeAt: now, db: s.db, company: company}
+	var err error
+	if out.Holder, err = holder(ctx, s.db, company, settlementID); errors.Is(err, db.ErrNone) {
+		return nil, fault.New(fault.Missing, "Settlement account not found")
+	}
+	if err != nil {
+		return nil, err
+	}
+	spans, err := s.spans(ctx, company, EntryFilter{SettlementID: settlementID, From: from, To: to})
+	if err != nil || len(spans) == 0 {
+		return out, err
+	}
+	p := spans[0]
+	p.end = max(p.end, p.first)
+	out.span, out.Count = p, p.len()
+	if out.Opening, err = balanceBefore(ctx, s.db, company, p.account, p.first); err != nil {
+		return nil, err
+	}
+	if out.Closing, err = balanceBefore(ctx, s.db, company, p.account, p.end); err != nil {
+		return nil, err
+	}
+	out.Credits, out.Debits, err = sums(ctx, s.db, company, p)
+	return out, err
+}
+
+// opened is when the period begins: with the account, if nobody said otherwise.
+func (s *Statement) opened() time.Time {
+	if s.From.IsZero() {
+		return s.Holder.Since
+	}
+	return s.From
+}
+
+// last is the last instant of the period.
+func (s *Statement) last() time.Time { return s.To.Add(-time.Microsecond) }
+
+// Name is a file name for the statement, without its ending.
+func (s *Statement) Name() string {
+	return fmt.Sprintf("statement-%d-%s-%s", s.SettlementID, s.opened().Format(time.DateOnly), s.last().Format(time.DateOnly))
+}
+
+// piece is how many entries are read at a time.
+const piece = 2000
+
+// Each calls do for every entry, the oldest first. It adds them up again on the
+// way: a statement that does not come to its own closing balance is an error,
+// and no statement.
+func (s *Statement) Each(ctx context.Context, do func(Entry) error) error {
+	running, credits, debits, seen := s.Opening, money.Kobo(0), money.Kobo(0), int64(0)
+	for at := s.span.first; at < s.span.end; at += piece {
+		part := span{s.span.account, at, min(at+piece, s.span.end)}
+		list, err := nextEntries(ctx, s.db, s.company, part)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			if e.Previous != running {
+				return fmt.Errorf("report: %s: entry %d begins at %d kobo, not at %d", s.span.account, e.sequence, e.Previous, running)
+			}
+			running = e.Current
+			if seen++; e.Credit {
+				credits += e.Moved()
+			} else {
+				debits -= e.Moved()
+			}
+			if err := do(e); err != nil {
+				return err
+			}
+		}
+	}
+	if running != s.Closing || credits != s.Credits || debits != s.Debits || seen != s.Count || s.Opening+credits-debits != s.Closing {
+		return fmt.Errorf("report: the statement of %s does not add up", settlement.LedgerAccount(s.SettlementID))
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"context"
+	"encoding/csv"
+	"io"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// headings are the columns of a statement. Debits hold the fee: opening balance
+// and credits, less debits, are the closing balance.
+var headings = []string{"Date (UTC)", "Reference", "Source", "Narration", "Debit (NGN)", "Credit (NGN)", "Balance (NGN)", "of which fee (NGN)"}
+
+// CSV writes the statement as comma-separated text. Its first and last rows are
+// the opening and the closing balance.
+func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
+	out := csv.NewWriter(w)
+	// The writer keeps its first error and Flush leaves it to Error.
+	_ = out.Write(headings)
+	_ = out.Write([]string{clock.Text(s.opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), ""})
+	err := s.Each(ctx, func(e Entry) error {
+		debit, credit := sides(e)
+		return out.Write([]string{
+			clock.Text(e.CreatedAt), harmless(e.Reference), e.Source, harmless(e.Narration), debit, credit, e.Current.Decimal(), some(e.Fee),
+		})
+	})
+	if err != nil {
+		return err
+	}
+	_ = out.Write([]string{clock.Text(s.To), "", "", "Closing balance", "", "", s.Closing.Decimal(), ""})
+	out.Flush()
+	return out.Error()
+}
+
+// sides are the two amount columns of an entry; one of them is empty.
+func sides(e Entry) (debit, credit string) {
+	if e.Credit {
+		return "", e.Moved().Decimal()
+	}
+	return (-e.Moved()).Decimal(), ""
+}
+
+func some(k money.Kobo) string {
+	if k == 0 {
+		return ""
+	}
+	return k.Decimal()
+}
+
+// harmless keeps a text that others have chosen from being taken for a formula
+// by the program that opens the file.
+func harmless(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

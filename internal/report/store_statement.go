@@ -1,0 +1,146 @@
+package report
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// side is one of a transfer's two entries.
+type side struct {
+	account  string
+	sequence int64
+}
+
+// transferSides are both sides of all transfers of a reference, the earliest
+// first.
+func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]side, error) {
+	pairs, err := db.All(ctx, q, func(s db.Scanner) ([2]side, error) {
+		var p [2]side
+		err := s.Scan(&p[0].account, &p[0].sequence, &p[1].account, &p[1].sequence)
+		return p, err
+	}, `SELECT debit_account, debit_entry, credit_account, credit_entry FROM ledger_transfer
+		WHERE company_id = $1 AND reference = $2 AND reference <> '' ORDER BY created_at, id`, company, reference)
+	var out []side
+	for _, p := range pairs {
+		out = append(out, p[0], p[1])
+	}
+	return out, err
+}
+
+// wholeSpans are all entries of the company's settlement accounts, or of one.
+func wholeSpans(ctx context.Context, q db.Querier, company, account string) ([]span, error) {
+	return db.All(ctx, q, func(s db.Scanner) (span, error) {
+		p := span{first: 1}
+		err := s.Scan(&p.account, &p.end)
+		return p, err
+	}, `SELECT id, entry_sequence + 1 FROM ledger_account
+		WHERE company_id = $1 AND id LIKE 'settlement/%' AND (id = $2 OR $2 = '') ORDER BY id`, company, account)
+}
+
+func entryTime(ctx context.Context, q db.Querier, company, account string, sequence int64) (time.Time, error) {
+	at, err := db.One(ctx, q, db.Value[int64],
+		`SELECT created_at FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence = $3`,
+		company, account, sequence)
+	return clock.Time(at), err
+}
+
+// entryColumns are an entry with its transfer and, where there is one, the
+// operation it belongs to.
+const entryColumns = `SELECT e.account_id, e.sequence, e.transfer_id, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
+		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0)
+	FROM ledger_entry AS e
+	JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.id = e.transfer_id
+	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = t.reference `
+
+func scanEntry(s db.Scanner) (Entry, error) {
+	var e Entry
+	var account, state string
+	var at int64
+	var moved, fee money.Kobo
+	err := s.Scan(&account, &e.sequence, &e.ID, &moved, &e.Previous, &e.Current, &at,
+		&e.Source, &e.Reference, &e.Narration, &state, &fee)
+	if err != nil {
+		return e, err
+	}
+	e.CreatedAt = clock.Time(at)
+	e.Amount, e.Credit, e.Stands = moved, moved > 0, true
+	if !e.Credit {
+		// A debit of an operation is its amount and its fee in one.
+		e.Amount, e.Fee = -moved-fee, fee
+		e.Stands = state == "" || state == "SUCCESS"
+	}
+	e.SettlementID, err = strconv.ParseInt(strings.TrimPrefix(account, settlementPrefix), 10, 64)
+	return e, err
+}
+
+func oneEntry(ctx context.Context, q db.Querier, company string, at side) (Entry, error) {
+	return db.One(ctx, q, scanEntry, entryColumns+`WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence = $3`,
+		company, at.account, at.sequence)
+}
+
+// lastEntries are the last entries of a span, the newest first.
+func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind string, limit int) ([]Entry, error) {
+	return db.All(ctx, q, scanEntry, entryColumns+`
+		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
+			AND (e.amount_kobo > 0 OR $5 <> 'credit') AND (e.amount_kobo < 0 OR $5 <> 'debit')
+		ORDER BY e.sequence DESC LIMIT $6`, company, p.account, p.first, p.end, kind, limit)
+}
+
+// nextEntries are all entries of a span, the oldest first.
+func nextEntries(ctx context.Context, q db.Querier, company string, p span) ([]Entry, error) {
+	return db.All(ctx, q, scanEntry, entryColumns+`
+		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
+		ORDER BY e.sequence`, company, p.account, p.first, p.end)
+}
+
+func entryCount(ctx context.Context, q db.Querier, company string, p span, kind string) (int64, error) {
+	return db.One(ctx, q, db.Value[int64], `SELECT count(e.company_id) FROM ledger_entry AS e
+		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
+			AND (e.amount_kobo > 0 OR $5 <> 'credit') AND (e.amount_kobo < 0 OR $5 <> 'debit')`,
+		company, p.account, p.first, p.end, kind)
+}
+
+// sums adds up what was credited and debited in a span.
+func sums(ctx context.Context, q db.Querier, company string, p span) (credits, debits money.Kobo, err error) {
+	both, err := db.One(ctx, q, func(s db.Scanner) ([2]money.Kobo, error) {
+		var v [2]money.Kobo
+		err := s.Scan(&v[0], &v[1])
+		return v, err
+	}, `SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
+			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
+		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
+		company, p.account, p.first, p.end)
+	return both[0], both[1], err
+}
+
+// balanceBefore is the balance before the entry of a number, which may be one
+// past the last.
+func balanceBefore(ctx context.Context, q db.Querier, company, account string, sequence int64) (money.Kobo, error) {
+	if sequence <= 1 {
+		return 0, nil
+	}
+	return db.One(ctx, q, db.Value[money.Kobo],
+		`SELECT current_kobo FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence = $3`,
+		company, account, sequence-1)
+}
+
+// holder is whose a settlement account is, as its statement says it.
+func holder(ctx context.Context, q db.Querier, company string, settlementID int64) (Holder, error) {
+	return db.One(ctx, q, func(s db.Scanner) (Holder, error) {
+		var h Holder
+		var since int64
+		err := s.Scan(&h.Company, &h.Account, &h.Number, &h.Bank, &since)
+		h.Since = clock.Time(since)
+		return h, err
+	}, `SELECT c.name, a.name, coalesce(b.account_number, ''), coalesce(b.bank_name, ''), a.created_at
+		FROM settlement_account AS a
+		JOIN company AS c ON c.company_id = a.company_id
+		LEFT JOIN settlement_bank_account AS b ON b.company_id = a.company_id AND b.settlement_id = a.id
+		WHERE a.company_id = $1 AND a.id = $2 ORDER BY b.created_at, b.account_number LIMIT 1`, company, settlementID)
+}
