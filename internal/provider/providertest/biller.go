@@ -23,6 +23,9 @@ type World struct {
 	// Paying and Asking are the paths of a payment and of a requery; one that
 	// ends with a slash stands for all below it.
 	Paying, Asking string
+	// Keyed is a plug whose keys never change: a door that stayed shut is not
+	// knocked at a second time, as it is with a fresh token.
+	Keyed bool
 	// Purchase is something the provider sells, for a number with this ending.
 	// RunBiller fills in the reference.
 	Purchase func(ending string) provider.Purchase
@@ -36,7 +39,7 @@ func RunBiller(t *testing.T, newWorld func(t *testing.T) World) {
 	runPayments(t, func(t *testing.T) trade {
 		w := newWorld(t)
 		return trade{
-			wire: w.Wire, paying: w.Paying, asking: w.Asking, executed: w.Executed,
+			wire: w.Wire, paying: w.Paying, asking: w.Asking, keyed: w.Keyed, executed: w.Executed,
 			order: func(_ *testing.T, ending string) order {
 				p := w.Purchase(ending)
 				p.Reference = id.New()

@@ -1,0 +1,121 @@
+package vtpass
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// kinds are the services we can sell, by their identifier.
+var kinds = map[string]provider.ServiceKind{
+	"airtime":          provider.Airtime,
+	"data":             provider.Data,
+	"tv-subscription":  provider.CableTV,
+	"electricity-bill": provider.Utility,
+}
+
+// unsold are vendors that want what our purchases do not have: a country, a
+// customer's account, a subscription without a smartcard.
+var unsold = words("foreign-airtime smile-direct spectranet showmax")
+
+// Services lists what VTpass sells, as far as we know how to buy it.
+func (p *Plug) Services(ctx context.Context) ([]provider.Service, error) {
+	var rows []struct {
+		Identifier string `json:"identifier"`
+		Name       string `json:"name"`
+	}
+	if err := p.list(ctx, "/service-categories", &rows); err != nil {
+		return nil, err
+	}
+	var out []provider.Service
+	for _, r := range rows {
+		if kind, known := kinds[r.Identifier]; known {
+			out = append(out, provider.Service{Code: r.Identifier, Name: r.Name, Kind: kind})
+		}
+	}
+	return out, nil
+}
+
+// Categories lists the vendors within a service.
+func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.Category, error) {
+	if _, known := kinds[serviceCode]; !known {
+		return nil, &provider.Error{Provider: p.Name(), Code: "012", Message: "no such service"}
+	}
+	var rows []struct {
+		ServiceID string `json:"serviceID"`
+		Name      string `json:"name"`
+	}
+	if err := p.list(ctx, "/services?identifier="+url.QueryEscape(serviceCode), &rows); err != nil {
+		return nil, err
+	}
+	var out []provider.Category
+	for _, r := range rows {
+		if r.ServiceID != "" && !unsold[r.ServiceID] {
+			out = append(out, provider.Category{Code: r.ServiceID, Name: r.Name, Vendor: vendor(r.ServiceID)})
+		}
+	}
+	return out, nil
+}
+
+// vendor is the one word for a vendor: "mtn-data" is MTN.
+func vendor(serviceID string) string {
+	v := strings.ToUpper(serviceID)
+	return strings.TrimSuffix(strings.TrimSuffix(v, "-DATA"), "-ELECTRIC")
+}
+
+// variation is one product. The word for a list of them has two spellings.
+type variation struct {
+	Code   string `json:"variation_code"`
+	Name   text   `json:"name"`
+	Amount text   `json:"variation_amount"`
+	Fixed  text   `json:"fixedPrice"`
+}
+
+// Products lists what a vendor sells at a price. What has none (the two kinds of
+// meter are listed like that) is no product.
+func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
+	var content struct {
+		Variations []variation `json:"variations"`
+		Misspelled []variation `json:"varations"`
+	}
+	if err := p.list(ctx, "/service-variations?serviceID="+url.QueryEscape(categoryCode), &content); err != nil {
+		return nil, err
+	}
+	rows := content.Variations
+	if len(rows) == 0 {
+		rows = content.Misspelled
+	}
+	var out []provider.Product
+	for _, r := range rows {
+		price, ok := naira(r.Amount)
+		if !ok || price == 0 || r.Code == "" || r.Name == "" {
+			continue
+		}
+		out = append(out, provider.Product{
+			Code: r.Code, Name: string(r.Name), Amount: price, Fixed: !strings.EqualFold(string(r.Fixed), "no"),
+		})
+	}
+	return out, nil
+}
+
+// list makes a call that moves no money and reads its content.
+func (p *Plug) list(ctx context.Context, path string, content any) error {
+	reply := p.look(ctx, path)
+	if reply.Trouble != "" {
+		return reply.Error(p.Name())
+	}
+	e, ok := read(reply.Body)
+	switch {
+	case !ok:
+		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+	case e.Code != processed && e.Description != processed:
+		return &provider.Error{
+			Provider: p.Name(), Code: first(e.Code, provider.CodeUnreadable), Message: provider.Message(string(e.Description)),
+		}
+	case !e.into(content):
+		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package vtpass
+
+import (
+	"context"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+type entityRequest struct {
+	BillersCode string `json:"billersCode"`
+	ServiceID   string `json:"serviceID"`
+	Type        string `json:"type,omitempty"` // of a meter
+}
+
+type entity struct {
+	Name      text `json:"Customer_Name"`
+	Address   text `json:"Address"`
+	Package   text `json:"Current_Bouquet"`
+	DueDate   text `json:"Due_Date"`
+	Renewal   text `json:"Renewal_Amount"`
+	MeterType text `json:"Meter_Type"`
+	Least     text `json:"Min_Purchase_Amount"`
+	OtherWord text `json:"Minimum_Amount"`
+	Most      text `json:"Maximum_Amount"`
+	Error     text `json:"error"`
+	Wrong     text `json:"WrongBillersCode"`
+}
+
+// VerifyEntity asks whose a smartcard or a meter is. VTpass wants to be told the
+// kind of a meter, and ours is a question without it: prepaid is asked first,
+// since most are.
+func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
+	if q.Kind != provider.Utility {
+		return p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category})
+	}
+	a := p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category, Type: "prepaid"})
+	if a.Outcome == provider.Rejected {
+		a = p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category, Type: "postpaid"})
+	}
+	return a
+}
+
+func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAnswer {
+	reply := p.ask(ctx, "/merchant-verify", ask)
+	if reply.Trouble != "" {
+		return provider.EntityAnswer{Answer: provider.Answer{Code: reply.Trouble, Message: reply.Answer().Message}}
+	}
+	e, ok := read(reply.Body)
+	if !ok {
+		return provider.EntityAnswer{Answer: provider.Reply{Trouble: provider.CodeUnreadable}.Answer()}
+	}
+	var d entity
+	readable := e.into(&d)
+	out := provider.EntityAnswer{Answer: provider.Answer{
+		Code: first(e.Code, provider.CodeUnreadable), Message: provider.Message(first(d.Error, e.Description)),
+	}}
+	wrong := d.Wrong == "true" || d.Wrong == "1" || d.Error != ""
+	done := e.Code == processed || e.Code == "020" // "biller confirmed"
+	switch {
+	case done && readable && d.Name != "" && !wrong:
+		out.Outcome, out.Entity = provider.Confirmed, d.entity(ask.Type)
+	case done && readable && wrong && d.Name == "":
+		out.Outcome = provider.Rejected
+	}
+	return out
+}
+
+// entity is what they say, in our words. The kind they name counts for more than
+// the one we asked for; a limit we cannot read is none, since they will hold the
+// purchase against their own.
+func (d entity) entity(asked string) provider.Entity {
+	renewal, _ := naira(d.Renewal)
+	least, _ := naira(text(first(d.Least, d.OtherWord)))
+	most, _ := naira(d.Most)
+	return provider.Entity{
+		CustomerName: string(d.Name), Address: string(d.Address), CurrentPackage: string(d.Package), DueDate: day(d.DueDate),
+		Renewal: renewal, VendType: strings.ToUpper(first(d.MeterType, text(asked))), Least: least, Most: most,
+	}
+}
+
+// day is the date of an instant without a zone, or "".
+func day(t text) string {
+	if len(t) >= 10 && t[4] == '-' && t[7] == '-' {
+		return string(t[:10])
+	}
+	return ""
+}

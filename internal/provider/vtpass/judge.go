@@ -1,0 +1,108 @@
+package vtpass
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// What a code says (their page "Response Codes"). A code in no list says
+// nothing definite: their own advice is to take it as pending and to ask again.
+var (
+	// A purchase that was not made: failed, given back, not processed; a wrong
+	// product, amount or account of ours.
+	refusals = words("010 011 012 013 016 017 018 021 022 023 024 027 028 030 031 032 034 035 040 085 087 091")
+	// The same of a requery, where all the others are about the asking.
+	failures = words("016 040 091")
+)
+
+const (
+	processed = "000"
+	repeated  = "014" // this request_id was used before
+	noSuchID  = "015" // of a requery: no such request_id
+)
+
+// What a transaction's status says.
+const delivered = "delivered"
+
+var undone = words("failed reversed")
+
+func words(s string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		out[w] = true
+	}
+	return out
+}
+
+// transaction is a purchase, in the answer to it and in the answer to a requery.
+type transaction struct {
+	Transactions struct {
+		Status text `json:"status"`
+		ID     text `json:"transactionId"`
+	} `json:"transactions"`
+}
+
+// judgePayment decides what the answer to a purchase means for the money.
+func judgePayment(r provider.Reply, id string) provider.Answer {
+	if r.Trouble != "" {
+		return r.Answer()
+	}
+	e, ok := read(r.Body)
+	if e.Code == "" && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
+		// The door stayed shut: nothing was carried out.
+		return provider.Answer{Outcome: provider.Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
+	}
+	if !ok {
+		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+	}
+	return judge(e, id, refusals)
+}
+
+// judgeRequery decides what the answer to a requery means for the money. No
+// trouble on the way, and no refusal to tell us, says anything about it.
+func judgeRequery(r provider.Reply, id string) provider.Answer {
+	if r.Trouble != "" {
+		return provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+	}
+	e, ok := read(r.Body)
+	if !ok {
+		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+	}
+	a := judge(e, id, failures)
+	a.Missing = e.Code == noSuchID && len(a.Reference) == 0
+	return a
+}
+
+// judge reads the code and the status together: a yes takes both, and a no
+// counts only if nothing in the same answer speaks against it.
+func judge(e envelope, id string, nos map[string]bool) provider.Answer {
+	if e.RequestID != "" && string(e.RequestID) != id {
+		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer() // somebody else's purchase
+	}
+	var t transaction
+	e.into(&t) // without a transaction the words stay empty, which decides nothing
+	code, word := string(e.Code), strings.ToLower(string(t.Transactions.Status))
+	a := provider.Answer{
+		Reference: string(t.Transactions.ID),
+		Code:      first(e.Code, text(word), provider.CodeUnreadable),
+		Message:   provider.Message(string(e.Description)),
+		Token:     e.token(),
+	}
+	if code == processed && word != "" {
+		a.Code = word
+	}
+	switch {
+	case code == repeated:
+		a.Code = "duplicate"
+	case code == processed && word == delivered:
+		a.Outcome = provider.Confirmed
+	case word != "" && !undone[word]:
+		// Initiated, pending, a word we do not know, or a delivery that the code denies.
+	case nos[code], code == processed && undone[word]:
+		a.Outcome = provider.Rejected
+	}
+	return a
+}

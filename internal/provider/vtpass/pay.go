@@ -1,0 +1,59 @@
+package vtpass
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// payment is the body of every kind of purchase; a kind leaves out what it has
+// no use for.
+type payment struct {
+	RequestID        string      `json:"request_id"`
+	ServiceID        string      `json:"serviceID"`
+	BillersCode      string      `json:"billersCode,omitempty"`
+	VariationCode    string      `json:"variation_code,omitempty"`
+	Amount           json.Number `json:"amount"`
+	Phone            string      `json:"phone"`
+	SubscriptionType string      `json:"subscription_type,omitempty"`
+}
+
+// bouquets are the TV companies that want to know whether a package is new or
+// the old one once more. We name a package, so it is always "change".
+var bouquets = words("dstv gotv")
+
+// Pay buys something. See judgePayment for what the answers mean.
+func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
+	id, ok := requestID(buy.Reference)
+	if !ok {
+		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "the reference carries no time"}
+	}
+	body := payment{RequestID: id, ServiceID: buy.Category, Amount: number(buy.Amount), Phone: p.phone}
+	switch buy.Kind {
+	case provider.Airtime:
+		body.Phone = buy.Phone
+	case provider.Data:
+		body.Phone, body.BillersCode, body.VariationCode = buy.Phone, buy.Phone, buy.Product
+	case provider.CableTV:
+		body.BillersCode, body.VariationCode = buy.Card, buy.Product
+		if bouquets[buy.Category] {
+			body.SubscriptionType = "change"
+		}
+	case provider.Utility:
+		body.BillersCode, body.VariationCode = buy.Meter, strings.ToLower(buy.VendType)
+	default:
+		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "VTpass does not sell this"}
+	}
+	return judgePayment(p.once(ctx, "/pay", body), id)
+}
+
+// Requery asks what became of a purchase.
+func (p *Plug) Requery(ctx context.Context, reference string) provider.Answer {
+	id, ok := requestID(reference)
+	if !ok {
+		return provider.Answer{Code: provider.CodeNotSent, Message: "the reference carries no time"}
+	}
+	return judgeRequery(p.ask(ctx, "/requery", map[string]string{"request_id": id}), id)
+}

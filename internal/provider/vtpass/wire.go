@@ -1,0 +1,106 @@
+package vtpass
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// envelope is what all answers have in common. Lists say "000" in the
+// description and have no code.
+type envelope struct {
+	Code        text            `json:"code"`
+	Description text            `json:"response_description"`
+	RequestID   text            `json:"requestId"`
+	Content     json.RawMessage `json:"content"`
+	// Where the distribution companies' answers carry a prepaid meter's token.
+	Token     text `json:"token"`
+	MainToken text `json:"mainToken"`
+	Purchased text `json:"purchased_code"`
+}
+
+// read takes an answer's envelope off. It is false for anything but one whole
+// JSON object.
+func read(body []byte) (envelope, bool) {
+	var e envelope
+	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
+	return e, ok
+}
+
+// into reads the content into v. It is false when there is none of that shape.
+func (e envelope) into(v any) bool {
+	content := bytes.TrimSpace(e.Content)
+	return len(content) > 0 && !bytes.Equal(content, []byte("null")) && json.Unmarshal(content, v) == nil
+}
+
+// token is a prepaid meter's. One company writes "Token : 1234…".
+func (e envelope) token() string {
+	t := strings.TrimSpace(first(e.Token, e.MainToken, e.Purchased))
+	if rest, ok := strings.CutPrefix(strings.ToLower(t), "token"); ok {
+		t = strings.TrimLeft(rest, " :")
+	}
+	return t
+}
+
+// text is a JSON value that is a string here and a number or a truth value
+// there. Anything else is empty.
+type text string
+
+// UnmarshalJSON never fails: an odd field must not make an answer unreadable.
+func (t *text) UnmarshalJSON(b []byte) error {
+	*t = ""
+	var s string
+	var n json.Number
+	switch {
+	case json.Unmarshal(b, &s) == nil:
+		*t = text(s)
+	case json.Unmarshal(b, &n) == nil:
+		*t = text(n)
+	case string(b) == "true", string(b) == "false":
+		*t = text(b)
+	}
+	return nil
+}
+
+func first(values ...text) string {
+	for _, v := range values {
+		if v != "" {
+			return string(v)
+		}
+	}
+	return ""
+}
+
+// naira reads an amount that may be absent, which is zero.
+func naira(t text) (money.Kobo, bool) {
+	if t == "" {
+		return 0, true
+	}
+	k, err := money.Parse(strings.TrimSpace(string(t)))
+	return k, err == nil
+}
+
+// number writes an amount in digits and never through a float.
+func number(k money.Kobo) json.Number { return json.Number(k.Number()) }
+
+// lagos is their clock. Nigeria has no summer time.
+var lagos = time.FixedZone("Africa/Lagos", 3600)
+
+// requestID is our reference as VTpass wants it: it must begin with the date and
+// the time, to the minute, in Lagos. Our references are time-ordered UUIDs, so
+// the stamp is read out of the reference itself: the same id comes out whenever
+// it is asked for, and nothing is stored. It is false for a reference that
+// carries no time.
+func requestID(reference string) (string, bool) {
+	u, err := uuid.Parse(reference)
+	if err != nil || u.Version() != 7 {
+		return "", false
+	}
+	seconds, nanos := u.Time().UnixTime()
+	return time.Unix(seconds, nanos).In(lagos).Format("200601021504") + strings.ReplaceAll(u.String(), "-", ""), true
+}
