@@ -178,7 +178,7 @@ func TestARequeryPassesOnReasonsOnly(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"statusCode":200,"message":"Transaction fetched successfully.","data":{"transactionStatus":"failed"}}`:                                          "",
 		`{"statusCode":200,"message":"Transaction fetched successfully.","data":{"transactionStatus":"failed","responseMessage":"The number is barred"}}`: "The number is barred",
-		`{"statusCode":404,"message":"Transaction not found"}`: "",
+		`{"statusCode":404,"message":"Transaction not found"}`:                                                                                            "",
 	} {
 		s.says(200, []byte(body))
 		if a := p.Requery(t.Context(), "our-reference"); a.Message != want {

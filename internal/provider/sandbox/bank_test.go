@@ -49,7 +49,7 @@ func (l *listener) next(t *testing.T) []byte {
 
 func newBankWorld(t *testing.T) providertest.BankWorld {
 	l := listen(t)
-	s := open(t, Config{Callback: l.URL})
+	s := open(t, Config{Callback: l.URL, Hold: 300 * time.Millisecond})
 	p, wire := plug(t, s, s.clock)
 	c := byHand(t, s)
 	return providertest.BankWorld{
@@ -84,9 +84,15 @@ func newBankWorld(t *testing.T) providertest.BankWorld {
 	}
 }
 
-func TestSafeHavenBank(t *testing.T) { providertest.RunBank(t, newBankWorld) }
+func TestSafeHavenBank(t *testing.T) {
+	t.Parallel()
+	providertest.RunBank(t, newBankWorld)
+}
 
-func TestSafeHavenVerifier(t *testing.T) { providertest.RunVerifier(t, newBankWorld) }
+func TestSafeHavenVerifier(t *testing.T) {
+	t.Parallel()
+	providertest.RunVerifier(t, newBankWorld)
+}
 
 // banker is a sandbox with a client that is listening, and hands for both sides.
 type banker struct {
