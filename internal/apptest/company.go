@@ -1,6 +1,9 @@
 package apptest
 
 import (
+	"net/http"
+	"testing"
+
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -54,4 +57,29 @@ func (p *Program) Company(balance money.Kobo) *Client {
 		p.t.Fatal(err)
 	}
 	return p.Account(p.As(c.Reference, key.Reveal(), 0), balance)
+}
+
+// Decide finds the one open case, which must be for this reason, and ends it as
+// an operator would.
+func (c *Client) Decide(t testing.TB, reason, outcome string) {
+	t.Helper()
+	admin := []string{"Authorization", "Bearer " + c.AdminKey}
+	ask := func(method, path string, body any) Answer {
+		a, err := c.Raw(t.Context(), method, path, body, admin...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Want(t, http.StatusOK)
+	}
+	var list struct {
+		Data struct {
+			Data []struct{ ID, Reason string }
+		}
+	}
+	ask(http.MethodGet, "/admin/v1/cases", nil).Into(t, &list)
+	open := list.Data.Data
+	if len(open) != 1 || open[0].Reason != reason {
+		t.Fatalf("the open cases: %+v", open)
+	}
+	ask(http.MethodPost, "/admin/v1/cases/"+open[0].ID+"/resolve", map[string]string{"outcome": outcome, "note": "asked the provider"})
 }
