@@ -82,3 +82,21 @@ func roundTrip(t *rapid.T, from, to any) {
 		t.Fatal(err)
 	}
 }
+
+// FuzzParse: whatever is taken for an amount is one, and is written back as the
+// same amount.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"0", "5000", "1500.5", "0.001", "-1", "1e3", "100000000000.00", "00.10", "9999999999999"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		k, err := Parse(s)
+		if err != nil {
+			return
+		}
+		again, err := Parse(k.Decimal())
+		if err != nil || again != k || k < 0 || k > Max {
+			t.Fatalf("Parse(%q) = %d, and back %d, %v", s, k, again, err)
+		}
+	})
+}
