@@ -125,5 +125,10 @@ Move money (buys %[8]s):
     "serviceCategoryId":"%[9]s","productId":"%[10]s",
     "phoneNumber":"08030000010","settlementId":%[5]d}'
 
+Be paid (a pretend transfer into the settlement account):
+
+  curl -s -X POST %[1]s/sandbox/credit -H 'Content-Type: application/json' \
+    -d '{"accountNumber":"%[6]s","amount":5000,"senderName":"BOLA SAMPLE"}'
+
 `, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product)
 }

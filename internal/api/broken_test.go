@@ -15,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/api/apitest"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -42,6 +43,21 @@ func (b broken) Authenticate(_ context.Context, token string) (company.Identity,
 }
 
 func (b broken) Accounts(context.Context, string) ([]settlement.Account, error) { return nil, b.say() }
+
+func (b broken) CreateOwn(context.Context, string, string, *idempotency.Key) (settlement.Account, error) {
+	return settlement.Account{}, b.say()
+}
+
+// brokenCollections are broken, and find something else than events.
+type brokenCollections struct{ broken }
+
+func (b brokenCollections) Generate(context.Context, collection.Request) (collection.Collection, error) {
+	return collection.Collection{}, b.say()
+}
+
+func (b brokenCollections) Find(context.Context, string, string) (collection.Collection, error) {
+	return collection.Collection{}, b.say()
+}
 
 func (b broken) Services(context.Context) ([]vtu.Service, error) { return nil, b.say() }
 
@@ -115,7 +131,7 @@ func (l *lines) String() string {
 func (b broken) config() (api.Config, *lines) {
 	log := &lines{}
 	return api.Config{
-		Companies: b, Settlements: b, VTU: b, Events: b, Reports: b, Keys: b,
+		Companies: b, Settlements: b, Collections: brokenCollections{b}, VTU: b, Events: b, Reports: b, Keys: b,
 		Clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}, log
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
@@ -27,6 +28,13 @@ type Companies interface {
 // Settlements keep the companies' money.
 type Settlements interface {
 	Accounts(ctx context.Context, company string) ([]settlement.Account, error)
+	CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (settlement.Account, error)
+}
+
+// Collections wait for single payments.
+type Collections interface {
+	Generate(ctx context.Context, r collection.Request) (collection.Collection, error)
+	Find(ctx context.Context, company, id string) (collection.Collection, error)
 }
 
 // VTU sells airtime, data and bills.

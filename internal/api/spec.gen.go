@@ -292,6 +292,12 @@ type SettlementAccount struct {
 	CreatedAt Instant `json:"createdAt"`
 }
 
+// SettlementAccountRequest defines model for SettlementAccountRequest.
+type SettlementAccountRequest struct {
+	// Name Your own name for the account.
+	Name string `json:"name"`
+}
+
 // Succeeded defines model for Succeeded.
 type Succeeded = bool
 
@@ -305,6 +311,87 @@ type Tokens struct {
 
 	// RefreshToken A JWT. Good for the refresh operation only.
 	RefreshToken string `json:"refreshToken"`
+}
+
+// VirtualAccount defines model for VirtualAccount.
+type VirtualAccount struct {
+	// VirtualTrxID Fetch it by this id.
+	VirtualTrxID string `json:"virtual_trx_id"`
+
+	// AccountNumber Examples: 7000000001
+	AccountNumber string `json:"accountNumber"`
+
+	// AccountName Examples: KOBO CHECKOUT
+	AccountName string `json:"accountName"`
+
+	// BankName Examples: Safe Haven MFB
+	BankName string `json:"bankName"`
+
+	// Amount Naira.
+	//
+	// Examples: 2500
+	Amount            money.Kobo `json:"amount"`
+	ExternalReference string     `json:"externalReference"`
+
+	// ExpiryDate UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	ExpiryDate Instant  `json:"expiryDate"`
+	Status     string   `json:"status"`
+	Currency   Currency `json:"currency"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
+// VirtualAccountRequest defines model for VirtualAccountRequest.
+type VirtualAccountRequest struct {
+	// Amount Whole naira, greater than 0.
+	Amount int64 `json:"amount"`
+
+	// ExternalReference Your own name for the payment; unique in your company.
+	ExternalReference string `json:"externalReference"`
+
+	// SettlementID Where the money goes; your default settlement account when absent.
+	SettlementID *int64 `json:"settlementId,omitempty"`
+
+	// ValidFor How many seconds the account waits.
+	ValidFor *int64 `json:"validFor,omitempty"`
+
+	// AccountName A wish; the bank may name the account otherwise.
+	AccountName *string `json:"accountName,omitempty"`
+
+	// AmountControl Which payments complete it.
+	AmountControl *string `json:"amountControl,omitempty"`
+}
+
+// VirtualAccountTransaction defines model for VirtualAccountTransaction.
+type VirtualAccountTransaction struct {
+	// Amount What was asked for; naira.
+	//
+	// Examples: 2500
+	Amount money.Kobo `json:"amount"`
+
+	// ExpiryDate UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	ExpiryDate Instant `json:"expiryDate"`
+
+	// BankName Examples: Safe Haven MFB
+	BankName string `json:"bankName"`
+
+	// AccountNumber Examples: 7000000001
+	AccountNumber     string   `json:"accountNumber"`
+	ExternalReference string   `json:"externalReference"`
+	Status            string   `json:"status"`
+	Currency          Currency `json:"currency"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
 }
 
 // VtuTransaction defines model for VtuTransaction.
@@ -401,6 +488,22 @@ type ListOutcomesParams struct {
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 }
 
+// CreateSettlementAccountParams defines parameters for CreateSettlementAccount.
+type CreateSettlementAccountParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GenerateVirtualAccountParams defines parameters for GenerateVirtualAccount.
+type GenerateVirtualAccountParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // PurchaseDataParams defines parameters for PurchaseData.
 type PurchaseDataParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -436,6 +539,12 @@ type ListVtuTransactionsParams struct {
 // RefreshAccessTokenJSONRequestBody defines body for RefreshAccessToken for application/json ContentType.
 type RefreshAccessTokenJSONRequestBody = RefreshRequest
 
+// CreateSettlementAccountJSONRequestBody defines body for CreateSettlementAccount for application/json ContentType.
+type CreateSettlementAccountJSONRequestBody = SettlementAccountRequest
+
+// GenerateVirtualAccountJSONRequestBody defines body for GenerateVirtualAccount for application/json ContentType.
+type GenerateVirtualAccountJSONRequestBody = VirtualAccountRequest
+
 // PurchaseDataJSONRequestBody defines body for PurchaseData for application/json ContentType.
 type PurchaseDataJSONRequestBody = DataPurchase
 
@@ -465,6 +574,15 @@ type ServerInterface interface {
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
 	ListSettlementAccounts(w http.ResponseWriter, r *http.Request)
+	// CreateSettlementAccount Open a settlement account
+	// (POST /api/v1/settlement/accounts)
+	CreateSettlementAccount(w http.ResponseWriter, r *http.Request, params CreateSettlementAccountParams)
+	// GenerateVirtualAccount Generate a virtual account
+	// (POST /api/v1/virtual-account/generate)
+	GenerateVirtualAccount(w http.ResponseWriter, r *http.Request, params GenerateVirtualAccountParams)
+	// FindVirtualAccount Fetch a virtual account transaction
+	// (GET /api/v1/virtual-account/{transactionId})
+	FindVirtualAccount(w http.ResponseWriter, r *http.Request, transactionID string)
 	// ListCategoryProducts List the products of a category
 	// (GET /api/v1/vtu/category/{serviceCategoryId}/products)
 	ListCategoryProducts(w http.ResponseWriter, r *http.Request, serviceCategoryID string)
@@ -738,6 +856,114 @@ func (siw *ServerInterfaceWrapper) ListSettlementAccounts(w http.ResponseWriter,
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListSettlementAccounts(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateSettlementAccount operation middleware
+func (siw *ServerInterfaceWrapper) CreateSettlementAccount(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateSettlementAccountParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateSettlementAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GenerateVirtualAccount operation middleware
+func (siw *ServerInterfaceWrapper) GenerateVirtualAccount(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GenerateVirtualAccountParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GenerateVirtualAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindVirtualAccount operation middleware
+func (siw *ServerInterfaceWrapper) FindVirtualAccount(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "transactionId" -------------
+	var transactionID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "transactionId", r.PathValue("transactionId"), &transactionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "transactionId", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindVirtualAccount(w, r, transactionID)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1119,6 +1345,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes", wrapper.ListOutcomes)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes/{reference}", wrapper.FindOutcome)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.ListSettlementAccounts)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/virtual-account/{transactionId}", wrapper.FindVirtualAccount)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/virtual-account/generate", wrapper.GenerateVirtualAccount)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/category/{serviceCategoryId}/products", wrapper.ListCategoryProducts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/vtu/purchase-data", wrapper.PurchaseData)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/service/{serviceId}/categories", wrapper.ListServiceCategories)
@@ -1322,6 +1551,83 @@ func (response ListSettlementAccounts200JSONResponse) VisitListSettlementAccount
 	return err
 }
 
+type CreateSettlementAccountRequestObject struct {
+	Params CreateSettlementAccountParams
+	Body   *CreateSettlementAccountJSONRequestBody
+}
+
+type CreateSettlementAccountResponseObject interface {
+	VisitCreateSettlementAccountResponse(w http.ResponseWriter) error
+}
+
+type CreateSettlementAccount200JSONResponse struct {
+	Status SuccessStatus     `json:"status"`
+	Data   SettlementAccount `json:"data"`
+}
+
+func (response CreateSettlementAccount200JSONResponse) VisitCreateSettlementAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GenerateVirtualAccountRequestObject struct {
+	Params GenerateVirtualAccountParams
+	Body   *GenerateVirtualAccountJSONRequestBody
+}
+
+type GenerateVirtualAccountResponseObject interface {
+	VisitGenerateVirtualAccountResponse(w http.ResponseWriter) error
+}
+
+type GenerateVirtualAccount200JSONResponse struct {
+	Status SuccessStatus  `json:"status"`
+	Data   VirtualAccount `json:"data"`
+}
+
+func (response GenerateVirtualAccount200JSONResponse) VisitGenerateVirtualAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindVirtualAccountRequestObject struct {
+	TransactionID string `json:"transactionId"`
+}
+
+type FindVirtualAccountResponseObject interface {
+	VisitFindVirtualAccountResponse(w http.ResponseWriter) error
+}
+
+type FindVirtualAccount200JSONResponse struct {
+	Status SuccessStatus             `json:"status"`
+	Data   VirtualAccountTransaction `json:"data"`
+}
+
+func (response FindVirtualAccount200JSONResponse) VisitFindVirtualAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListCategoryProductsRequestObject struct {
 	ServiceCategoryID string `json:"serviceCategoryId"`
 }
@@ -1499,6 +1805,15 @@ type StrictServerInterface interface {
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
 	ListSettlementAccounts(ctx context.Context, request ListSettlementAccountsRequestObject) (ListSettlementAccountsResponseObject, error)
+	// CreateSettlementAccount Open a settlement account
+	// (POST /api/v1/settlement/accounts)
+	CreateSettlementAccount(ctx context.Context, request CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error)
+	// GenerateVirtualAccount Generate a virtual account
+	// (POST /api/v1/virtual-account/generate)
+	GenerateVirtualAccount(ctx context.Context, request GenerateVirtualAccountRequestObject) (GenerateVirtualAccountResponseObject, error)
+	// FindVirtualAccount Fetch a virtual account transaction
+	// (GET /api/v1/virtual-account/{transactionId})
+	FindVirtualAccount(ctx context.Context, request FindVirtualAccountRequestObject) (FindVirtualAccountResponseObject, error)
 	// ListCategoryProducts List the products of a category
 	// (GET /api/v1/vtu/category/{serviceCategoryId}/products)
 	ListCategoryProducts(ctx context.Context, request ListCategoryProductsRequestObject) (ListCategoryProductsResponseObject, error)
@@ -1761,6 +2076,98 @@ func (sh *strictHandler) ListSettlementAccounts(w http.ResponseWriter, r *http.R
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListSettlementAccountsResponseObject); ok {
 		if err := validResponse.VisitListSettlementAccountsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSettlementAccount operation middleware
+func (sh *strictHandler) CreateSettlementAccount(w http.ResponseWriter, r *http.Request, params CreateSettlementAccountParams) {
+	var request CreateSettlementAccountRequestObject
+
+	request.Params = params
+
+	var body CreateSettlementAccountJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSettlementAccount(ctx, request.(CreateSettlementAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSettlementAccount")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateSettlementAccountResponseObject); ok {
+		if err := validResponse.VisitCreateSettlementAccountResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GenerateVirtualAccount operation middleware
+func (sh *strictHandler) GenerateVirtualAccount(w http.ResponseWriter, r *http.Request, params GenerateVirtualAccountParams) {
+	var request GenerateVirtualAccountRequestObject
+
+	request.Params = params
+
+	var body GenerateVirtualAccountJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GenerateVirtualAccount(ctx, request.(GenerateVirtualAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GenerateVirtualAccount")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GenerateVirtualAccountResponseObject); ok {
+		if err := validResponse.VisitGenerateVirtualAccountResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindVirtualAccount operation middleware
+func (sh *strictHandler) FindVirtualAccount(w http.ResponseWriter, r *http.Request, transactionID string) {
+	var request FindVirtualAccountRequestObject
+
+	request.TransactionID = transactionID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindVirtualAccount(ctx, request.(FindVirtualAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindVirtualAccount")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindVirtualAccountResponseObject); ok {
+		if err := validResponse.VisitFindVirtualAccountResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

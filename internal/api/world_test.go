@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/api/apitest"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -55,14 +56,16 @@ func newWorld(t testing.TB) *world {
 	}
 	book := ledger.New(d, clk)
 	t.Cleanup(book.Drain)
-	companies, settlements := company.New(d, book, keys, clk), settlement.New(d, book, clk, nil)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
+	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
+	collections := collection.New(d, book, clk, log, settlements, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
 	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"biller": &biller{paid: map[string]string{}}})
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	worker := job.NewWorker(d, clk, log)
 	worker.Handle(operation.ResolveJob, operations.Resolve)
+	worker.Handle(collection.ExpireJob, collections.Expire)
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan struct{})
 	go func() { worker.Run(working); close(stopped) }()
@@ -70,10 +73,12 @@ func newWorld(t testing.TB) *world {
 
 	w := &world{clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk}}
 	w.Config = api.Config{
-		Companies: companies, Settlements: settlements, VTU: shop, Events: event.NewService(d, book), Reports: report.New(d, clk),
+		Companies: companies, Settlements: settlements, Collections: collections, VTU: shop, Events: event.NewService(d, book), Reports: report.New(d, clk),
 		Keys: idempotency.NewService(d, book, clk), Clock: clk, Log: log,
 		Health: answer("alive"), Ready: answer("ready"), Metrics: answer("# no figures\n"),
-		Mounts: map[string]http.Handler{"POST /sandbox/clock": w.moveClock(worker)},
+		Mounts: map[string]http.Handler{
+			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements),
+		},
 	}
 	w.found(t)
 	return w

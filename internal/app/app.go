@@ -17,15 +17,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
-	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -40,6 +41,8 @@ type App struct {
 	Companies   *company.Service
 	Operators   *operator.Service
 	Settlements *settlement.Service
+	Collections *collection.Service
+	Inbox       *inbox.Service
 	Operations  *operation.Service
 	Events      *event.Service
 	Keys        *idempotency.Service
@@ -93,15 +96,15 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 		}
 		a.Clock = a.world.clock
 	}
-	billers, err := a.billers()
+	p, err := a.providers()
 	if err != nil {
 		return err
 	}
-	a.businesses(keys, billers)
+	a.businesses(keys, p)
 	return nil
 }
 
-func (a *App) businesses(keys *secret.Keyring, billers map[string]provider.Biller) {
+func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Book = ledger.New(a.DB, a.Clock)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
@@ -109,7 +112,10 @@ func (a *App) businesses(keys *secret.Keyring, billers map[string]provider.Bille
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
-	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, billers)
+	a.Inbox = a.newInbox(keys, p)
+	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements,
+		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
+	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers)
 	a.Reports = report.New(a.DB, a.Clock)
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
@@ -122,6 +128,9 @@ func (a *App) businesses(keys *secret.Keyring, billers map[string]provider.Bille
 func (a *App) Close() {
 	if a.world != nil {
 		a.world.close()
+	}
+	if a.Inbox != nil {
+		a.Inbox.Drain()
 	}
 	if a.Book != nil {
 		a.Book.Drain()
@@ -137,7 +146,7 @@ func (a *App) Close() {
 // Handler is the program's whole HTTP face.
 func (a *App) Handler() (http.Handler, error) {
 	cfg := api.Config{
-		Companies: a.Companies, Settlements: a.Settlements, VTU: a.Shop, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
+		Companies: a.Companies, Settlements: a.Settlements, Collections: a.Collections, VTU: a.Shop, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Clock: a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
@@ -145,6 +154,7 @@ func (a *App) Handler() (http.Handler, error) {
 			Operations: a.Operations, Clock: a.Clock, Log: a.log,
 		})},
 	}
+	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
 	if a.world != nil {
 		cfg.Mounts["/sandbox/"] = a.world.sandbox.Control()
 	}
@@ -181,6 +191,14 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 		WriteTimeout: a.cfg.Window + time.Minute,
 	}
 	server.RegisterOnShutdown(a.Events.Close)
+	if err := a.Inbox.Begin(ctx); err != nil {
+		return err
+	}
+	if a.world != nil {
+		if err := a.world.callBack(listener.Addr(), a.Inbox.Path(bankName)); err != nil {
+			return err
+		}
+	}
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	jobs := a.startJobs(working)

@@ -37,6 +37,9 @@ type Config struct {
 	Listen   string `koanf:"listen"`   // address and port, 127.0.0.1:8080
 	Database string `koanf:"database"` // sqlite:PATH or postgres://…
 	Data     string `koanf:"data"`     // folder for the sandbox's books
+	// CallbackBase is where providers reach this program, in live mode: a public
+	// https URL without a path.
+	CallbackBase string `koanf:"callback_base"`
 
 	// MasterKey is the keyring as text; MasterKeyFile the file that holds it.
 	MasterKey     secret.Text `koanf:"master_key"`
@@ -129,7 +132,7 @@ var settings = map[string]string{}
 
 func init() {
 	for _, name := range []string{
-		"mode", "listen", "database", "data", "master_key", "master_key_file", "window", "traces",
+		"mode", "listen", "database", "data", "callback_base", "master_key", "master_key_file", "window", "traces",
 		"safehaven.base_url", "safehaven.client_id", "safehaven.private_key_file", "safehaven.assertion",
 		"safehaven.issuer", "safehaven.audience", "safehaven.debit_account", "safehaven.amount_unit",
 		"limits.off", "limits.company_per_second", "limits.company_burst", "limits.token_per_minute",
@@ -168,11 +171,21 @@ func (c Config) check() error {
 		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
 	case c.Window < time.Second:
 		return errors.New("configuration: window must be at least 1s")
+	case c.Mode == Sandbox && c.CallbackBase != "":
+		return errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is")
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
 		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
 	}
 	if c.Mode == Live {
-		return c.SafeHaven.checkLive()
+		return errors.Join(c.SafeHaven.checkLive(), checkCallback(c.CallbackBase))
+	}
+	return nil
+}
+
+func checkCallback(base string) error {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+		return errors.New("configuration: live mode needs callback_base, the public https URL (without a path) at which providers reach this program")
 	}
 	return nil
 }

@@ -72,6 +72,9 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	}
 	c, err := a.developer(ctx)
 	if err == nil {
+		err = a.world.sandbox.Adopt(ctx, c.SettlementAccountNumber, devName, "")
+	}
+	if err == nil {
 		err = a.Shop.SyncDue(ctx)
 	}
 	if err != nil {
@@ -151,11 +154,12 @@ const (
 	devPIN   = "1234"
 	devFloat = 1_000_000 * money.Naira
 	devBank  = "999240" // Safe Haven's own code in its sandbox
+	devName  = "Demo Company"
 )
 
 func (a *App) newDeveloper(ctx context.Context, path string) (Credentials, error) {
 	by := operator.Local("dev")
-	owner, key, err := a.Companies.Create(ctx, by, "Demo Company")
+	owner, key, err := a.Companies.Create(ctx, by, devName)
 	if err != nil {
 		return Credentials{}, err
 	}
@@ -196,7 +200,7 @@ func (a *App) devAccount(ctx context.Context, by operator.Operator, reference st
 		return account, err
 	}
 	err = a.Settlements.Feed(ctx, by, reference, account.ID, settlement.BankAccount{
-		Number: number, Name: "Demo Company", BankName: "Safe Haven MFB", BankCode: devBank,
+		Number: number, Name: devName, BankName: "Safe Haven MFB", BankCode: devBank,
 	})
 	if err != nil {
 		return account, err

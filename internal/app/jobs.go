@@ -5,12 +5,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // handleJobs teaches the worker every kind of work there is.
 func (a *App) handleJobs() {
 	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
+	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
+	a.Inbox.Handle(a.Worker)
+	a.Inbox.Stored(a.Worker.Wake)
 }
 
 // lookAtLists is how often the program asks itself whether a biller's list is

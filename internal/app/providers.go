@@ -13,15 +13,25 @@ import (
 // bankName is the name under which the books know Safe Haven.
 const bankName = "safehaven"
 
-// billers are the plugs that sell, by the name under which operations remember
-// them. A new provider is one line here.
-func (a *App) billers() (map[string]provider.Biller, error) {
+// plugs are the providers by what they do, and by the name under which the books
+// remember them.
+type plugs struct {
+	billers  map[string]provider.Biller
+	banks    map[string]provider.Bank
+	verifier provider.Verifier
+	// float is the number of our own account at each bank: what is paid into the
+	// companies' accounts goes on to it.
+	float map[string]string
+}
+
+// providers makes the plugs. A new provider is one line here.
+func (a *App) providers() (plugs, error) {
 	cfg, err := a.cfg.SafeHaven.plug()
 	if a.world != nil {
 		cfg, err = a.world.safehaven(), nil
 	}
 	if err != nil {
-		return nil, err
+		return plugs{}, err
 	}
 	cfg.Deadline, cfg.ReadDeadline = a.deadlines()
 	if a.traces != nil {
@@ -31,15 +41,18 @@ func (a *App) billers() (map[string]provider.Biller, error) {
 	}
 	plug, err := safehaven.New(cfg, a.Clock)
 	if err != nil {
-		return nil, err
+		return plugs{}, err
 	}
-	billers := map[string]provider.Biller{bankName: plug}
+	out := plugs{
+		billers: map[string]provider.Biller{bankName: plug}, banks: map[string]provider.Bank{bankName: plug}, verifier: plug,
+		float: map[string]string{bankName: cfg.DebitAccount},
+	}
 	if a.cfg.Around != nil {
-		for name, b := range billers {
-			billers[name] = a.cfg.Around(b)
+		for name, b := range out.billers {
+			out.billers[name] = a.cfg.Around(b)
 		}
 	}
-	return billers, nil
+	return out, nil
 }
 
 // deadlines of a plug's calls: both end before the window does, so that what

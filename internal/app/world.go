@@ -52,6 +52,17 @@ func openWorld(ctx context.Context, cfg Config, log *slog.Logger) (*world, error
 
 func (w *world) safehaven() safehaven.Config { return w.sandbox.SafeHaven(w.base) }
 
+// callBack has the pretend bank tell of payments at this program's own door.
+// Accounts carry no address of their own here, since the port may be another
+// one after the next start.
+func (w *world) callBack(listening net.Addr, path string) error {
+	_, port, err := net.SplitHostPort(listening.String())
+	if err != nil {
+		return err
+	}
+	return w.sandbox.SetCallback("http://127.0.0.1:" + port + path)
+}
+
 // settle is how long a move of the clock waits for what it made due.
 const settle = 3 * time.Second
 

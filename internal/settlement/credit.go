@@ -252,6 +252,15 @@ func (s *Service) foundHouse(ctx context.Context) error {
 	return s.book.Commit(ctx, ledger.Unit{Company: House, Found: true})
 }
 
+// Holds tells whether an account number is one of the companies'.
+func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error) {
+	_, err := s.holder(ctx, accountNumber)
+	if errors.Is(err, db.ErrNone) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Enter says whose account number this is, before anybody is told of it. A
 // number belongs to one company for good.
 func (s *Service) Enter(ctx context.Context, company, accountNumber, bankCode string) error {

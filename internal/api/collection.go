@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/collection"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// GenerateVirtualAccount opens a bank account for one payment.
+func (h *handlers) GenerateVirtualAccount(ctx context.Context, r GenerateVirtualAccountRequestObject) (GenerateVirtualAccountResponseObject, error) {
+	c, key := callOf(ctx), keyOf(ctx)
+	key.Render(func(result any, err error) idempotency.Answer {
+		var answer GenerateVirtualAccount200JSONResponse
+		if err == nil {
+			answer = virtualAccount(result.(collection.Collection))
+		}
+		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitGenerateVirtualAccountResponse(w) }, err)
+	})
+	request := collection.Request{
+		Company: c.company, ExternalReference: r.Body.ExternalReference, Amount: money.Kobo(r.Body.Amount) * money.Naira,
+		SettlementID: sent(r.Body.SettlementID), ValidFor: time.Duration(sent(r.Body.ValidFor)) * time.Second,
+		AccountName: sent(r.Body.AccountName), Control: provider.AmountControl(sent(r.Body.AmountControl)), Key: key,
+	}
+	got, err := h.Collections.Generate(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return virtualAccount(got), nil
+}
+
+// sent is an optional field's value; nothing when it was not sent.
+func sent[T any](field *T) (value T) {
+	if field != nil {
+		value = *field
+	}
+	return value
+}
+
+func virtualAccount(c collection.Collection) GenerateVirtualAccount200JSONResponse {
+	return GenerateVirtualAccount200JSONResponse{Status: "success", Data: VirtualAccount{
+		VirtualTrxID: c.ID, AccountNumber: c.AccountNumber, AccountName: c.AccountName, BankName: c.BankName, Amount: c.Amount,
+		ExternalReference: c.ExternalReference, ExpiryDate: clock.Text(c.ExpiresAt), Status: string(c.State), Currency: naira,
+		CreatedAt: clock.Text(c.CreatedAt),
+	}}
+}
+
+// FindVirtualAccount shows where a collection stands. Its id is not echoed.
+func (h *handlers) FindVirtualAccount(ctx context.Context, r FindVirtualAccountRequestObject) (FindVirtualAccountResponseObject, error) {
+	c, err := h.Collections.Find(ctx, callOf(ctx).company, r.TransactionID)
+	if err != nil {
+		return nil, err
+	}
+	return FindVirtualAccount200JSONResponse{Status: "success", Data: VirtualAccountTransaction{
+		Amount: c.Amount, ExpiryDate: clock.Text(c.ExpiresAt), BankName: c.BankName, AccountNumber: c.AccountNumber,
+		ExternalReference: c.ExternalReference, Status: string(c.State), Currency: naira, CreatedAt: clock.Text(c.CreatedAt),
+	}}, nil
+}
