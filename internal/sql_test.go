@@ -35,6 +35,11 @@ var overCompanies = map[string]string{
 
 	"payout.owner": "a bank that tells of a payout names only its reference",
 
+	"webhook.idleLanes": "the sender's scan: it reads which endpoints have something to be sent, and takes nothing",
+	"webhook.sweep":     "the sender looks once a minute for retries that were forgotten",
+	"webhook.all":       "operators work across companies",
+	"webhook.allCount":  "operators work across companies",
+
 	"report.companies": "the integrity of the whole book is a round of all companies",
 }
 

@@ -40,6 +40,15 @@ const (
 	PayoutFailed   = "payout.failed"
 	PayoutReversed = "payout.reversed"
 
+	// WebhookFailing: three days of trying did not bring an event to a webhook.
+	WebhookFailing = "webhook.endpoint_failing"
+
+	CryptoDepositPending      = "crypto.deposit_pending"
+	CryptoDepositCompleted    = "crypto.deposit_completed"
+	CryptoDepositFailed       = "crypto.deposit_failed"
+	CryptoWithdrawalCompleted = "crypto.withdrawal_completed"
+	CryptoWithdrawalFailed    = "crypto.withdrawal_failed"
+
 	// SettlementCredit is ours beyond that list: money came straight into a
 	// settlement account's own bank account.
 	SettlementCredit = "settlement.credit"
@@ -53,6 +62,18 @@ type Event struct {
 	Company   string
 	CreatedAt time.Time
 	Data      json.RawMessage // what the matching GET returns
+}
+
+// MarshalJSON is the event as the API shows it and as webhooks carry it.
+func (e Event) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		ID        string          `json:"id"`
+		Sequence  int64           `json:"sequence"`
+		Event     string          `json:"event"`
+		CreatedAt string          `json:"createdAt"`
+		CompanyID string          `json:"companyId"`
+		Data      json.RawMessage `json:"data"`
+	}{e.ID, e.Sequence, e.Kind, clock.Text(e.CreatedAt), e.Company, e.Data})
 }
 
 // New is the note that appends an event to the company's feed. Data is turned

@@ -92,6 +92,19 @@ func (b *Book) Head(ctx context.Context, company string) (int64, error) {
 	return n, err
 }
 
+// Heads are the numbers of the last events of several companies.
+func (b *Book) Heads(ctx context.Context, companies []string) (map[string]int64, error) {
+	out := make(map[string]int64, len(companies))
+	_, err := db.All(ctx, b.db, func(s db.Scanner) (struct{}, error) {
+		var company string
+		var sequence int64
+		err := s.Scan(&company, &sequence)
+		out[company] = sequence
+		return struct{}{}, err
+	}, `SELECT company_id, event_sequence FROM ledger_head WHERE company_id = ANY($1)`, companies)
+	return out, err
+}
+
 // Exists tells whether a company has a book.
 func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_head WHERE company_id = $1`, company)

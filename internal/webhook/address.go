@@ -1,0 +1,154 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"code.dny.dev/ssrf"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// patience is how long an endpoint has for its answer.
+const patience = 10 * time.Second
+
+// guard keeps us from being sent to addresses that only we can reach: private
+// networks, this machine, the metadata service of a cloud. It looks when an
+// endpoint is saved, at what the name means then, and again at each connection,
+// at the address that is really dialled: a name may mean something else by then.
+type guard struct {
+	loopback bool
+	safe     *ssrf.Guardian
+	resolver *net.Resolver
+}
+
+func newGuard(loopback bool, resolver *net.Resolver) guard {
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	options := []ssrf.Option{ssrf.WithAnyPort()}
+	if loopback {
+		options = append(options,
+			ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.0/8")), ssrf.WithAllowedV6Prefixes(netip.MustParsePrefix("::1/128")))
+	}
+	return guard{loopback: loopback, safe: ssrf.New(options...), resolver: resolver}
+}
+
+// client is what deliveries are sent with. It follows no redirect, asks no
+// proxy, and dials nothing that the guard refuses.
+func (g guard) client() *http.Client {
+	dialer := &net.Dialer{Timeout: patience, Control: g.safe.Safe, Resolver: g.resolver}
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: patience, ForceAttemptHTTP2: true,
+			MaxIdleConns: 1024, MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second,
+			MaxResponseHeaderBytes: 32 << 10, DisableCompression: true,
+		},
+	}
+}
+
+func refused(message string) error { return fault.New(fault.Refused, message) }
+
+var (
+	// almostIP is what some resolvers take for an address: 127.1, 0x7f000001,
+	// 2130706433. A real name's last part is never a number.
+	almostIP = regexp.MustCompile(`(^|\.)(0[xX][0-9a-fA-F]*|[0-9]+)\.?$`)
+	// inside are names that only mean something inside a network.
+	inside = regexp.MustCompile(`(?i)(^|\.)(localhost|local|internal|intranet|lan|home|corp|localdomain)\.?$`)
+)
+
+// check tells whether an address may be saved as an endpoint's.
+func (g guard) check(ctx context.Context, address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Opaque != "" || len(address) > 2000 || strings.ContainsAny(address, " \\\t\r\n") {
+		return refused("The url must be an absolute https address")
+	}
+	host := u.Hostname()
+	switch {
+	case u.User != nil:
+		return refused("The url must not hold a user or a password")
+	case u.Fragment != "":
+		return refused("The url must not have a fragment")
+	case u.Scheme == "http" && g.loopback && g.onThisMachine(ctx, host):
+		return nil
+	case u.Scheme != "https":
+		return refused("The url must begin with https://")
+	}
+	return g.checkHost(ctx, host)
+}
+
+func (g guard) checkHost(ctx context.Context, host string) error {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return g.checkIP(ip)
+	}
+	if g.loopback && strings.EqualFold(host, "localhost") {
+		return nil
+	}
+	if !strings.Contains(strings.Trim(host, "."), ".") || almostIP.MatchString(host) || inside.MatchString(host) {
+		return refused("The url must name a public host")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	addresses, err := g.resolver.LookupHost(ctx, host)
+	if err != nil {
+		// A name that cannot be looked up now is no private address. What it
+		// means is asked again at each connection.
+		return nil //nolint:nilerr // see above
+	}
+	for _, a := range addresses {
+		ip, err := netip.ParseAddr(a)
+		if err != nil {
+			return refused("The url must name a public host")
+		}
+		if err := g.checkIP(ip); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g guard) checkIP(ip netip.Addr) error {
+	network := "tcp4"
+	if ip.Is6() {
+		network = "tcp6"
+	}
+	if err := g.safe.Safe(network, netip.AddrPortFrom(ip.WithZone(""), 443).String(), nil); err != nil || ip.Zone() != "" {
+		return refused("The url must not lead into a private network")
+	}
+	return nil
+}
+
+// onThisMachine tells whether every address of a host is a loopback one.
+func (g guard) onThisMachine(ctx context.Context, host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback()
+	}
+	if !strings.EqualFold(host, "localhost") {
+		return false
+	}
+	addresses, err := g.resolver.LookupHost(ctx, host)
+	for _, a := range addresses {
+		if ip, bad := netip.ParseAddr(a); bad != nil || !ip.IsLoopback() {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// forbidden tells whether a connection was refused by the guard.
+func forbidden(err error) bool {
+	for _, e := range []error{ssrf.ErrProhibitedIP, ssrf.ErrProhibitedNetwork, ssrf.ErrProhibitedPort, ssrf.ErrInvalidHostPort} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

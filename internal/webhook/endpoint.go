@@ -1,0 +1,184 @@
+package webhook
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+const (
+	// most is how many endpoints a company may have.
+	most = 20
+	// overlap is how long the secret before a rotation still signs.
+	overlap = 24 * time.Hour
+)
+
+// Draft is what a company says of an endpoint. A nil field leaves what is there.
+type Draft struct {
+	URL         *string
+	Description *string
+	Kinds       *[]string
+	Active      *bool
+}
+
+// Answered is the claim that keeps a request's answer in the commit of its
+// effect (idempotency.Key.Answered).
+type Answered func(result any, err error) []db.Record
+
+// Secret is an endpoint with the secret that signs what is sent to it, shown
+// when it is made and never again.
+type Secret struct {
+	Endpoint
+	Value secret.Text
+}
+
+// Create adds an endpoint. It hears of what happens from now on.
+func (s *Service) Create(ctx context.Context, company string, d Draft, answered Answered) (Secret, error) {
+	now := s.Clock.Now()
+	e := Endpoint{ID: id.New(), Company: company, State: Active, CreatedAt: now}
+	if err := s.apply(ctx, &e, d, now); err != nil {
+		return Secret{}, err
+	}
+	others, err := s.endpoints(ctx, company)
+	if err != nil {
+		return Secret{}, err
+	}
+	if len(others) >= most {
+		return Secret{}, fault.Newf(fault.Refused, "A company has at most %d webhooks", most)
+	}
+	value, err := s.freshSecret(&e)
+	if err != nil {
+		return Secret{}, err
+	}
+	head, err := s.Book.Head(ctx, company)
+	if err != nil {
+		return Secret{}, err
+	}
+	made := Secret{e, value}
+	err = s.Book.Commit(ctx, ledger.Unit{
+		Company: company,
+		Claims:  answered(made, nil),
+		Notes: []db.Record{
+			e.record(),
+			lane{company: company, endpoint: e.ID, id: laneEvents, kind: laneEvents, sequence: head}.record(),
+			lane{company: company, endpoint: e.ID, id: laneRetries, kind: laneRetries}.record(),
+		},
+	})
+	if err != nil {
+		return Secret{}, err
+	}
+	return made, nil
+}
+
+// freshSecret gives the endpoint a new secret; the one it had becomes the old.
+func (s *Service) freshSecret(e *Endpoint) (secret.Text, error) {
+	value := newSecret()
+	sealed, err := s.Keys.Seal(e.Company, sealedAs, value)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	e.oldSecret, e.secret = e.secret, sealed
+	return secret.NewText(value), nil
+}
+
+// apply puts a draft into an endpoint, if every part of it may be.
+func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time) error {
+	e.UpdatedAt = now
+	if d.URL != nil {
+		if err := s.guard.check(ctx, *d.URL); err != nil {
+			return err
+		}
+		e.URL = *d.URL
+	}
+	if d.Description != nil {
+		if utf8.RuneCountInString(*d.Description) > 200 {
+			return fault.New(fault.Refused, "The description is longer than 200 characters")
+		}
+		e.Description = *d.Description
+	}
+	if d.Kinds != nil {
+		e.Kinds = slices.Compact(slices.Sorted(slices.Values(*d.Kinds)))
+		if strings.ContainsAny(strings.Join(e.Kinds, ""), " ,") {
+			return fault.New(fault.Refused, "An event's name has no space and no comma")
+		}
+	}
+	switch {
+	case d.Active == nil:
+	case !*d.Active:
+		e.State = Paused
+	case e.State == Paused:
+		e.State = Active
+	}
+	return nil
+}
+
+// Update changes an endpoint. One that is made active again goes on from where
+// it was paused.
+func (s *Service) Update(ctx context.Context, company, endpointID string, d Draft, answered Answered) (Endpoint, error) {
+	e, err := s.Find(ctx, company, endpointID)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	before := e.State
+	if err := s.apply(ctx, &e, d, s.Clock.Now()); err != nil {
+		return Endpoint{}, err
+	}
+	return e, s.change(ctx, e, before, answered(e, nil),
+		ledger.Change{Column: "url", Value: e.URL},
+		ledger.Change{Column: "description", Value: e.Description},
+		ledger.Change{Column: "kinds", Value: strings.Join(e.Kinds, ",")},
+	)
+}
+
+// Rotate gives an endpoint a new secret. For a day both sign, so that whoever
+// verifies has time to change over.
+func (s *Service) Rotate(ctx context.Context, company, endpointID string, answered Answered) (Secret, error) {
+	e, err := s.Find(ctx, company, endpointID)
+	if err != nil {
+		return Secret{}, err
+	}
+	now := s.Clock.Now()
+	value, err := s.freshSecret(&e)
+	if err != nil {
+		return Secret{}, err
+	}
+	e.OldUntil, e.UpdatedAt = now.Add(overlap), now
+	made := Secret{e, value}
+	return made, s.change(ctx, e, e.State, answered(made, nil),
+		ledger.Change{Column: "secret", Value: e.secret},
+		ledger.Change{Column: "old_secret", Value: e.oldSecret},
+		ledger.Change{Column: "old_until", Value: clock.Micros(e.OldUntil)},
+	)
+}
+
+// Delete ends an endpoint. What was sent to it stays on record.
+func (s *Service) Delete(ctx context.Context, company, endpointID string) error {
+	e, err := s.Find(ctx, company, endpointID)
+	if err != nil {
+		return err
+	}
+	before := e.State
+	e.State, e.UpdatedAt = Deleted, s.Clock.Now()
+	return s.change(ctx, e, before, nil)
+}
+
+// change commits an endpoint's new self over the one it was.
+func (s *Service) change(ctx context.Context, e Endpoint, before State, claims []db.Record, set ...ledger.Change) error {
+	err := s.Book.Commit(ctx, ledger.Unit{Company: e.Company, Claims: claims, Moves: []ledger.Move{{
+		Table: endpointTable, Key: []any{e.Company, e.ID}, From: []string{string(before)}, To: string(e.State),
+		Set: append(set, ledger.Change{Column: "updated_at", Value: clock.Micros(e.UpdatedAt)}),
+	}}})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		return fault.New(fault.Conflict, "The webhook is being changed")
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+const (
+	// enough is how much of an answer is read. Who has more to say is not heard
+	// out.
+	enough = 64 << 10
+	// excerpt is how much of it is kept, for who looks why it was a no.
+	excerptLength = 300
+)
+
+// result is what came of one attempt.
+type result struct {
+	status  int64  // of the answer; 0 for none
+	latency int64  // milliseconds
+	excerpt string // how the answer's body began
+	trouble string // why it does not count as taken; "" if it does
+}
+
+func (r result) taken() bool { return r.trouble == "" }
+
+// post makes one attempt. The moment that is signed is the machine's own time,
+// wherever the sandbox's clock stands: receivers hold it against theirs.
+func (s *Service) post(ctx context.Context, url, messageID string, body []byte, secrets []secret.Text) (r result) {
+	start := time.Now()
+	defer func() { r.latency = time.Since(start).Milliseconds() }()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return result{trouble: "the url cannot be used"}
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "Kobo-Webhooks/1")
+	if err := Sign(request.Header, messageID, start, body, secrets...); err != nil {
+		return result{trouble: "the message cannot be signed"}
+	}
+	answer, err := s.client.Do(request)
+	if err != nil {
+		return result{trouble: inWords(err)}
+	}
+	defer func() { _ = answer.Body.Close() }() // what was needed of it has been read
+	text, err := io.ReadAll(io.LimitReader(answer.Body, enough))
+	r = result{status: int64(answer.StatusCode), excerpt: printable(text)}
+	switch {
+	case answer.StatusCode >= 300 && answer.StatusCode < 400:
+		r.trouble = "redirects are not followed"
+	case answer.StatusCode < 200 || answer.StatusCode > 299:
+		r.trouble = "the answer was " + strconv.Itoa(answer.StatusCode)
+	case err != nil:
+		r.trouble = inWords(err)
+	}
+	return r
+}
+
+// inWords says why there was no answer, without addresses: a company is not
+// told what our network looks like.
+func inWords(err error) string {
+	var (
+		dns  *net.DNSError
+		cert *tls.CertificateVerificationError
+		sick tls.RecordHeaderError
+	)
+	var slow net.Error
+	switch {
+	case forbidden(err):
+		return "the address is not public"
+	case errors.Is(err, context.Canceled):
+		return "the server was stopped"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		return "no answer within 10 seconds"
+	case errors.As(err, &dns):
+		return "the host name cannot be looked up"
+	case errors.As(err, &cert):
+		return "the certificate is not valid"
+	case errors.As(err, &sick):
+		return "the host does not speak TLS"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection was refused"
+	}
+	return "the connection failed"
+}
+
+// printable is the beginning of a body as text that any database keeps.
+func printable(body []byte) string {
+	text := strings.ToValidUTF8(string(body), "\uFFFD")
+	text = strings.TrimSpace(strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, text))
+	if utf8.RuneCountInString(text) > excerptLength {
+		text = string([]rune(text)[:excerptLength]) + "…"
+	}
+	return text
+}

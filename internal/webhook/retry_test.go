@@ -1,0 +1,316 @@
+package webhook
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// The public schedule: 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, then every hour to
+// 72 h, each up to a tenth of the wait early.
+func TestTheSchedule(t *testing.T) {
+	created := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	now, attempts, before := created, int64(1), time.Duration(0)
+	for i, age := range ages {
+		at, ok := next(created, now, attempts)
+		if !ok || at.After(created.Add(age)) || at.Before(created.Add(age-(age-before)/10)) {
+			t.Fatalf("try %d: %v %v, want %v", i+2, at.Sub(created), ok, age)
+		}
+		now, before = created.Add(age), age
+		attempts++
+	}
+	if _, ok := next(created, now, attempts); ok {
+		t.Error("it is tried after 72 hours")
+	}
+	if ages[len(ages)-1] != 72*time.Hour || fmt.Sprint(ages[:6]) != "[5s 30s 2m0s 10m0s 30m0s 1h0m0s]" {
+		t.Error(ages)
+	}
+	// Ages that passed while nobody was at work are not made up for.
+	if at, ok := next(created, created.Add(5*time.Hour+time.Minute), 1); !ok || at.Sub(created) > 6*time.Hour || at.Sub(created) < 5*time.Hour+54*time.Minute {
+		t.Error(at.Sub(created), ok)
+	}
+}
+
+// An endpoint that is down misses nothing: what it did not take comes again on
+// the schedule, and what happened meanwhile waits in its place.
+func TestAnEndpointThatIsDownMissesNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		r.set(fail)
+		w.start()
+		w.tell("acme", event.VTUSuccess, 10)
+		w.settle(0)
+		if got := r.sequences(); got != "[1 2 3]" {
+			t.Errorf("after three failures the rest should wait: %s", got)
+		}
+		if now := w.now(e); now.Failures != 3 || now.FailingAt.IsZero() || now.State != Active {
+			t.Errorf("%+v", now)
+		}
+		for _, by := range []time.Duration{5 * time.Second, 25 * time.Second, 90 * time.Second, 8 * time.Minute} {
+			w.settle(by)
+		}
+		if n := len(w.sent(e, Pending)); n < 3 || n > 7 {
+			t.Errorf("%d wait to be tried again", n)
+		}
+		first := w.sent(e, "")[len(w.sent(e, ""))-1]
+		if first.Attempts != 5 || first.Status != 500 || first.Excerpt != "not today" {
+			t.Errorf("the first delivery: %+v", first)
+		}
+		tried := len(r.all())
+		r.set(nil)
+		w.settle(21 * time.Minute)
+		seen := map[string]int64{}
+		for _, m := range r.all()[tried:] {
+			if seen[m.ID] != 0 {
+				t.Errorf("%d came twice", m.Sequence)
+			}
+			seen[m.ID] = m.Sequence
+		}
+		if len(seen) != 10 || len(w.sent(e, Delivered)) != 10 || len(w.sent(e, "")) != 10 {
+			t.Errorf("%d of 10 came, %d delivered", len(seen), len(w.sent(e, Delivered)))
+		}
+		if now := w.now(e); now.Failures != 0 || !now.FailingAt.IsZero() {
+			t.Errorf("%+v", now)
+		}
+	})
+}
+
+// After three days a delivery is given up, which is said: on the delivery, on
+// the endpoint, and in the feed. When the endpoint is back the rest is sent.
+func TestAnEndpointThatIsGoneIsFlagged(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r, witness := newReceiver(t), newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		r.set(fail)
+		w.endpoint("acme", witness.URL, event.WebhookFailing)
+		w.start()
+		w.tell("acme", event.VTUSuccess, 2)
+		w.settle(0)
+		w.settle(71 * time.Hour)
+		if now := w.now(e); now.State != Active {
+			t.Errorf("after 71 hours it is %s", now.State)
+		}
+		w.settle(time.Hour)
+		if now := w.now(e); now.State != Failing {
+			t.Errorf("after 72 hours it is %s", now.State)
+		}
+		if n := len(w.sent(e, GivenUp)); n != 2 {
+			t.Errorf("%d given up", n)
+		}
+		told := witness.all()
+		if len(told) != 1 || !strings.Contains(told[0].Body, `"id":"`+e.ID+`"`) || !strings.Contains(told[0].Body, `"error":"the answer was 500"`) {
+			t.Errorf("told: %+v", told)
+		}
+		r.set(nil)
+		w.settle(2 * time.Hour)
+		if now := w.now(e); now.State != Active || now.Failures != 0 {
+			t.Errorf("back again it is %+v", now)
+		}
+		if got := w.sent(e, Delivered); len(got) != 1 || got[0].Kind != event.WebhookFailing {
+			t.Errorf("delivered: %+v", got)
+		}
+		if b, err := w.Backlog(t.Context(), w.now(e)); err != nil || b.Behind != 0 || b.Failed != 2 {
+			t.Errorf("backlog %+v, %v", b, err)
+		}
+	})
+}
+
+// One message that an endpoint cannot take holds nothing up.
+func TestOnePoisonedEventHoldsNothingUp(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		r.set(func(rw http.ResponseWriter, m received) {
+			if m.Sequence == 3 {
+				fail(rw, m)
+			}
+		})
+		w.start()
+		w.tell("acme", event.VTUSuccess, 9)
+		w.settle(0)
+		if got := r.sequences(); got != "[1 2 3 4 5 6 7 8 9]" {
+			t.Errorf("got %s", got)
+		}
+		w.settle(5 * time.Second)
+		if d := w.sent(e, Pending); len(d) != 1 || d[0].Sequence != 3 || d[0].Attempts != 2 {
+			t.Errorf("waiting: %+v", d)
+		}
+	})
+}
+
+// One dead endpoint (it never answers), one slow, eight healthy: the healthy hear
+// of an event within a second, nearly always.
+func TestADeadEndpointDelaysNobody(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		over := make(chan struct{})
+		dead, slow := newReceiver(t), newReceiver(t)
+		dead.set(func(http.ResponseWriter, received) { <-over })
+		slow.set(func(http.ResponseWriter, received) {
+			select {
+			case <-over:
+			case <-time.After(300 * time.Millisecond):
+			}
+		})
+		w.endpoint("acme", dead.URL)
+		w.endpoint("acme", slow.URL)
+		var healthy []*receiver
+		for range 8 {
+			r := newReceiver(t)
+			w.endpoint("acme", r.URL)
+			healthy = append(healthy, r)
+		}
+		stop := w.start()
+		const events = 60
+		told := map[string]time.Time{}
+		for range events {
+			at := time.Now()
+			w.tell("acme", event.VTUSuccess, 1)
+			feed, _, err := w.Events.Feed(t.Context(), "acme", int64(len(told)), 1, 0)
+			must(t, err)
+			told[feed[0].ID] = at
+		}
+		var waits []time.Duration
+		for _, r := range healthy {
+			eventually(t, "every event at a healthy endpoint", func() bool { return len(r.all()) >= events })
+			for _, m := range r.all() {
+				waits = append(waits, m.At.Sub(told[m.ID]))
+			}
+		}
+		slices.Sort(waits)
+		if p99 := waits[len(waits)*99/100]; p99 > time.Second {
+			t.Errorf("the healthy wait %v (p99)", p99)
+		} else {
+			t.Logf("p50 %v, p99 %v", waits[len(waits)/2], p99)
+		}
+		if n := len(dead.all()); n != 1 {
+			t.Errorf("the dead one was asked %d times", n)
+		}
+		close(over)
+		stop()
+	})
+}
+
+// Two processes on one database: everything comes, in order, and once.
+func TestTwoProcessesSendTogether(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		keys, err := secret.Parse(secret.Generate())
+		must(t, err)
+		clk := &clock.Movable{}
+		one, two := newWorld(t, d, clk, keys), newWorld(t, d, clk, keys)
+		var ends []*receiver
+		for i := range 4 {
+			company := fmt.Sprint("company-", i)
+			one.found(company)
+			r := newReceiver(t)
+			one.endpoint(company, r.URL)
+			ends = append(ends, r)
+		}
+		one.start()
+		two.start()
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				for range 10 {
+					one.tell(fmt.Sprint("company-", i), event.VTUSuccess, 3)
+					two.tell(fmt.Sprint("company-", i), event.VTUFailed, 2)
+				}
+			})
+		}
+		all.Wait()
+		one.settle(0)
+		two.settle(0)
+		for i, r := range ends {
+			got := r.all()
+			if len(got) != 50 {
+				t.Errorf("company %d: %d messages", i, len(got))
+			}
+			for j, m := range got {
+				if m.Sequence != int64(j+1) {
+					t.Fatalf("company %d: message %d has the number %d", i, j+1, m.Sequence)
+				}
+			}
+		}
+	})
+}
+
+// A process that lost its lease writes nothing down; what it sent comes again,
+// under the same ids.
+func TestALostLeaseWritesNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		w.tell("acme", event.VTUSuccess, 5)
+		open, err := w.open(t.Context(), nil)
+		must(t, err)
+		stale, err := w.take(t.Context(), "acme", open, w.clock.Now())
+		must(t, err)
+		w.clock.MoveTo(lease + time.Second)
+		fresh, err := w.take(t.Context(), "acme", open, w.clock.Now())
+		must(t, err)
+		if again, err := w.take(t.Context(), "acme", open, w.clock.Now()); err != nil || again[0].fence != 0 {
+			t.Errorf("a held lane was taken: %+v, %v", again, err)
+		}
+		w.work(t.Context(), stale[0])
+		if n := len(w.sent(e, "")); n != 0 {
+			t.Errorf("%d deliveries written under a lost lease", n)
+		}
+		w.work(t.Context(), fresh[0])
+		if n := len(w.sent(e, Delivered)); n != 5 {
+			t.Errorf("%d deliveries", n)
+		}
+		ids := map[string]int{}
+		for _, m := range r.all() {
+			ids[m.ID]++
+		}
+		if len(ids) != 5 {
+			t.Errorf("%d ids", len(ids))
+		}
+	})
+}
+
+// A retry that nobody was told of, since the program died at the wrong moment,
+// is found.
+func TestTheSweepFindsForgottenRetries(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		w.tell("acme", event.VTUSuccess, 1)
+		w.start()
+		w.settle(0)
+		_, err := w.Resend(t.Context(), "acme", w.sent(e, "")[0].ID, none)
+		must(t, err)
+		w.settle(0)
+		forgotten := w.now(e).fresh(event.Event{ID: r.all()[0].ID, Kind: event.VTUSuccess, Sequence: 1}, w.clock.Now())
+		forgotten.NextAt = w.clock.Now()
+		_, err = w.db.Exec(t.Context(), `INSERT INTO webhook_delivery (company_id, id, endpoint_id, event_id, kind, sequence, state,
+			attempts, status, latency_ms, excerpt, trouble, next_at, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`, forgotten.record().Values...)
+		must(t, err)
+		w.settle(0)
+		if n := len(r.all()); n != 2 {
+			t.Fatalf("%d messages", n)
+		}
+		must(t, w.sweep(t.Context(), w.clock.Now()))
+		w.settle(0)
+		if n := len(r.all()); n != 3 {
+			t.Errorf("%d messages after the sweep", n)
+		}
+	})
+}
