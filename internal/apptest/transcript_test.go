@@ -1,0 +1,44 @@
+package apptest_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/api/apitest"
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// The transcripts of the contract, which the edge plays against a pretended
+// biller, are as true of the whole program with its sandbox.
+func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
+	files := os.DirFS("../api/testdata")
+	names, err := fs.Glob(files, "*.txt")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		for _, name := range names {
+			if name == "catalogue.txt" {
+				continue // the list of what must be played
+			}
+			t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
+				t.Parallel()
+				p := apptest.Start(t, dialect)
+				stage := apitest.Stage{Companies: p.App.Companies, Settlements: p.App.Settlements, Clock: p.App.Clock}
+				apitest.New(t, p.BaseURL, func(t testing.TB) map[string]string {
+					v := map[string]string{
+						"base_url": p.BaseURL, "reference": p.Reference, "api_key": p.APIKey,
+						"settlement_id": strconv.FormatInt(p.SettlementID, 10),
+					}
+					maps.Copy(v, stage.Cast(t, p.Reference))
+					return v
+				}).Play(t, files, name)
+			})
+		}
+	})
+}
