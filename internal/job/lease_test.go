@@ -1,0 +1,108 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/job"
+)
+
+// While a lease holds nobody else takes the job up; when it has run out somebody
+// does, and then the first finishes nothing.
+func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		taken, goOn := make(chan job.Job, 1), make(chan struct{})
+		first := o.hire("slow", func(_ context.Context, j job.Job) (time.Time, error) {
+			taken <- j
+			<-goOn
+			return time.Time{}, nil // "done", says one whose lease has run out
+		})
+		start := o.clock.Now()
+		o.want("slow", "x", start)
+		await(t, taken)
+		held := o.list()
+		if len(held) != 1 || held[0].lease != clock.Micros(start.Add(2*time.Minute)) || held[0].fence != 1 {
+			t.Fatalf("held: %+v", held)
+		}
+		if err := job.Reschedule(t.Context(), o.db, o.company, "slow", "x", start.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if now := o.list(); now[0] != held[0] {
+			t.Errorf("a job in hand was rescheduled: %+v", now)
+		}
+		first.dismiss()
+		o.clock.Advance(2*time.Minute - time.Microsecond)
+		later := start.Add(time.Hour)
+		o.hire("slow", func(_ context.Context, j job.Job) (time.Time, error) {
+			taken <- j
+			return later, nil
+		})
+		// The most overdue job comes first, so when the younger one is done the
+		// older one was not to be had.
+		o.want("slow", "younger", o.clock.Now())
+		if j := await(t, taken); j.Subject != "younger" {
+			t.Fatalf("taken although the lease holds: %+v", j)
+		}
+		o.clock.Advance(time.Microsecond)
+		if j := await(t, taken); j.Subject != "x" || j.Attempts != 2 {
+			t.Errorf("taken over: %+v", j)
+		}
+		close(goOn)
+		await(t, first.gone)
+		o.eventually(func(left []line) bool {
+			return len(left) == 2 && left[0].subject == "x" && left[0].runAt == clock.Micros(later) && left[0].fence == 2 && left[0].lease == 0
+		})
+	})
+}
+
+// eventually waits for the list to look like this, and fails if it never does.
+func (o *office) eventually(right func([]line) bool) {
+	o.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(20 * time.Second)
+	for !right(o.list()) {
+		select {
+		case <-tick.C:
+		case <-limit:
+			o.t.Fatalf("the list after 20 seconds: %+v", o.list())
+		}
+	}
+}
+
+// Two workers on one list do each job once.
+func TestManyWorkersDoEachJobOnce(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		var mu sync.Mutex
+		runs := map[string]int{}
+		work := func(_ context.Context, j job.Job) (time.Time, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			runs[j.Subject]++
+			return time.Time{}, nil
+		}
+		const jobs = 100
+		for i := range jobs {
+			o.want("count", fmt.Sprint(i), o.clock.Now())
+		}
+		var last hand
+		for range 4 {
+			last = o.hire("count", work)
+		}
+		o.settled(last)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(runs) != jobs || len(o.list()) != 0 {
+			t.Errorf("%d of %d jobs were done, %d are left", len(runs), jobs, len(o.list()))
+		}
+		for subject, n := range runs {
+			if n != 1 {
+				t.Errorf("job %s was done %d times", subject, n)
+			}
+		}
+	})
+}

@@ -1,0 +1,235 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+// office is a to-do list with a company and a clock that stands still.
+type office struct {
+	t       *testing.T
+	db      *db.DB
+	book    *ledger.Book
+	clock   *clock.Manual
+	company string
+}
+
+func each(t *testing.T, f func(t *testing.T, o *office)) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		o := &office{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid()}
+		if err := o.book.Commit(t.Context(), ledger.Unit{Company: o.company, Found: true}); err != nil {
+			t.Fatal(err)
+		}
+		f(t, o)
+	})
+}
+
+// want puts a job on the list, as a business does: in a unit of the ledger.
+func (o *office) want(kind, subject string, at time.Time) {
+	o.t.Helper()
+	err := o.book.Commit(o.t.Context(), ledger.Unit{
+		Company: o.company, Notes: []db.Record{job.New(o.company, kind, subject, at)},
+	})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// line is a job as the list has it.
+type line struct {
+	kind, subject, trouble        string
+	runAt, lease, fence, attempts int64
+}
+
+func (o *office) list() []line {
+	o.t.Helper()
+	lines, err := db.All(o.t.Context(), o.db, func(s db.Scanner) (line, error) {
+		var l line
+		err := s.Scan(&l.kind, &l.subject, &l.runAt, &l.lease, &l.fence, &l.attempts, &l.trouble)
+		return l, err
+	}, `SELECT kind, subject, run_at, lease_until, fence, attempts, last_error FROM job
+		WHERE company_id = $1 ORDER BY kind, subject`, o.company)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return lines
+}
+
+// hand is a worker at work.
+type hand struct {
+	*job.Worker
+	dismiss func()        // it takes up nothing more
+	gone    chan struct{} // it has finished what it had in hand
+}
+
+// hire starts a worker of one kind, at the latest until the test ends.
+func (o *office) hire(kind string, work job.Work) hand {
+	o.t.Helper()
+	w := job.NewWorker(o.db, o.clock, slog.New(slog.DiscardHandler))
+	w.Handle(kind, work)
+	ctx, stop := context.WithCancel(context.WithoutCancel(o.t.Context()))
+	h := hand{w, stop, make(chan struct{})}
+	go func() {
+		w.Run(ctx)
+		close(h.gone)
+	}()
+	o.t.Cleanup(func() {
+		stop()
+		<-h.gone
+	})
+	return h
+}
+
+// settled waits until the worker has nothing to do.
+func (o *office) settled(w hand) {
+	o.t.Helper()
+	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
+	defer cancel()
+	if err := w.Settled(ctx); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func await[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came within 20 seconds")
+		panic("unreachable")
+	}
+}
+
+func TestAJobIsDoneWhenItIsDue(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		done := make(chan job.Job, 10)
+		w := o.hire("greet", func(_ context.Context, j job.Job) (time.Time, error) {
+			done <- j
+			return time.Time{}, nil
+		})
+		now := o.clock.Now()
+		o.want("greet", "ada", now)
+		o.want("greet", "bob", now.Add(time.Hour))
+		w.Wake()
+		j := await(t, done)
+		o.settled(w)
+		if j.Company != o.company || j.Kind != "greet" || j.Subject != "ada" || !j.RunAt.Equal(now) || j.Attempts != 1 {
+			t.Errorf("the job: %+v", j)
+		}
+		if left := o.list(); len(left) != 1 || left[0].subject != "bob" || left[0].fence != 0 {
+			t.Errorf("left: %+v", left)
+		}
+		o.clock.Advance(time.Hour)
+		o.settled(w)
+		if j := await(t, done); j.Subject != "bob" || len(o.list()) != 0 {
+			t.Errorf("an hour later: %+v, left %+v", j, o.list())
+		}
+		if !w.Healthy() {
+			t.Error("a worker at work is not healthy")
+		}
+	})
+}
+
+func TestThereIsOneLiveJobForAKindAndSubject(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		now := o.clock.Now()
+		o.want("greet", "ada", now.Add(time.Hour))
+		o.want("greet", "ada", now) // the one that is there stays
+		o.want("fetch", "ada", now)
+		left := o.list()
+		if len(left) != 2 || left[1].runAt != clock.Micros(now.Add(time.Hour)) {
+			t.Fatalf("the list: %+v", left)
+		}
+		if err := job.Reschedule(t.Context(), o.db, o.company, "greet", "ada", now.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if left := o.list(); left[1].runAt != clock.Micros(now.Add(time.Minute)) {
+			t.Errorf("rescheduled: %+v", left)
+		}
+	})
+}
+
+func TestAJobMayAskToRunAgain(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		start := o.clock.Now()
+		var runs atomic.Int64
+		w := o.hire("poll", func(context.Context, job.Job) (time.Time, error) {
+			if n := runs.Add(1); n < 3 {
+				return start.Add(time.Duration(n) * time.Hour), nil
+			}
+			return time.Time{}, nil
+		})
+		o.want("poll", "x", start)
+		for want := int64(1); want <= 3; want++ {
+			o.settled(w)
+			if n := runs.Load(); n != want {
+				t.Fatalf("after %d hours: %d runs", want-1, n)
+			}
+			o.clock.Advance(time.Hour)
+		}
+		if left := o.list(); len(left) != 0 {
+			t.Errorf("left: %+v", left)
+		}
+	})
+}
+
+// A job that fails, or panics, is kept for later: 1 s, 2 s, 4 s …, and the
+// others are done meanwhile.
+func TestAFailedJobIsTriedAgainAfterAPause(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		var runs atomic.Int64
+		w := o.hire("fail", func(_ context.Context, j job.Job) (time.Time, error) {
+			switch {
+			case j.Subject == "good":
+				return time.Time{}, nil
+			case runs.Add(1) == 1:
+				panic("a bad day")
+			case runs.Load() == 2:
+				return time.Time{}, errors.New("another one")
+			}
+			return time.Time{}, nil
+		})
+		now := o.clock.Now()
+		o.want("fail", "bad", now)
+		o.want("fail", "good", now)
+		for i, trouble := range []string{"panic: a bad day", "another one"} {
+			pause := time.Second << i
+			o.settled(w)
+			left := o.list()
+			if len(left) != 1 || left[0].trouble != trouble || left[0].runAt != clock.Micros(o.clock.Now().Add(pause)) || left[0].lease != 0 {
+				t.Fatalf("after %d failures: %+v", i+1, left)
+			}
+			o.clock.Advance(pause)
+		}
+		o.settled(w)
+		if left := o.list(); len(left) != 0 || runs.Load() != 3 {
+			t.Errorf("%d runs, left %+v", runs.Load(), left)
+		}
+	})
+}
+
+// What a program does not know is a newer program's work.
+func TestUnknownKindsAreLeftAlone(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		w := o.hire("known", func(context.Context, job.Job) (time.Time, error) { return time.Time{}, nil })
+		o.want("known", "x", o.clock.Now())
+		o.want("new", "x", o.clock.Now())
+		o.settled(w)
+		if left := o.list(); len(left) != 1 || left[0].kind != "new" || left[0].fence != 0 || left[0].attempts != 0 {
+			t.Errorf("left: %+v", left)
+		}
+	})
+}
