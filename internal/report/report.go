@@ -125,7 +125,7 @@ func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 	if events != i.Sequence || last != i.Sequence {
 		i.wrong("there are %d events, the last numbered %d, where the head says %d", events, last, i.Sequence)
 	}
-	return nil
+	return i.addCredits(ctx, q)
 }
 
 // Companies are all that have a book, in order: what `kobo verify` walks over.

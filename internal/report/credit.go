@@ -1,0 +1,64 @@
+package report
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// addCredits compares the book with the money that came in: each credit has its
+// transfer, what waits in suspense is what nobody could be given, and a
+// collection that was paid has its payment.
+func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
+	lost, err := creditsWithoutMoney(ctx, q, i.Company)
+	if err != nil {
+		return err
+	}
+	for _, id := range lost {
+		i.wrong("the credit %s is not in the book as it came in", id)
+	}
+	waiting, err := suspended(ctx, q, i.Company)
+	if err != nil {
+		return err
+	}
+	suspense := money.Kobo(0)
+	for _, a := range i.Accounts {
+		if a.Name == settlement.SuspenseAccount {
+			suspense = a.Balance
+		}
+	}
+	if suspense != waiting {
+		i.wrong("suspense holds %d kobo for credits of %d kobo that belong to nobody", suspense, waiting)
+	}
+	unpaid, err := collectionsWithoutPayment(ctx, q, i.Company)
+	for _, id := range unpaid {
+		i.wrong("the collection %s is SUCCESS without a payment", id)
+	}
+	return err
+}
+
+// creditsWithoutMoney are at most 20 credits whose transfer, of the same id, is
+// not there or is another.
+func creditsWithoutMoney(ctx context.Context, q db.Querier, company string) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `
+		SELECT c.id FROM settlement_credit AS c
+		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.id = c.id AND t.amount_kobo = c.amount_kobo
+			AND t.credit_account = CASE WHEN c.settlement_id = 0 THEN 'suspense/inbound' ELSE 'settlement/' || CAST(c.settlement_id AS TEXT) END
+		WHERE c.company_id = $1 AND t.id IS NULL ORDER BY c.id LIMIT 20`, company)
+}
+
+// suspended is what credits for unknown accounts come to.
+func suspended(ctx context.Context, q db.Querier, company string) (money.Kobo, error) {
+	return db.One(ctx, q, db.Value[money.Kobo], `
+		SELECT CAST(coalesce(sum(amount_kobo), 0) AS BIGINT) FROM settlement_credit
+		WHERE company_id = $1 AND settlement_id = 0`, company)
+}
+
+func collectionsWithoutPayment(ctx context.Context, q db.Querier, company string) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `
+		SELECT v.id FROM collection AS v
+		LEFT JOIN settlement_credit AS c ON c.company_id = v.company_id AND c.id = v.credit_id AND c.account_number = v.account_number
+		WHERE v.company_id = $1 AND v.state = 'SUCCESS' AND c.id IS NULL ORDER BY v.id LIMIT 20`, company)
+}
