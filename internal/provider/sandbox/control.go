@@ -29,12 +29,15 @@ func (s *Sandbox) controls() map[string]map[string]func(*http.Request) (any, err
 			http.MethodGet:  func(*http.Request) (any, error) { return s.clockFace(), nil },
 			http.MethodPost: s.moveClock,
 		},
-		"/sandbox/provider-ledger": {http.MethodGet: s.providerLedger},
-		"/sandbox/credit":          {http.MethodPost: s.creditByHand},
-		"/sandbox/otp/{bvn}":       {http.MethodGet: s.showOTP},
-		"/sandbox/account-name":    {http.MethodPost: s.renameAccount},
-		"/sandbox/reverse":         {http.MethodPost: s.reverseByHand},
-		"/sandbox/statement-line":  {http.MethodPost: s.plantLine},
+		"/sandbox/crypto-deposit":    {http.MethodPost: s.cryptoDeposit},
+		"/sandbox/crypto-withdrawal": {http.MethodPost: s.cryptoWithdrawal},
+		"/sandbox/crypto-drop":       {http.MethodPost: s.dropTransaction},
+		"/sandbox/provider-ledger":   {http.MethodGet: s.providerLedger},
+		"/sandbox/credit":            {http.MethodPost: s.creditByHand},
+		"/sandbox/otp/{bvn}":         {http.MethodGet: s.showOTP},
+		"/sandbox/account-name":      {http.MethodPost: s.renameAccount},
+		"/sandbox/reverse":           {http.MethodPost: s.reverseByHand},
+		"/sandbox/statement-line":    {http.MethodPost: s.plantLine},
 	}
 }
 
@@ -139,7 +142,7 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	s.clock.MoveTo(offset)
-	if err := s.deliver(ctx); err != nil {
+	if err := errors.Join(s.deliver(ctx), s.deliverTatum(ctx)); err != nil {
 		return err
 	}
 	if s.onAdvance == nil {

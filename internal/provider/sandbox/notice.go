@@ -116,7 +116,7 @@ func (s *Sandbox) nudge() {
 func (s *Sandbox) post(ctx context.Context) {
 	defer close(s.posted)
 	for ctx.Err() == nil {
-		err := s.deliver(ctx)
+		err := errors.Join(s.deliver(ctx), s.deliverTatum(ctx))
 		wait := lookAgain
 		if err == nil {
 			wait, err = s.nextNotice(ctx)

@@ -71,11 +71,13 @@ type Sandbox struct {
 	released         chan struct{}
 
 	callback atomic.Pointer[string]
-	postman  *http.Client
-	wake     chan struct{} // the sender looks
-	posted   chan struct{} // the sender has stopped
-	stop     context.CancelFunc
-	log      *slog.Logger
+	// Where the pretend Tatum's notifications go.
+	tatumCallback atomic.Pointer[string]
+	postman       *http.Client
+	wake          chan struct{} // the sender looks
+	posted        chan struct{} // the sender has stopped
+	stop          context.CancelFunc
+	log           *slog.Logger
 
 	moving    sync.Mutex // one move of the clock at a time
 	onAdvance func(ctx context.Context, offset time.Duration) error
@@ -244,6 +246,7 @@ func (s *Sandbox) Handler() http.Handler {
 	mux.Handle("POST /transfers", s.known(s.transfer))
 	mux.Handle("POST /transfers/status", s.known(s.transferStatus))
 	mux.Handle("GET /transfers", s.known(s.listTransfers))
+	s.tatumAPI(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "Cannot "+r.Method+" "+r.URL.Path)
 	})

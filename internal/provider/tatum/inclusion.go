@@ -1,0 +1,70 @@
+package tatum
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Inclusion asks for the transaction and for the chain's head. A transaction
+// that waits for a block is, to Tatum, one that is not found.
+func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (provider.Inclusion, error) {
+	var tx struct {
+		BlockNumber *int64 `json:"blockNumber"`
+		BlockHash   string `json:"blockHash"`
+		Status      *bool  `json:"status"`
+		Ret         []struct {
+			ContractRet string `json:"contractRet"`
+		} `json:"ret"`
+	}
+	err := p.read(ctx, http.MethodGet, "/v3/"+n.Chain+"/transaction/"+url.PathEscape(hash), nil, &tx)
+	if err != nil && !notFound(err) {
+		return provider.Inclusion{}, err
+	}
+	head, headErr := p.head(ctx, n)
+	if headErr != nil {
+		return provider.Inclusion{}, headErr
+	}
+	at := provider.Inclusion{Head: head}
+	switch {
+	case err != nil:
+	case tx.BlockNumber == nil || *tx.BlockNumber <= 0:
+		at.Waiting = true
+	default:
+		at.Found, at.Block, at.BlockHash = true, *tx.BlockNumber, tx.BlockHash
+		at.Reverted = tx.Status != nil && !*tx.Status || len(tx.Ret) > 0 && tx.Ret[0].ContractRet != "SUCCESS" && tx.Ret[0].ContractRet != ""
+	}
+	return at, nil
+}
+
+// head is the number of the chain's last block, which each family of chains is
+// asked in its own way.
+func (p *Plug) head(ctx context.Context, n chain.Network) (int64, error) {
+	var number int64
+	switch n.Kind {
+	case chain.EVM:
+		var text json.Number
+		err := p.read(ctx, http.MethodGet, "/v3/"+n.Chain+"/block/current", nil, &text)
+		if err != nil {
+			return 0, err
+		}
+		number, _ = text.Int64() // 0 is refused below
+	default:
+		var info struct {
+			BlockNumber int64 `json:"blockNumber"` // Tron
+			Blocks      int64 `json:"blocks"`      // Bitcoin
+		}
+		if err := p.read(ctx, http.MethodGet, "/v3/"+n.Chain+"/info", nil, &info); err != nil {
+			return 0, err
+		}
+		number = max(info.BlockNumber, info.Blocks)
+	}
+	if number <= 0 {
+		return 0, &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "the chain's head is no number"}
+	}
+	return number, nil
+}

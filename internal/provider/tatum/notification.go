@@ -1,0 +1,198 @@
+package tatum
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// HashHeader carries the signature: base64 of the HMAC-SHA512 of the body.
+const HashHeader = "X-Payload-Hash"
+
+// Sign is the signature of a body.
+func Sign(secret string, body []byte) string {
+	mac := hmac.New(sha512.New, []byte(secret))
+	mac.Write(body)
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// payload is a notification of the legacy template. Amounts are kept as the text
+// they came as.
+type payload struct {
+	Address         string          `json:"address"`
+	Counter         string          `json:"counterAddress"`
+	Amount          json.RawMessage `json:"amount"`
+	Asset           string          `json:"asset"`
+	Contract        string          `json:"contractAddress"`
+	Block           *int64          `json:"blockNumber"`
+	Hash            string          `json:"txId"`
+	Type            string          `json:"type"`
+	Chain           string          `json:"chain"`
+	Mempool         bool            `json:"mempool"`
+	Reorg           bool            `json:"reorg"`
+	AlreadyEnriched json.RawMessage `json:"data"`
+}
+
+// ParseNotification believes what carries our secret's signature, over the very
+// bytes that came, and nothing else.
+func (p *Plug) ParseNotification(header http.Header, body []byte) ([]provider.Movement, error) {
+	said, err := base64.StdEncoding.DecodeString(header.Get(HashHeader))
+	mac := hmac.New(sha512.New, []byte(p.cfg.HMACSecret.Reveal()))
+	mac.Write(body)
+	if err != nil || !hmac.Equal(said, mac.Sum(nil)) {
+		return nil, provider.ErrForged
+	}
+	return p.parse(body)
+}
+
+var errUnread = errors.New("tatum: a notification that cannot be read")
+
+// parse reads one payload. What is of no use to us is no movement and no error.
+func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
+	var n payload
+	if err := json.Unmarshal(body, &n); err != nil || n.AlreadyEnriched != nil {
+		return nil, errUnread
+	}
+	network, known := p.networks[n.Chain]
+	if !known {
+		return nil, nil
+	}
+	asset, taken, err := n.asset(network)
+	if err != nil || !taken {
+		return nil, err
+	}
+	address, valid := network.Canonical(n.Address)
+	units, err := n.units(asset)
+	if err != nil || !valid || n.Hash == "" {
+		return nil, errUnread
+	}
+	if units.Sign() == 0 {
+		return nil, nil
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, body); err != nil {
+		return nil, errUnread
+	}
+	m := provider.Movement{
+		NetworkID: network.ID, Address: address, Out: units.Sign() < 0, Counter: n.Counter, Contract: asset.Contract,
+		Units: units.Abs(units), Hash: n.Hash, Moved: n.Reorg, Raw: compact.Bytes(),
+	}
+	if counter, ok := network.Canonical(n.Counter); ok {
+		m.Counter = counter
+	}
+	if n.Block != nil && !n.Mempool {
+		m.Block = *n.Block
+	}
+	return []provider.Movement{m}, nil
+}
+
+// asset is what moved, if it is one that we take. A token is its contract: its
+// symbol is what its maker says, and makers lie. Fees, failures and collectibles
+// are of no use to us.
+func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, err error) {
+	switch n.Type {
+	case "native", "internal": // internal: sent by a contract
+		asset, taken = network.Asset("")
+		return asset, taken, nil
+	case "token", "trc20":
+	default:
+		return asset, false, nil
+	}
+	contract := n.Contract
+	if contract == "" {
+		contract = n.Asset
+	}
+	if _, ok := network.Canonical(contract); !ok {
+		return asset, false, errUnread // a token without its contract: a human should see it
+	}
+	asset, taken = network.Asset(contract)
+	return asset, taken, nil
+}
+
+// units reads the amount, a decimal text, exactly.
+func (n payload) units(asset chain.Asset) (*big.Int, error) {
+	text := string(bytes.TrimSpace(n.Amount))
+	if len(text) > 1 && text[0] == '"' {
+		if err := json.Unmarshal(n.Amount, &text); err != nil {
+			return nil, err
+		}
+	}
+	return chain.ParseUnits(text, asset.Decimals)
+}
+
+// sent is a line of the list of notifications that Tatum has sent.
+type sent struct {
+	URL       string          `json:"url"`
+	Data      json.RawMessage `json:"data"`
+	Timestamp int64           `json:"timestamp"` // milliseconds
+	Failed    bool            `json:"failed"`
+}
+
+const (
+	// retried is how long Tatum goes on trying to deliver a notification, at most:
+	// one that was first sent that long ago may only now be on the list.
+	retried = 7 * 24 * time.Hour
+	page    = 50
+	// most is how many pages one reading takes.
+	most = 200
+)
+
+// Since reads the notifications that never reached us, newest first, as far back
+// as one may have been given up since the cursor. They come from Tatum's own
+// answer to us, so they need no signature.
+func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
+	now := p.clock.Now()
+	var from time.Time
+	if micros, err := strconv.ParseInt(cursor, 10, 64); err == nil {
+		from = clock.Time(micros).Add(-retried)
+	}
+	out := provider.Batch{Cursor: strconv.FormatInt(clock.Micros(now), 10)}
+	for n := range most {
+		var list []sent
+		query := url.Values{"pageSize": {strconv.Itoa(page)}, "offset": {strconv.Itoa(n * page)}, "direction": {"desc"}, "failed": {"true"}}
+		if err := p.read(ctx, http.MethodGet, "/v4/subscription/webhook?"+query.Encode(), nil, &list); err != nil {
+			return provider.Batch{}, err
+		}
+		for _, s := range list {
+			if s.Timestamp > 0 && time.UnixMilli(s.Timestamp).Before(from) {
+				return out, nil
+			}
+			p.missed(s, &out)
+		}
+		if len(list) < page {
+			break
+		}
+	}
+	return out, nil
+}
+
+// missed adds what one line of the list tells. The payload is an object, or the
+// text of one.
+func (p *Plug) missed(s sent, out *provider.Batch) {
+	if s.URL != p.cfg.CallbackURL {
+		return
+	}
+	body := []byte(s.Data)
+	var text string
+	if json.Unmarshal(body, &text) == nil {
+		body = []byte(text)
+	}
+	movements, err := p.parse(body)
+	if err != nil {
+		out.Unread++
+	}
+	out.Movements = append(out.Movements, movements...)
+}

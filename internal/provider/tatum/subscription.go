@@ -1,0 +1,118 @@
+package tatum
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// eventType is the one kind of subscription we use: whatever moves on an address.
+const eventType = "ADDRESS_EVENT"
+
+type subscription struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Attr struct {
+		Chain   string `json:"chain"`
+		Address string `json:"address"`
+		URL     string `json:"url"`
+	} `json:"attr"`
+}
+
+// wish is a subscription as it is asked for.
+type wish struct {
+	Type       string            `json:"type"`
+	Attr       map[string]string `json:"attr"`
+	TemplateID string            `json:"templateId,omitempty"`
+	Finality   string            `json:"finality,omitempty"`
+	Mempool    bool              `json:"mempool,omitempty"`
+}
+
+// Watch makes a subscription, or adopts the one that is there: Tatum keeps one
+// for each type, chain, address and URL, and refuses a second. So a call whose
+// answer was lost is simply made again.
+func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (string, error) {
+	if err := p.sign(ctx); err != nil {
+		return "", err
+	}
+	w := wish{Type: eventType, Attr: map[string]string{"chain": n.ID, "address": address, "url": p.cfg.CallbackURL}}
+	if n.Kind == chain.Bitcoin {
+		w.Mempool = true // seen before it is in a block, which may take an hour
+	} else {
+		// The template whose fields our meta mirrors. Confirmations are counted by us.
+		w.TemplateID, w.Finality = "legacy", "confirmed"
+	}
+	var made subscription
+	err := p.read(ctx, http.MethodPost, "/v4/subscription", w, &made)
+	if err == nil && made.ID == "" {
+		return "", &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "a subscription without an id"}
+	}
+	if err == nil {
+		return made.ID, nil
+	}
+	if refused(err) {
+		if id, found := p.adopt(ctx, n, address); found {
+			return id, nil
+		}
+	}
+	return "", err
+}
+
+// refused tells whether Tatum answered with a definite no.
+func refused(err error) bool {
+	switch codeOf(err) {
+	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
+		return false
+	}
+	return true
+}
+
+// adopt finds the subscription of an address.
+func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (string, bool) {
+	const page = 50
+	for offset := 0; ; offset += page {
+		var list []subscription
+		query := url.Values{"pageSize": {strconv.Itoa(page)}, "offset": {strconv.Itoa(offset)}, "address": {address}}
+		if err := p.read(ctx, http.MethodGet, "/v4/subscription?"+query.Encode(), nil, &list); err != nil {
+			return "", false
+		}
+		for _, s := range list {
+			if s.ID != "" && s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL && n.Fold(s.Attr.Address) == n.Fold(address) {
+				return s.ID, true
+			}
+		}
+		if len(list) < page {
+			return "", false
+		}
+	}
+}
+
+// Unwatch ends a subscription. Without an id the very same call would turn the
+// signatures of the whole account off, so an empty one never leaves here.
+func (p *Plug) Unwatch(ctx context.Context, reference string) error {
+	if reference == "" {
+		return &provider.Error{Provider: name, Code: provider.CodeNotSent, Message: "a subscription without an id cannot be ended"}
+	}
+	err := p.read(ctx, http.MethodDelete, "/v4/subscription/"+url.PathEscape(reference), nil, nil)
+	if notFound(err) {
+		return nil
+	}
+	return err
+}
+
+// sign turns signatures on before the first address is watched, once for each
+// life of the program: what arrives unsigned would not be believed.
+func (p *Plug) sign(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.signing {
+		return nil
+	}
+	err := p.read(ctx, http.MethodPut, "/v4/subscription", map[string]string{"hmacSecret": p.cfg.HMACSecret.Reveal()}, nil)
+	p.signing = err == nil
+	return err
+}
