@@ -30,9 +30,9 @@ bench: ## benchmarks, with every commit on the disk as in production (BENCH=Comm
 	$(POSTGRES) -durable -- $(GO) test -run '^$$' -bench '$(BENCH)' $(PACKAGES)
 
 bench-naive: ## beside it, PostgreSQL's own pgbench on one hot row, each request locking for itself
-	$(POSTGRES) -durable -- sh -c 'cd internal/operation/testdata && psql -q "$$KOBO_TEST_POSTGRES" -f hot_row_schema.sql && \
+	$(POSTGRES) -durable -- sh -c 'cd internal/operation/testdata && psql -q "$$KOBO_TEST_POSTGRES" -f hot_row_schema.pgbench && \
 		for callers in 1 16 64; do echo "callers=$$callers"; \
-			pgbench -n -M prepared -f hot_row.sql -c $$callers -j 2 -T 10 "$$KOBO_TEST_POSTGRES" 2>/dev/null | grep -E "tps|latency average"; done'
+			pgbench -n -M prepared -f hot_row.pgbench -c $$callers -j 2 -T 10 "$$KOBO_TEST_POSTGRES" 2>/dev/null | grep -E "tps|latency average"; done'
 
 fuzz: ## every fuzz target for a while (FUZZTIME=20s)
 	@set -e; grep -rl '^func Fuzz' --include='*_test.go' internal cmd | while read -r file; do \
