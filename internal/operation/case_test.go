@@ -1,0 +1,144 @@
+package operation_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// A late contradiction moves nothing by itself.
+func TestAContradictionOpensACaseAndMovesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, later provider.Answer
+		state        operation.State
+	}{
+		"failed, then done":   {rejected, confirmed, operation.Failed},
+		"done, then rejected": {confirmed, rejected, operation.Success},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o := p.run(p.begin(), c.first)
+				for range 2 { // once, however often it is said
+					after, err := p.Notified(t.Context(), o.Company, o.ID, c.later)
+					if p.must(err); after.State != c.state {
+						t.Errorf("after the contradiction: %+v", after)
+					}
+				}
+				p.stands(o, c.state)
+				cases := p.open()
+				if len(cases) != 1 || cases[0].Reason != operation.Contradiction || cases[0].Subject != o.ID || cases[0].Company != p.company {
+					t.Fatalf("cases: %+v", cases)
+				}
+				// The same word again, or no word, is no contradiction.
+				for _, a := range []provider.Answer{c.first, silence, missing} {
+					_, err := p.Notified(t.Context(), o.Company, o.ID, a)
+					p.must(err)
+				}
+				if len(p.open()) != 1 || len(p.told()) != 1 {
+					t.Errorf("cases %+v, told %v", p.open(), p.told())
+				}
+				for _, outcome := range []string{operation.FoundConfirmed, operation.FoundRejected} {
+					if _, err := p.ResolveCase(t.Context(), cases[0].ID, outcome, "a note", "ada"); !fault.Is(err, fault.Refused) {
+						t.Errorf("a finished operation was found %s: %v", outcome, err)
+					}
+				}
+				closed, err := p.ResolveCase(t.Context(), cases[0].ID, operation.Dismissed, "settled by hand", "ada")
+				if p.must(err); closed.State != operation.Resolved || closed.ResolvedBy != "ada" {
+					t.Errorf("closed: %+v", closed)
+				}
+				p.stands(o, c.state)
+			})
+		})
+	}
+}
+
+// stuck is an operation that nobody could find the end of, with its case.
+func (p *plant) stuck() (operation.Operation, operation.Case) {
+	p.t.Helper()
+	p.says(silence)
+	o := p.unknown()
+	for next := o.NextAt; !next.IsZero(); next = p.poll(o) {
+		p.clock.Advance(next.Sub(p.clock.Now()))
+	}
+	cases := p.open()
+	if len(cases) != 1 {
+		p.t.Fatalf("cases: %+v", cases)
+	}
+	return o, cases[0]
+}
+
+func TestAFindingMovesTheMoneyOnce(t *testing.T) {
+	for outcome, want := range map[string]operation.State{
+		operation.FoundConfirmed: operation.Success, operation.FoundRejected: operation.Failed,
+	} {
+		t.Run(outcome, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o, c := p.stuck()
+				refuse := func(caseID, outcome, note string, want fault.Kind) {
+					t.Helper()
+					if _, err := p.ResolveCase(t.Context(), caseID, outcome, note, "ada"); !fault.Is(err, want) {
+						t.Errorf("%q %q: %v", outcome, note, err)
+					}
+				}
+				refuse(c.ID, outcome, " ", fault.Refused)
+				refuse(c.ID, "perhaps", "a note", fault.Refused)
+				refuse(c.ID, operation.Dismissed, "a note", fault.Refused) // it must have an end
+				refuse(id.New(), outcome, "a note", fault.Missing)
+				p.stands(o, operation.Pending)
+				audit := event.New(p.company, "audit", outcome, p.clock.Now()) // any note does
+				closed, err := p.ResolveCase(t.Context(), c.ID, outcome, " asked the bank ", "ada", audit)
+				if p.must(err); closed.Outcome != outcome || closed.Note != "asked the bank" {
+					t.Errorf("closed: %+v", closed)
+				}
+				if got := fmt.Sprint(p.told()); got != fmt.Sprintf("[test.%s audit]", want) {
+					t.Errorf("told: %s", got)
+				}
+				refuse(c.ID, outcome, "again", fault.Refused)
+				refuse(c.ID, operation.Dismissed, "again", fault.Refused)
+				p.stands(o, want)
+				if found, err := p.FindCase(t.Context(), c.ID); err != nil || found != closed {
+					t.Errorf("stored: %+v, %v", found, err)
+				}
+			})
+		})
+	}
+}
+
+// The outcome arrives while the case is open: then there is nothing left to move.
+func TestACaseWhoseOutcomeArrivesMayOnlyBeDismissed(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o, c := p.stuck()
+		_, err := p.Notified(t.Context(), o.Company, o.ID, confirmed)
+		p.must(err)
+		if _, err := p.ResolveCase(t.Context(), c.ID, operation.FoundRejected, "too late", "ada"); !fault.Is(err, fault.Refused) {
+			t.Errorf("rejected after a success: %v", err)
+		}
+		_, err = p.ResolveCase(t.Context(), c.ID, operation.Dismissed, "it came", "ada")
+		p.must(err)
+		p.stands(o, operation.Success)
+	})
+}
+
+func TestCasesAreListedNewestFirst(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		for i := range 3 {
+			p.must(p.OpenCase(t.Context(), p.company, fmt.Sprint("subject ", i), operation.Unreadable, "detail"))
+			p.clock.Advance(time.Second)
+		}
+		cases, total, err := p.Cases(t.Context(), operation.Open, 2, 1)
+		if p.must(err); total != 3 || len(cases) != 2 || cases[0].Subject != "subject 1" || cases[1].Subject != "subject 0" {
+			t.Errorf("%d cases, the second page: %+v", total, cases)
+		}
+		n, err := db.One(t.Context(), p.db, db.Value[int64], `SELECT count(*) FROM operation_case WHERE company_id = $1`, p.company)
+		if p.must(err); n != 3 {
+			t.Errorf("%d rows", n)
+		}
+	})
+}

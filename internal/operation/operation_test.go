@@ -1,0 +1,183 @@
+package operation_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+var (
+	confirmed = provider.Answer{Outcome: provider.Confirmed, Code: "00", Reference: "theirs", Message: "done"}
+	rejected  = provider.Answer{Outcome: provider.Rejected, Code: "51", Message: "no"}
+	silence   = provider.Answer{Code: provider.CodeTimeout}
+	missing   = provider.Answer{Missing: true, Code: "404"}
+)
+
+func TestStepOneIsWrittenBeforeAnybodyIsAsked(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		now := p.stands(o, operation.Pending)
+		if !now.InFlight(p.clock.Now()) || now.InFlight(p.clock.Now().Add(window)) || now.Outcome != "" {
+			t.Errorf("as written: %+v", now)
+		}
+		due, err := db.One(t.Context(), p.db, db.Value[int64],
+			`SELECT run_at FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3`, p.company, operation.ResolveJob, o.ID)
+		if err != nil || due != clock.Micros(p.clock.Now().Add(window+5*time.Second)) {
+			t.Errorf("the resolver's job is due at %v, %v", clock.Time(due), err)
+		}
+	})
+}
+
+func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer provider.Answer
+		want   operation.State
+		told   string
+	}{
+		"confirmed": {confirmed, operation.Success, "[test.SUCCESS]"},
+		"rejected":  {rejected, operation.Failed, "[test.FAILED]"},
+		"unknown":   {silence, operation.Pending, "[]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o := p.begin()
+				p.clock.Advance(time.Second)
+				after := p.run(o, c.answer)
+				if stored := p.stands(o, c.want); stored != after {
+					t.Errorf("Run returned\n%+v, stored is\n%+v", after, stored)
+				}
+				if after.Outcome != c.answer.Outcome.String() || after.Code != c.answer.Code || after.ProviderReference != c.answer.Reference {
+					t.Errorf("the answer was noted as %+v", after)
+				}
+				if got := fmt.Sprint(p.told()); got != c.told {
+					t.Errorf("told: %s", got)
+				}
+				if pending := c.want == operation.Pending; after.NextAt.IsZero() == pending ||
+					pending && !after.NextAt.Equal(p.clock.Now().Add(5*time.Second)) {
+					t.Errorf("the next poll: %v", after.NextAt)
+				}
+			})
+		})
+	}
+}
+
+// A program that was frozen between the first commit and the call must not make
+// the call any more: the resolver may have given the money back by now.
+func TestNoCallIsMadeAfterItsWindow(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		p.clock.Advance(window)
+		after, err := p.Run(t.Context(), o, func(context.Context) provider.Answer {
+			t.Error("the provider was asked to pay")
+			return confirmed
+		}, nil)
+		if p.must(err); after.Code != provider.CodeNotSent {
+			t.Errorf("after: %+v", after)
+		}
+		p.stands(o, operation.Failed)
+	})
+}
+
+// What a plug that panics did is unknown, and the call does not end when the
+// caller hangs up.
+func TestAPanickingPlugIsUnknown(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		ctx, hangUp := context.WithCancel(t.Context())
+		after, err := p.Run(ctx, p.begin(), func(ctx context.Context) provider.Answer {
+			hangUp()
+			if ctx.Err() != nil {
+				t.Error("the call ended with its caller")
+			}
+			if _, limited := ctx.Deadline(); !limited {
+				t.Error("the call has no deadline")
+			}
+			panic("a bug in the plug")
+		}, nil)
+		if p.must(err); after.Code != "panic" {
+			t.Errorf("after: %+v", after)
+		}
+		p.stands(after, operation.Pending)
+	})
+}
+
+// Many who know the outcome at once write it once.
+func TestOneOutcomeIsWrittenOnce(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.unknown()
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				after, err := p.Notified(t.Context(), o.Company, o.ID, confirmed)
+				if err != nil || after.State != operation.Success {
+					t.Errorf("notified: %+v, %v", after, err)
+				}
+			})
+		}
+		all.Wait()
+		p.stands(o, operation.Success)
+		if got := fmt.Sprint(p.told()); got != "[test.SUCCESS]" || len(p.open()) != 0 {
+			t.Errorf("told %s, cases %+v", got, p.open())
+		}
+	})
+}
+
+// What the request adds to the outcome's unit may have been done by a retry; the
+// outcome is written all the same.
+func TestTheOutcomeDoesNotHangOnTheRequestsPaper(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		after, err := p.Run(t.Context(), o, func(context.Context) provider.Answer { return confirmed },
+			func(operation.Operation) operation.Paper {
+				return operation.Paper{Moves: []ledger.Move{{
+					Table: guarded, Key: []any{p.company, "no such row"}, From: []string{"OPEN"}, To: "RESOLVED",
+				}}}
+			})
+		if p.must(err); after.State != operation.Success {
+			t.Errorf("after: %+v", after)
+		}
+		p.stands(o, operation.Success)
+	})
+}
+
+// guarded is some table with states: that of the cases.
+var guarded = &db.Table{
+	Name: "operation_case", Key: 2, State: "state", Columns: db.Texts("company_id", "id", "state"),
+}
+
+func TestAnOperationIsFoundByItsOwnCompanyAlone(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		if found, err := p.FindByKey(t.Context(), p.company, "test", o.IdempotencyKey); err != nil || found.ID != o.ID {
+			t.Errorf("by key: %+v, %v", found, err)
+		}
+		for name, find := range map[string]func() (operation.Operation, error){
+			"another company's id": func() (operation.Operation, error) { return p.Find(t.Context(), id.Cuid(), o.ID) },
+			"another company's key": func() (operation.Operation, error) {
+				return p.FindByKey(t.Context(), id.Cuid(), "test", o.IdempotencyKey)
+			},
+			"another kind's key": func() (operation.Operation, error) {
+				return p.FindByKey(t.Context(), p.company, "else", o.IdempotencyKey)
+			},
+			"an id that is not ours": func() (operation.Operation, error) { return p.Find(t.Context(), p.company, id.New()) },
+		} {
+			if found, err := find(); !fault.Is(err, fault.Missing) {
+				t.Errorf("%s: %+v, %v", name, found, err)
+			}
+		}
+		again := p.Start(operation.Operation{Company: p.company, Kind: "test", IdempotencyKey: o.IdempotencyKey, SettlementID: 1, Amount: 1})
+		err := p.book.Commit(t.Context(), p.Unit(again, 0, ""))
+		if earlier, ok := operation.Earlier(err); !ok || earlier.ID != o.ID || earlier != p.stands(o, operation.Pending) {
+			t.Errorf("the same key again: %+v, %v", earlier, err)
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package operation_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+const (
+	window  = 5 * time.Second
+	opening = 10_000
+	price   = 3_000
+	fee     = 50
+)
+
+// plant is the machine with one kind, one company that has money, a provider
+// that answers what it is told, and a clock that stands still.
+type plant struct {
+	*operation.Service
+	t       *testing.T
+	db      *db.DB
+	book    *ledger.Book
+	clock   *clock.Manual
+	company string
+	asked   int                                       // how often the provider was asked
+	answer  func(operation.Operation) provider.Answer // to the next poll
+}
+
+func each(t *testing.T, f func(t *testing.T, p *plant)) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		p := &plant{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid()}
+		p.Service = operation.NewService(d, p.book, clk, slog.New(slog.DiscardHandler), window)
+		p.Handle("test", operation.Kind{
+			Route: func(operation.Operation) operation.Route {
+				return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test", Fee: "fees"}
+			},
+			Requery: func(_ context.Context, o operation.Operation) provider.Answer {
+				p.asked++
+				return p.answer(o)
+			},
+			Paper: func(_ context.Context, o operation.Operation) (operation.Paper, error) {
+				return operation.Paper{Notes: []db.Record{event.New(o.Company, "test."+string(o.State), o.ID, o.UpdatedAt)}}, nil
+			},
+		})
+		p.must(p.book.Commit(t.Context(), ledger.Unit{
+			Company: p.company, Found: true,
+			Open:      []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
+			Transfers: []ledger.Transfer{{ID: id.New(), Debit: "capital", Credit: "settlement/1", Amount: opening, Kind: "credit"}},
+		}))
+		f(t, p)
+	})
+}
+
+func (p *plant) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// begin writes an operation down: step one.
+func (p *plant) begin() operation.Operation {
+	p.t.Helper()
+	o := p.Start(operation.Operation{
+		Company: p.company, Kind: "test", IdempotencyKey: id.New(), Provider: "bank", SettlementID: 1, Amount: price, Fee: fee,
+	})
+	p.must(p.book.Commit(p.t.Context(), p.Unit(o, 1, "a test")))
+	return o
+}
+
+// run makes the first call, which is answered with a.
+func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operation {
+	p.t.Helper()
+	after, err := p.Run(p.t.Context(), o, func(context.Context) provider.Answer { return a }, nil)
+	p.must(err)
+	return after
+}
+
+// unknown is an operation whose first call brought no answer.
+func (p *plant) unknown() operation.Operation {
+	p.t.Helper()
+	return p.run(p.begin(), provider.Answer{Code: provider.CodeTimeout})
+}
+
+// says has the provider answer every poll like this.
+func (p *plant) says(a provider.Answer) {
+	p.answer = func(operation.Operation) provider.Answer { return a }
+}
+
+// poll runs the resolver once, as the worker would, and says when it wants to
+// run again.
+func (p *plant) poll(o operation.Operation) time.Time {
+	p.t.Helper()
+	next, err := p.Resolve(p.t.Context(), job.Job{Company: o.Company, Kind: operation.ResolveJob, Subject: o.ID})
+	p.must(err)
+	return next
+}
+
+// stands fails unless the operation is in this state, with its money where that
+// state says.
+func (p *plant) stands(o operation.Operation, want operation.State) operation.Operation {
+	p.t.Helper()
+	now, err := p.Find(p.t.Context(), o.Company, o.ID)
+	p.must(err)
+	got, err := p.book.Balances(p.t.Context(), p.company)
+	p.must(err)
+	balances := fmt.Sprint(got["settlement/1"].Number(), " ", got["clearing/test"].Number(), " ", got["provider/test"].Number(), " ", got["fees"].Number())
+	places := map[operation.State]string{
+		operation.Pending: "69.5 30.5 0 0", operation.Success: "69.5 0 30 0.5",
+		operation.Failed: "100 0 0 0", operation.Reversed: "100 0 0 0",
+	}
+	if now.State != want || balances != places[want] {
+		p.t.Errorf("the operation is %s with %s; want %s with %s", now.State, balances, want, places[want])
+	}
+	if now.Refunded() != (want == operation.Failed || want == operation.Reversed) {
+		p.t.Errorf("%s, refunded: %v", now.State, now.Refunded())
+	}
+	report, err := ledger.Verify(p.t.Context(), p.db, p.company)
+	p.must(err)
+	if len(report.Wrongs) > 0 {
+		p.t.Errorf("the book: %v", report.Wrongs)
+	}
+	return now
+}
+
+// told are the kinds of the company's events.
+func (p *plant) told() []string {
+	p.t.Helper()
+	kinds, err := db.All(p.t.Context(), p.db, db.Value[string], `SELECT kind FROM event WHERE company_id = $1 ORDER BY sequence`, p.company)
+	p.must(err)
+	return kinds
+}
+
+// open are the open cases.
+func (p *plant) open() []operation.Case {
+	p.t.Helper()
+	cases, total, err := p.Cases(p.t.Context(), operation.Open, 10, 0)
+	p.must(err)
+	if int(total) != len(cases) {
+		p.t.Errorf("%d cases, said to be %d", len(cases), total)
+	}
+	return cases
+}
