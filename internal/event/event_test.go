@@ -1,0 +1,216 @@
+package event_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+// station is the feeds of two companies, read in this process and written in it
+// or in another.
+type station struct {
+	*event.Service
+	t              *testing.T
+	here, there    *ledger.Book // two programs on one database
+	company, other string
+}
+
+var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func each(t *testing.T, f func(t *testing.T, s *station)) {
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) {
+			url := dbtest.URL(t, dialect)
+			d := dbtest.Open(t, url)
+			s := &station{t: t, here: ledger.New(d, clock.At(noon)), there: ledger.New(dbtest.Open(t, url), clock.At(noon))}
+			s.Service = event.NewService(d, s.here)
+			s.company, s.other = id.Cuid(), id.Cuid()
+			for _, company := range []string{s.company, s.other} {
+				if err := s.here.Commit(t.Context(), ledger.Unit{Company: company, Found: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f(t, s)
+		})
+	}
+}
+
+// says commits an event through one of the two programs.
+func (s *station) says(book *ledger.Book, company, kind string) {
+	err := book.Commit(context.Background(), ledger.Unit{
+		Company: company, Notes: []db.Record{event.New(company, kind, map[string]string{"kind": kind}, noon)},
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+}
+
+// feed is a page of the company's feed, as sequence and kind.
+func (s *station) feed(after int64, limit int, wait time.Duration) (string, bool) {
+	s.t.Helper()
+	events, more, err := s.Feed(s.t.Context(), s.company, after, limit, wait)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out := ""
+	for _, e := range events {
+		out += fmt.Sprintf("%d %s,", e.Sequence, e.Kind)
+	}
+	return out, more
+}
+
+func TestAFeedIsReadInPagesOldestFirst(t *testing.T) {
+	each(t, func(t *testing.T, s *station) {
+		if got, more := s.feed(0, 10, 0); got != "" || more {
+			t.Errorf("an empty feed: %q %v", got, more)
+		}
+		for _, kind := range []string{"a", "b", "c"} {
+			s.says(s.here, s.company, kind)
+			s.says(s.here, s.other, "other")
+		}
+		for _, c := range []struct {
+			after int64
+			limit int
+			want  string
+			more  bool
+		}{
+			{0, 10, "1 a,2 b,3 c,", false}, {0, 3, "1 a,2 b,3 c,", false}, {0, 2, "1 a,2 b,", true},
+			{2, 2, "3 c,", false}, {3, 2, "", false}, {99, 2, "", false},
+		} {
+			if got, more := s.feed(c.after, c.limit, 0); got != c.want || more != c.more {
+				t.Errorf("after %d, at most %d: %q %v", c.after, c.limit, got, more)
+			}
+		}
+	})
+}
+
+func TestAnEventIsFoundByItsOwnCompanyAlone(t *testing.T) {
+	each(t, func(t *testing.T, s *station) {
+		s.says(s.here, s.company, "a")
+		events, _, err := s.Feed(t.Context(), s.company, 0, 1, 0)
+		if err != nil || len(events) != 1 {
+			t.Fatalf("%+v, %v", events, err)
+		}
+		want := events[0]
+		if want.Company != s.company || !want.CreatedAt.Equal(noon) || string(want.Data) != `{"kind":"a"}` {
+			t.Errorf("the event: %+v", want)
+		}
+		if got, err := s.Find(t.Context(), s.company, want.ID); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("found %+v, %v", got, err)
+		}
+		if _, err := s.Find(t.Context(), s.other, want.ID); !fault.Is(err, fault.Missing) {
+			t.Errorf("by another company: %v", err)
+		}
+	})
+}
+
+// Eight writers in two programs number the events 1 … n without a gap.
+func TestTheSequenceIsDense(t *testing.T) {
+	each(t, func(t *testing.T, s *station) {
+		const writers, each = 8, 25
+		var all sync.WaitGroup
+		for w := range writers {
+			book := []*ledger.Book{s.here, s.there}[w%2]
+			all.Go(func() {
+				for range each {
+					s.says(book, s.company, "n")
+				}
+			})
+		}
+		all.Wait()
+		events, more, err := s.Feed(t.Context(), s.company, 0, writers*each, 0)
+		if err != nil || more || len(events) != writers*each {
+			t.Fatalf("%d events, more: %v, %v", len(events), more, err)
+		}
+		for i, e := range events {
+			if e.Sequence != int64(i+1) {
+				t.Fatalf("event %d has the number %d", i+1, e.Sequence)
+			}
+		}
+	})
+}
+
+// Who waits is woken by an event of its own company, wherever it is committed.
+func TestWhoWaitsIsWoken(t *testing.T) {
+	each(t, func(t *testing.T, s *station) {
+		for i, book := range []*ledger.Book{s.here, s.there} {
+			heard := make(chan string, 2)
+			for range 2 {
+				go func() {
+					got, _ := s.feed(int64(i), 10, time.Minute)
+					heard <- got
+				}()
+			}
+			s.says(book, s.other, "other")
+			s.says(book, s.company, "mine")
+			for range 2 {
+				if got := await(t, heard); got != fmt.Sprintf("%d mine,", i+1) {
+					t.Errorf("heard %q", got)
+				}
+			}
+		}
+		// What is there already is not waited for.
+		if got, _ := s.feed(0, 1, time.Minute); got != "1 mine," {
+			t.Errorf("at once: %q", got)
+		}
+	})
+}
+
+func TestAWaitEnds(t *testing.T) {
+	each(t, func(t *testing.T, s *station) {
+		if got, more := s.feed(0, 10, time.Millisecond); got != "" || more {
+			t.Errorf("when it is over: %q %v", got, more)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		if _, _, err := s.Feed(gone, s.company, 0, 10, time.Minute); err == nil {
+			t.Error("a caller who has gone was answered")
+		}
+		ended := make(chan string, 1)
+		go func() {
+			got, _ := s.feed(0, 10, time.Minute)
+			ended <- got
+		}()
+		s.Close()
+		s.Close()
+		if got := await(t, ended); got != "" {
+			t.Errorf("at the program's end: %q", got)
+		}
+		if got, _ := s.feed(0, 10, time.Minute); got != "" {
+			t.Errorf("after it: %q", got)
+		}
+	})
+}
+
+// Data that cannot be JSON is a bug of ours, found by the first test that makes
+// such an event.
+func TestDataThatIsNoJSONIsABug(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("it was taken")
+		}
+	}()
+	event.New("c", "k", json.Number("not a number"), noon)
+}
+
+func await[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came within 20 seconds")
+		panic("unreachable")
+	}
+}

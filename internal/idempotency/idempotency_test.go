@@ -1,0 +1,202 @@
+package idempotency_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+// drawer is the keys of one company, and a clock that stands still.
+type drawer struct {
+	*idempotency.Service
+	t       *testing.T
+	book    *ledger.Book
+	clock   *clock.Manual
+	company string
+}
+
+func each(t *testing.T, f func(t *testing.T, d *drawer)) {
+	dbtest.Each(t, func(t *testing.T, database *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		d := &drawer{t: t, book: ledger.New(database, clk), clock: clk, company: id.Cuid()}
+		d.Service = idempotency.NewService(database, d.book, clk)
+		d.commit(ledger.Unit{Company: d.company, Found: true})
+		f(t, d)
+	})
+}
+
+func (d *drawer) commit(u ledger.Unit) {
+	d.t.Helper()
+	if err := d.book.Commit(d.t.Context(), u); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// key opens a key that must be good to use.
+func (d *drawer) key(value string) *idempotency.Key {
+	d.t.Helper()
+	k, a, err := d.Open(d.t.Context(), d.company, value, "print")
+	if err != nil || a != nil || k == nil {
+		d.t.Fatalf("a key to use: %v %v %v", k, a, err)
+	}
+	k.Render(func(result any, err error) idempotency.Answer {
+		if err != nil {
+			return idempotency.Answer{Status: http.StatusBadRequest, Body: []byte(err.Error())}
+		}
+		b, err := json.Marshal(result)
+		if err != nil {
+			panic(err)
+		}
+		return idempotency.Answer{Status: http.StatusOK, Body: b}
+	})
+	return k
+}
+
+// stored fails unless the key gives this answer.
+func (d *drawer) stored(value, want string) {
+	d.t.Helper()
+	_, a, err := d.Open(d.t.Context(), d.company, value, "print")
+	if err != nil || a == nil || fmt.Sprint(a.Status, " ", string(a.Body)) != want {
+		d.t.Errorf("%s: %+v %v, want %s", value, a, err, want)
+	}
+}
+
+// refused fails unless opening the key is refused with this kind.
+func (d *drawer) refused(value, fingerprint string, want fault.Kind) {
+	d.t.Helper()
+	if k, a, err := d.Open(d.t.Context(), d.company, value, fingerprint); !fault.Is(err, want) {
+		d.t.Errorf("%s: %v %v %v, want %s", value, k, a, err, want)
+	}
+}
+
+func TestAKeyGoesFromRunningToItsAnswer(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		k := d.key("k")
+		if k.Subject() != "" {
+			t.Errorf("a new key has the subject %q", k.Subject())
+		}
+		until := d.clock.Now().Add(time.Minute)
+		d.commit(ledger.Unit{Company: d.company, Claims: k.Running("thing", until)})
+		d.refused("k", "print", fault.Conflict)
+		d.refused("k", "another print", fault.Mismatch)
+		d.commit(ledger.Unit{Company: d.company, Moves: k.Done(map[string]int{"n": 1}, nil)})
+		d.stored("k", `200 {"n":1}`)
+		d.refused("k", "another print", fault.Mismatch)
+		other, a, err := d.Open(t.Context(), id.Cuid(), "k", "print")
+		if err != nil || a != nil || other == nil {
+			t.Errorf("another company's key: %v %v %v", other, a, err)
+		}
+	})
+}
+
+// A first request that was cut off is taken up by the next: after its time, and
+// with what it had made.
+func TestARequestThatWasCutOffIsTakenUp(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		dead := d.key("k")
+		d.commit(ledger.Unit{Company: d.company, Claims: dead.Running("thing", d.clock.Now().Add(time.Minute))})
+		d.clock.Advance(time.Minute - time.Microsecond)
+		d.refused("k", "print", fault.Conflict)
+		d.clock.Advance(time.Microsecond)
+		heir := d.key("k")
+		if heir.Subject() != "thing" {
+			t.Errorf("the heir has the subject %q", heir.Subject())
+		}
+		d.commit(ledger.Unit{Company: d.company, Moves: heir.Done("found", nil)})
+		d.stored("k", `200 "found"`)
+		// The dead one was only slow: what it brings now is too late.
+		err := d.book.Commit(t.Context(), ledger.Unit{Company: d.company, Moves: dead.Done("late", nil)})
+		if r := ledger.Refused(err); r == nil || r.Reason != ledger.Moved {
+			t.Errorf("a second answer: %v", err)
+		}
+		if err := d.Finish(t.Context(), dead, "late", nil); err != nil {
+			t.Errorf("Finish: %v", err)
+		}
+		d.stored("k", `200 "found"`)
+	})
+}
+
+func TestAnswersInOneUnitAndAfterwards(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		k := d.key("at once")
+		d.commit(ledger.Unit{Company: d.company, Claims: k.Answered("done", nil)})
+		d.stored("at once", `200 "done"`)
+
+		k = d.key("finished")
+		d.commit(ledger.Unit{Company: d.company, Claims: k.Running("x", d.clock.Now().Add(time.Minute))})
+		if err := d.Finish(t.Context(), k, nil, errors.New("no")); err != nil {
+			t.Fatal(err)
+		}
+		d.stored("finished", "400 no")
+
+		k = d.key("frozen")
+		for _, text := range []string{"first", "second"} { // the first stays
+			if err := d.Freeze(t.Context(), k, idempotency.Answer{Status: http.StatusBadRequest, Body: []byte(text)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.stored("frozen", "400 first")
+	})
+}
+
+// A request without a key asks for nothing.
+func TestNoKeyIsNoTrouble(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		var none *idempotency.Key
+		none.Render(nil)
+		if none.Subject() != "" || none.Running("x", d.clock.Now()) != nil || none.Answered(1, nil) != nil || none.Done(1, nil) != nil {
+			t.Error("no key claims something")
+		}
+		if err := errors.Join(d.Finish(t.Context(), none, 1, nil), d.Freeze(t.Context(), none, idempotency.Answer{})); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Of many who found the key unused, one takes it; the others are told to ask
+// again, whatever else stands in their unit.
+func TestOneOfManyTakesTheKey(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		keys := make([]*idempotency.Key, 8)
+		for i := range keys {
+			keys[i] = d.key("k")
+		}
+		var all sync.WaitGroup
+		errs := make([]error, len(keys))
+		for i, k := range keys {
+			all.Go(func() {
+				errs[i] = idempotency.Taken(d.book.Commit(t.Context(), ledger.Unit{
+					Company: d.company, Claims: k.Running(fmt.Sprint(i), d.clock.Now().Add(time.Minute)),
+				}))
+			})
+		}
+		all.Wait()
+		taken := 0
+		for _, err := range errs {
+			if err == nil {
+				taken++
+			} else if !fault.Is(err, fault.Conflict) {
+				t.Errorf("one of the others was told %v", err)
+			}
+		}
+		if taken != 1 {
+			t.Errorf("%d took the key", taken)
+		}
+		plain := errors.New("something else")
+		if idempotency.Taken(plain) != plain || idempotency.Taken(nil) != nil {
+			t.Error("Taken changes errors that are not its own")
+		}
+	})
+}
