@@ -69,6 +69,22 @@ func (b broken) PurchaseData(context.Context, vtu.DataPurchase) (vtu.Receipt, er
 	return vtu.Receipt{}, b.say()
 }
 
+func (b broken) VerifyEntity(context.Context, vtu.EntityQuery) (vtu.Verification, error) {
+	return vtu.Verification{}, b.say()
+}
+
+func (b broken) PurchaseCableTV(context.Context, vtu.CableTVPurchase) (vtu.Receipt, error) {
+	return vtu.Receipt{}, b.say()
+}
+
+func (b broken) PurchaseAirtime(context.Context, vtu.AirtimePurchase) (vtu.Receipt, error) {
+	return vtu.Receipt{}, b.say()
+}
+
+func (b broken) PurchaseUtility(context.Context, vtu.UtilityPurchase) (vtu.Receipt, error) {
+	return vtu.Receipt{}, b.say()
+}
+
 func (b broken) Resume(context.Context, string, string, *idempotency.Key) (vtu.Receipt, error) {
 	return vtu.Receipt{}, b.say()
 }

@@ -102,6 +102,7 @@ func ruleCompiler(rendered []byte) (func(ref string, schemas map[string]schemaNo
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	c.RegisterFormat(&jsonschema.Format{Name: "int64", Validate: wholeNumber})
+	c.RegisterFormat(&jsonschema.Format{Name: "naira", Validate: amount})
 	if err := c.AddResource(name, doc); err != nil {
 		return nil, err
 	}

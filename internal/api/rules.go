@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
 )
 
 // rules are the request schema of one operation. All problems of a body are
@@ -226,7 +227,7 @@ func formatWords(k *kind.Format) string {
 		return "must be a valid email"
 	case "date":
 		return "must be in YYYY-MM-DD format"
-	case "int64":
+	case "int64", "naira":
 		return k.Err.Error()
 	default:
 		return "is invalid"
@@ -259,4 +260,25 @@ func wholeNumber(v any) error {
 		return jsonschema.LocalizableError("must be a safe number")
 	}
 	return nil
+}
+
+// amount is the format of money that a caller names: naira greater than 0, read
+// from the digits that were sent and never through a float.
+func amount(v any) error {
+	n, ok := v.(json.Number)
+	if !ok {
+		return nil
+	}
+	switch k, err := money.Parse(n.String()); {
+	case err == nil && k > 0:
+		return nil
+	case err == nil, errors.Is(err, money.ErrNegative):
+		return jsonschema.LocalizableError("must be greater than 0")
+	case errors.Is(err, money.ErrSyntax): // what JSON calls a number and we do not
+		return jsonschema.LocalizableError("must be written without an exponent")
+	case errors.Is(err, money.ErrRange):
+		return jsonschema.LocalizableError("must be less than or equal to %s", money.Max.Number())
+	default:
+		return jsonschema.LocalizableError("%s", err)
+	}
 }

@@ -42,7 +42,11 @@ type VTU interface {
 	Services(ctx context.Context) ([]vtu.Service, error)
 	Categories(ctx context.Context, serviceID string) ([]vtu.Category, error)
 	Products(ctx context.Context, categoryID string) ([]vtu.Product, error)
+	VerifyEntity(ctx context.Context, q vtu.EntityQuery) (vtu.Verification, error)
 	PurchaseData(ctx context.Context, p vtu.DataPurchase) (vtu.Receipt, error)
+	PurchaseCableTV(ctx context.Context, p vtu.CableTVPurchase) (vtu.Receipt, error)
+	PurchaseAirtime(ctx context.Context, p vtu.AirtimePurchase) (vtu.Receipt, error)
+	PurchaseUtility(ctx context.Context, p vtu.UtilityPurchase) (vtu.Receipt, error)
 	// Resume answers for a purchase that an earlier request with the same
 	// Idempotency-Key began and did not answer.
 	Resume(ctx context.Context, company, transactionID string, key *idempotency.Key) (vtu.Receipt, error)

@@ -39,6 +39,44 @@ type AccountCheck struct {
 	Intact     bool       `json:"intact"`
 }
 
+// AirtimePurchase defines model for AirtimePurchase.
+type AirtimePurchase struct {
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	IdempotencyKey string `json:"idempotencyKey"`
+
+	// ServiceCategoryID An active category of the Airtime service; the network.
+	ServiceCategoryID string `json:"serviceCategoryId"`
+
+	// PhoneNumber The phone that gets the airtime; exactly 11 digits.
+	PhoneNumber string `json:"phoneNumber"`
+
+	// Amount Naira, greater than 0, at most two decimals, no exponent. A JSON number.
+	//
+	// Examples: 200.5
+	Amount money.Kobo `json:"amount"`
+
+	// SettlementID The settlement account to debit. A JSON number.
+	SettlementID int64 `json:"settlementId"`
+}
+
+// CableTVPurchase defines model for CableTVPurchase.
+type CableTVPurchase struct {
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	IdempotencyKey string `json:"idempotencyKey"`
+
+	// MeterVerificationID An unused verification for a Cable TV category.
+	MeterVerificationID string `json:"meterVerificationId"`
+
+	// ProductID A package (`categoryProductId`) of the same category.
+	ProductID string `json:"productId"`
+
+	// CardNumber The smartcard (IUC) number. Send the one that was verified.
+	CardNumber string `json:"cardNumber"`
+
+	// SettlementID The settlement account to debit. A JSON number.
+	SettlementID int64 `json:"settlementId"`
+}
+
 // Category defines model for Category.
 type Category struct {
 	ServiceCategoryID string `json:"serviceCategoryId"`
@@ -70,6 +108,58 @@ type DataPurchase struct {
 
 	// SettlementID The settlement account to debit. A JSON number.
 	SettlementID int64 `json:"settlementId"`
+}
+
+// EntityQuery defines model for EntityQuery.
+type EntityQuery struct {
+	// ServiceCategoryID An active Cable TV or Utility category.
+	ServiceCategoryID string `json:"serviceCategoryId"`
+
+	// EntityNumber The number of the smartcard or the meter.
+	EntityNumber string `json:"entityNumber"`
+}
+
+// EntityVerification defines model for EntityVerification.
+type EntityVerification struct {
+	// MeterVerificationID Good for one purchase.
+	MeterVerificationID string  `json:"meterVerificationId"`
+	ServiceCategoryID   string  `json:"serviceCategoryId"`
+	EntityNumber        string  `json:"entityNumber"`
+	CustomerName        string  `json:"customerName"`
+	Address             *string `json:"address"`
+
+	// CurrentPackage Cable TV only.
+	CurrentPackage *string `json:"currentPackage"`
+
+	// DueDate Cable TV only: until when it is paid, YYYY-MM-DD.
+	//
+	// Examples: 2030-02-06
+	DueDate *string `json:"dueDate"`
+
+	// RenewalAmount Cable TV only: what the current package costs, in naira.
+	//
+	// Examples: 4400.00
+	RenewalAmount *money.Text `json:"renewalAmount"`
+
+	// VendType `PREPAID` or `POSTPAID`; Utility only.
+	//
+	// Examples: PREPAID
+	VendType *string `json:"vendType"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// MinVendAmount Utility only: the least that may be bought, in naira.
+	//
+	// Examples: 500.00
+	MinVendAmount *money.Text `json:"minVendAmount"`
+
+	// MaxVendAmount Utility only: the most that may be bought, in naira.
+	//
+	// Examples: 500000.00
+	MaxVendAmount *money.Text `json:"maxVendAmount"`
 }
 
 // Event defines model for Event.
@@ -204,6 +294,28 @@ type OutcomePage struct {
 	Meta ListMeta  `json:"meta"`
 }
 
+// PowerPurchase defines model for PowerPurchase.
+type PowerPurchase struct {
+	TransactionID string  `json:"transactionId"`
+	Status        string  `json:"status"`
+	Type          VtuType `json:"type"`
+
+	// Amount What was charged in naira.
+	//
+	// Examples: 2000.00
+	Amount money.Text `json:"amount"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// Token What a prepaid meter wants to be told.
+	//
+	// Examples: 26362054405982757802
+	Token *string `json:"token"`
+}
+
 // Product defines model for Product.
 type Product struct {
 	// CategoryProductID Use it as `productId`.
@@ -241,6 +353,13 @@ type Purchase struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+}
+
+// PurchaseAnswer defines model for PurchaseAnswer.
+type PurchaseAnswer struct {
+	Success Succeeded `json:"success"`
+	Data    Purchase  `json:"data"`
+	Message *string   `json:"message,omitempty"`
 }
 
 // RefreshRequest defines model for RefreshRequest.
@@ -311,6 +430,30 @@ type Tokens struct {
 
 	// RefreshToken A JWT. Good for the refresh operation only.
 	RefreshToken string `json:"refreshToken"`
+}
+
+// UtilityPurchase defines model for UtilityPurchase.
+type UtilityPurchase struct {
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	IdempotencyKey string `json:"idempotencyKey"`
+
+	// MeterVerificationID An unused verification for a Utility category. The power goes to that meter.
+	MeterVerificationID string `json:"meterVerificationId"`
+
+	// Amount Naira, greater than 0, at most two decimals, no exponent. A JSON number.
+	//
+	// Examples: 2000
+	Amount money.Kobo `json:"amount"`
+
+	// SettlementID The settlement account to debit. A JSON number.
+	SettlementID int64 `json:"settlementId"`
+}
+
+// UtilityPurchaseAnswer defines model for UtilityPurchaseAnswer.
+type UtilityPurchaseAnswer struct {
+	Success Succeeded     `json:"success"`
+	Data    PowerPurchase `json:"data"`
+	Message *string       `json:"message,omitempty"`
 }
 
 // VirtualAccount defines model for VirtualAccount.
@@ -435,6 +578,12 @@ type VtuTransaction struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
+
+	// MeterNumber Utility only.
+	MeterNumber *string `json:"meterNumber"`
+
+	// Token Utility only: what a prepaid meter wants to be told, as soon as it is known.
+	Token *string `json:"token"`
 }
 
 // VtuTransactionPage defines model for VtuTransactionPage.
@@ -504,8 +653,32 @@ type GenerateVirtualAccountParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// PurchaseAirtimeParams defines parameters for PurchaseAirtime.
+type PurchaseAirtimeParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PurchaseCableTVParams defines parameters for PurchaseCableTV.
+type PurchaseCableTVParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // PurchaseDataParams defines parameters for PurchaseData.
 type PurchaseDataParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PurchaseUtilityParams defines parameters for PurchaseUtility.
+type PurchaseUtilityParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
 	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
 	// key in the body, which keeps its own meaning.
@@ -536,6 +709,14 @@ type ListVtuTransactionsParams struct {
 	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// VerifyEntityParams defines parameters for VerifyEntity.
+type VerifyEntityParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // RefreshAccessTokenJSONRequestBody defines body for RefreshAccessToken for application/json ContentType.
 type RefreshAccessTokenJSONRequestBody = RefreshRequest
 
@@ -545,8 +726,20 @@ type CreateSettlementAccountJSONRequestBody = SettlementAccountRequest
 // GenerateVirtualAccountJSONRequestBody defines body for GenerateVirtualAccount for application/json ContentType.
 type GenerateVirtualAccountJSONRequestBody = VirtualAccountRequest
 
+// PurchaseAirtimeJSONRequestBody defines body for PurchaseAirtime for application/json ContentType.
+type PurchaseAirtimeJSONRequestBody = AirtimePurchase
+
+// PurchaseCableTVJSONRequestBody defines body for PurchaseCableTV for application/json ContentType.
+type PurchaseCableTVJSONRequestBody = CableTVPurchase
+
 // PurchaseDataJSONRequestBody defines body for PurchaseData for application/json ContentType.
 type PurchaseDataJSONRequestBody = DataPurchase
+
+// PurchaseUtilityJSONRequestBody defines body for PurchaseUtility for application/json ContentType.
+type PurchaseUtilityJSONRequestBody = UtilityPurchase
+
+// VerifyEntityJSONRequestBody defines body for VerifyEntity for application/json ContentType.
+type VerifyEntityJSONRequestBody = EntityQuery
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -586,9 +779,18 @@ type ServerInterface interface {
 	// ListCategoryProducts List the products of a category
 	// (GET /api/v1/vtu/category/{serviceCategoryId}/products)
 	ListCategoryProducts(w http.ResponseWriter, r *http.Request, serviceCategoryID string)
+	// PurchaseAirtime Buy airtime
+	// (POST /api/v1/vtu/purchase-airtime)
+	PurchaseAirtime(w http.ResponseWriter, r *http.Request, params PurchaseAirtimeParams)
+	// PurchaseCableTV Buy a TV package
+	// (POST /api/v1/vtu/purchase-cable-tv)
+	PurchaseCableTV(w http.ResponseWriter, r *http.Request, params PurchaseCableTVParams)
 	// PurchaseData Buy a data bundle
 	// (POST /api/v1/vtu/purchase-data)
 	PurchaseData(w http.ResponseWriter, r *http.Request, params PurchaseDataParams)
+	// PurchaseUtility Buy power
+	// (POST /api/v1/vtu/purchase-utility)
+	PurchaseUtility(w http.ResponseWriter, r *http.Request, params PurchaseUtilityParams)
 	// ListServiceCategories List the categories of a service
 	// (GET /api/v1/vtu/service/{serviceId}/categories)
 	ListServiceCategories(w http.ResponseWriter, r *http.Request, serviceID string)
@@ -601,6 +803,9 @@ type ServerInterface interface {
 	// ListVtuTransactions List purchases
 	// (GET /api/v1/vtu/transactions)
 	ListVtuTransactions(w http.ResponseWriter, r *http.Request, params ListVtuTransactionsParams)
+	// VerifyEntity Verify a smartcard or a meter
+	// (POST /api/v1/vtu/verify-entity)
+	VerifyEntity(w http.ResponseWriter, r *http.Request, params VerifyEntityParams)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -999,6 +1204,88 @@ func (siw *ServerInterfaceWrapper) ListCategoryProducts(w http.ResponseWriter, r
 	handler.ServeHTTP(w, r)
 }
 
+// PurchaseAirtime operation middleware
+func (siw *ServerInterfaceWrapper) PurchaseAirtime(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PurchaseAirtimeParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PurchaseAirtime(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PurchaseCableTV operation middleware
+func (siw *ServerInterfaceWrapper) PurchaseCableTV(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PurchaseCableTVParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PurchaseCableTV(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // PurchaseData operation middleware
 func (siw *ServerInterfaceWrapper) PurchaseData(w http.ResponseWriter, r *http.Request) {
 
@@ -1031,6 +1318,47 @@ func (siw *ServerInterfaceWrapper) PurchaseData(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.PurchaseData(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PurchaseUtility operation middleware
+func (siw *ServerInterfaceWrapper) PurchaseUtility(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PurchaseUtilityParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PurchaseUtility(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1217,6 +1545,47 @@ func (siw *ServerInterfaceWrapper) ListVtuTransactions(w http.ResponseWriter, r 
 	handler.ServeHTTP(w, r)
 }
 
+// VerifyEntity operation middleware
+func (siw *ServerInterfaceWrapper) VerifyEntity(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params VerifyEntityParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.VerifyEntity(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 type UnescapedCookieParamError struct {
 	ParamName string
 	Err       error
@@ -1349,11 +1718,15 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/virtual-account/{transactionId}", wrapper.FindVirtualAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/virtual-account/generate", wrapper.GenerateVirtualAccount)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/category/{serviceCategoryId}/products", wrapper.ListCategoryProducts)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/vtu/purchase-airtime", wrapper.PurchaseAirtime)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/vtu/purchase-cable-tv", wrapper.PurchaseCableTV)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/vtu/purchase-data", wrapper.PurchaseData)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/vtu/purchase-utility", wrapper.PurchaseUtility)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/service/{serviceId}/categories", wrapper.ListServiceCategories)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/services", wrapper.ListServices)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/transaction/{transactionId}", wrapper.FindVtuTransaction)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/transactions", wrapper.ListVtuTransactions)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/vtu/verify-entity", wrapper.VerifyEntity)
 
 	return m
 }
@@ -1653,6 +2026,52 @@ func (response ListCategoryProducts200JSONResponse) VisitListCategoryProductsRes
 	return err
 }
 
+type PurchaseAirtimeRequestObject struct {
+	Params PurchaseAirtimeParams
+	Body   *PurchaseAirtimeJSONRequestBody
+}
+
+type PurchaseAirtimeResponseObject interface {
+	VisitPurchaseAirtimeResponse(w http.ResponseWriter) error
+}
+
+type PurchaseAirtime200JSONResponse PurchaseAnswer
+
+func (response PurchaseAirtime200JSONResponse) VisitPurchaseAirtimeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PurchaseCableTVRequestObject struct {
+	Params PurchaseCableTVParams
+	Body   *PurchaseCableTVJSONRequestBody
+}
+
+type PurchaseCableTVResponseObject interface {
+	VisitPurchaseCableTVResponse(w http.ResponseWriter) error
+}
+
+type PurchaseCableTV200JSONResponse PurchaseAnswer
+
+func (response PurchaseCableTV200JSONResponse) VisitPurchaseCableTVResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PurchaseDataRequestObject struct {
 	Params PurchaseDataParams
 	Body   *PurchaseDataJSONRequestBody
@@ -1662,13 +2081,32 @@ type PurchaseDataResponseObject interface {
 	VisitPurchaseDataResponse(w http.ResponseWriter) error
 }
 
-type PurchaseData200JSONResponse struct {
-	Success Succeeded `json:"success"`
-	Data    Purchase  `json:"data"`
-	Message *string   `json:"message,omitempty"`
-}
+type PurchaseData200JSONResponse PurchaseAnswer
 
 func (response PurchaseData200JSONResponse) VisitPurchaseDataResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PurchaseUtilityRequestObject struct {
+	Params PurchaseUtilityParams
+	Body   *PurchaseUtilityJSONRequestBody
+}
+
+type PurchaseUtilityResponseObject interface {
+	VisitPurchaseUtilityResponse(w http.ResponseWriter) error
+}
+
+type PurchaseUtility200JSONResponse UtilityPurchaseAnswer
+
+func (response PurchaseUtility200JSONResponse) VisitPurchaseUtilityResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -1779,6 +2217,32 @@ func (response ListVtuTransactions200JSONResponse) VisitListVtuTransactionsRespo
 	return err
 }
 
+type VerifyEntityRequestObject struct {
+	Params VerifyEntityParams
+	Body   *VerifyEntityJSONRequestBody
+}
+
+type VerifyEntityResponseObject interface {
+	VisitVerifyEntityResponse(w http.ResponseWriter) error
+}
+
+type VerifyEntity200JSONResponse struct {
+	Success Succeeded          `json:"success"`
+	Data    EntityVerification `json:"data"`
+}
+
+func (response VerifyEntity200JSONResponse) VisitVerifyEntityResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GenerateToken Get tokens for an API key
@@ -1817,9 +2281,18 @@ type StrictServerInterface interface {
 	// ListCategoryProducts List the products of a category
 	// (GET /api/v1/vtu/category/{serviceCategoryId}/products)
 	ListCategoryProducts(ctx context.Context, request ListCategoryProductsRequestObject) (ListCategoryProductsResponseObject, error)
+	// PurchaseAirtime Buy airtime
+	// (POST /api/v1/vtu/purchase-airtime)
+	PurchaseAirtime(ctx context.Context, request PurchaseAirtimeRequestObject) (PurchaseAirtimeResponseObject, error)
+	// PurchaseCableTV Buy a TV package
+	// (POST /api/v1/vtu/purchase-cable-tv)
+	PurchaseCableTV(ctx context.Context, request PurchaseCableTVRequestObject) (PurchaseCableTVResponseObject, error)
 	// PurchaseData Buy a data bundle
 	// (POST /api/v1/vtu/purchase-data)
 	PurchaseData(ctx context.Context, request PurchaseDataRequestObject) (PurchaseDataResponseObject, error)
+	// PurchaseUtility Buy power
+	// (POST /api/v1/vtu/purchase-utility)
+	PurchaseUtility(ctx context.Context, request PurchaseUtilityRequestObject) (PurchaseUtilityResponseObject, error)
 	// ListServiceCategories List the categories of a service
 	// (GET /api/v1/vtu/service/{serviceId}/categories)
 	ListServiceCategories(ctx context.Context, request ListServiceCategoriesRequestObject) (ListServiceCategoriesResponseObject, error)
@@ -1832,6 +2305,9 @@ type StrictServerInterface interface {
 	// ListVtuTransactions List purchases
 	// (GET /api/v1/vtu/transactions)
 	ListVtuTransactions(ctx context.Context, request ListVtuTransactionsRequestObject) (ListVtuTransactionsResponseObject, error)
+	// VerifyEntity Verify a smartcard or a meter
+	// (POST /api/v1/vtu/verify-entity)
+	VerifyEntity(ctx context.Context, request VerifyEntityRequestObject) (VerifyEntityResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error)
@@ -2201,6 +2677,72 @@ func (sh *strictHandler) ListCategoryProducts(w http.ResponseWriter, r *http.Req
 	}
 }
 
+// PurchaseAirtime operation middleware
+func (sh *strictHandler) PurchaseAirtime(w http.ResponseWriter, r *http.Request, params PurchaseAirtimeParams) {
+	var request PurchaseAirtimeRequestObject
+
+	request.Params = params
+
+	var body PurchaseAirtimeJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PurchaseAirtime(ctx, request.(PurchaseAirtimeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PurchaseAirtime")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PurchaseAirtimeResponseObject); ok {
+		if err := validResponse.VisitPurchaseAirtimeResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PurchaseCableTV operation middleware
+func (sh *strictHandler) PurchaseCableTV(w http.ResponseWriter, r *http.Request, params PurchaseCableTVParams) {
+	var request PurchaseCableTVRequestObject
+
+	request.Params = params
+
+	var body PurchaseCableTVJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PurchaseCableTV(ctx, request.(PurchaseCableTVRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PurchaseCableTV")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PurchaseCableTVResponseObject); ok {
+		if err := validResponse.VisitPurchaseCableTVResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // PurchaseData operation middleware
 func (sh *strictHandler) PurchaseData(w http.ResponseWriter, r *http.Request, params PurchaseDataParams) {
 	var request PurchaseDataRequestObject
@@ -2227,6 +2769,39 @@ func (sh *strictHandler) PurchaseData(w http.ResponseWriter, r *http.Request, pa
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(PurchaseDataResponseObject); ok {
 		if err := validResponse.VisitPurchaseDataResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PurchaseUtility operation middleware
+func (sh *strictHandler) PurchaseUtility(w http.ResponseWriter, r *http.Request, params PurchaseUtilityParams) {
+	var request PurchaseUtilityRequestObject
+
+	request.Params = params
+
+	var body PurchaseUtilityJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PurchaseUtility(ctx, request.(PurchaseUtilityRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PurchaseUtility")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PurchaseUtilityResponseObject); ok {
+		if err := validResponse.VisitPurchaseUtilityResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -2329,6 +2904,39 @@ func (sh *strictHandler) ListVtuTransactions(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListVtuTransactionsResponseObject); ok {
 		if err := validResponse.VisitListVtuTransactionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// VerifyEntity operation middleware
+func (sh *strictHandler) VerifyEntity(w http.ResponseWriter, r *http.Request, params VerifyEntityParams) {
+	var request VerifyEntityRequestObject
+
+	request.Params = params
+
+	var body VerifyEntityJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyEntity(ctx, request.(VerifyEntityRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyEntity")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(VerifyEntityResponseObject); ok {
+		if err := validResponse.VisitVerifyEntityResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

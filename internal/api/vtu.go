@@ -2,11 +2,8 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/vtu"
@@ -53,54 +50,6 @@ func (h *handlers) ListCategoryProducts(ctx context.Context, r ListCategoryProdu
 	return ListCategoryProducts200JSONResponse{Success: true, Data: rows}, nil
 }
 
-// PurchaseData buys a data bundle. With an Idempotency-Key, the way the answer
-// looks is handed to the business first, so that the commit which has the answer
-// stores it.
-func (h *handlers) PurchaseData(ctx context.Context, r PurchaseDataRequestObject) (PurchaseDataResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer PurchaseData200JSONResponse
-		if err == nil {
-			answer, err = purchaseAnswer(result.(vtu.Receipt))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitPurchaseDataResponse(w) }, err)
-	})
-	var receipt vtu.Receipt
-	var err error
-	if begun := key.Subject(); begun != "" {
-		receipt, err = h.VTU.Resume(ctx, c.company, begun, key)
-	} else {
-		receipt, err = h.VTU.PurchaseData(ctx, vtu.DataPurchase{
-			Company: c.company, IdempotencyKey: r.Body.IdempotencyKey, CategoryID: r.Body.ServiceCategoryID,
-			ProductID: r.Body.ProductID, PhoneNumber: r.Body.PhoneNumber, SettlementID: r.Body.SettlementID, Key: key,
-		})
-	}
-	if err != nil {
-		return nil, err
-	}
-	return purchaseAnswer(receipt)
-}
-
-// purchaseAnswer is the 200 of a purchase, or the fault of one that failed. A
-// failed purchase answers the same whether it failed now or under this key
-// before (completion.md §3).
-func purchaseAnswer(r vtu.Receipt) (PurchaseData200JSONResponse, error) {
-	t, message := r.Transaction, ""
-	switch {
-	case t.Status == vtu.Failed:
-		return PurchaseData200JSONResponse{}, fault.New(fault.Refused, "Data purchase failed. Your balance has been refunded.")
-	case r.Replayed:
-		message = "Duplicate request — returning existing transaction"
-	case t.Status == vtu.Pending:
-		message = "Data purchase is being confirmed. Do not retry; check the transaction status."
-	default:
-		message = "Data purchase successful"
-	}
-	return PurchaseData200JSONResponse{Success: true, Message: &message, Data: Purchase{
-		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: money.Text(t.Amount), CreatedAt: clock.Text(t.CreatedAt),
-	}}, nil
-}
-
 // ListVtuTransactions shows purchases, newest first.
 func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransactionsRequestObject) (ListVtuTransactionsResponseObject, error) {
 	var q query
@@ -143,6 +92,6 @@ func vtuTransaction(t vtu.Transaction) VtuTransaction {
 		Fee: money.Text(t.Fee), IdempotencyKey: t.IdempotencyKey, SettlementID: t.SettlementID, ServiceCategoryID: t.CategoryID,
 		ProductID: present(t.ProductID), ProductName: present(t.ProductName), PhoneNumber: present(t.PhoneNumber),
 		CardNumber: present(t.CardNumber), ProviderReference: present(t.ProviderReference), Message: present(t.Message),
-		Refunded: t.Refunded, UpdatedAt: clock.Text(t.UpdatedAt),
+		Refunded: t.Refunded, UpdatedAt: clock.Text(t.UpdatedAt), MeterNumber: present(t.MeterNumber), Token: present(t.Token),
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -59,7 +58,7 @@ func newWorld(t testing.TB) *world {
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
 	collections := collection.New(d, book, clk, log, settlements, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
-	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"biller": &biller{paid: map[string]string{}}})
+	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"biller": &biller{paid: map[string]provider.Purchase{}}}, nil)
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -150,57 +149,4 @@ func (w *world) moveClock(worker *job.Worker) http.Handler {
 		worker.Wake()
 		_ = json.NewEncoder(rw).Encode(map[string]string{"status": "success", "now": clock.Text(w.clock.Now())})
 	})
-}
-
-// biller is a provider whose stories the phone number decides (completion.md §5).
-type biller struct {
-	mu   sync.Mutex
-	paid map[string]string // reference → phone
-}
-
-func (b *biller) Name() string { return "Biller" }
-
-func (b *biller) Services(context.Context) ([]provider.Service, error) {
-	return []provider.Service{
-		{Code: "airtime", Name: "Airtime", Kind: provider.Airtime},
-		{Code: "data", Name: "Data", Kind: provider.Data},
-		{Code: "utility", Name: "Utility", Kind: provider.Utility},
-		{Code: "cable", Name: "Cable TV", Kind: provider.CableTV},
-	}, nil
-}
-
-func (b *biller) Categories(_ context.Context, service string) ([]provider.Category, error) {
-	if service != "data" {
-		return nil, nil
-	}
-	return []provider.Category{{Code: "mtn", Name: "MTN"}, {Code: "9m", Name: "9MOBILE"}}, nil
-}
-
-func (b *biller) Products(context.Context, string) ([]provider.Product, error) {
-	return []provider.Product{
-		{Code: "100mb", Name: "100MB Daily", Validity: "1 day", Amount: 100 * money.Naira, Fixed: true},
-		{Code: "650mb", Validity: "650MB, 3 days", Amount: 500 * money.Naira, Fixed: true},
-	}, nil
-}
-
-func (b *biller) Pay(_ context.Context, p provider.Purchase) provider.Answer {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.paid[p.Reference] = p.Phone
-	switch p.Phone[len(p.Phone)-2:] {
-	case "01":
-		return provider.Answer{Outcome: provider.Rejected, Code: "99", Message: "Declined"}
-	case "02", "03":
-		return provider.Answer{Code: provider.CodeTimeout}
-	}
-	return provider.Answer{Outcome: provider.Confirmed, Reference: "biller-" + p.Reference, Code: "00", Message: "Successful"}
-}
-
-func (b *biller) Requery(_ context.Context, reference string) provider.Answer {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if phone := b.paid[reference]; phone[len(phone)-2:] == "03" {
-		return provider.Answer{Missing: true, Code: "25", Message: "No such reference"}
-	}
-	return provider.Answer{Outcome: provider.Confirmed, Reference: "biller-" + reference, Code: "00", Message: "Successful"}
 }

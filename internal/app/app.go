@@ -115,7 +115,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Inbox = a.newInbox(keys, p)
 	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements,
 		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
-	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers)
+	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
 	a.Reports = report.New(a.DB, a.Clock)
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()

@@ -49,6 +49,8 @@ type Config struct {
 	// counts as unknown.
 	Window    time.Duration   `koanf:"window"`
 	SafeHaven SafeHavenConfig `koanf:"safehaven"`
+	VTpass    VTpassConfig    `koanf:"vtpass"`
+	VTU       VTUConfig       `koanf:"vtu"`
 	Limits    LimitConfig     `koanf:"limits"`
 	Log       LogConfig       `koanf:"log"`
 	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
@@ -135,6 +137,7 @@ func init() {
 		"mode", "listen", "database", "data", "callback_base", "master_key", "master_key_file", "window", "traces",
 		"safehaven.base_url", "safehaven.client_id", "safehaven.private_key_file", "safehaven.assertion",
 		"safehaven.issuer", "safehaven.audience", "safehaven.debit_account", "safehaven.amount_unit",
+		"vtpass.base_url", "vtpass.api_key", "vtpass.public_key", "vtpass.secret_key", "vtpass.phone", "vtu.routes",
 		"limits.off", "limits.company_per_second", "limits.company_burst", "limits.token_per_minute",
 		"log.level", "log.format",
 	} {
@@ -175,6 +178,9 @@ func (c Config) check() error {
 		return errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is")
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
 		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
+	}
+	if err := c.VTpass.check(c.Mode); err != nil {
+		return err
 	}
 	if c.Mode == Live {
 		return errors.Join(c.SafeHaven.checkLive(), checkCallback(c.CallbackBase))

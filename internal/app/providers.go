@@ -8,6 +8,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
+	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
 // bankName is the name under which the books know Safe Haven.
@@ -17,6 +18,7 @@ const bankName = "safehaven"
 // remember them.
 type plugs struct {
 	billers  map[string]provider.Biller
+	routes   vtu.Routes // which of them sells what
 	banks    map[string]provider.Bank
 	verifier provider.Verifier
 	// float is the number of our own account at each bank: what is paid into the
@@ -34,11 +36,7 @@ func (a *App) providers() (plugs, error) {
 		return plugs{}, err
 	}
 	cfg.Deadline, cfg.ReadDeadline = a.deadlines()
-	if a.traces != nil {
-		cfg.Around = func(t http.RoundTripper) http.RoundTripper {
-			return otelhttp.NewTransport(t, otelhttp.WithTracerProvider(a.traces))
-		}
-	}
+	cfg.Around = a.traced()
 	plug, err := safehaven.New(cfg, a.Clock)
 	if err != nil {
 		return plugs{}, err
@@ -47,12 +45,32 @@ func (a *App) providers() (plugs, error) {
 		billers: map[string]provider.Biller{bankName: plug}, banks: map[string]provider.Bank{bankName: plug}, verifier: plug,
 		float: map[string]string{bankName: cfg.DebitAccount},
 	}
+	second, err := a.vtpass()
+	if err != nil {
+		return plugs{}, err
+	}
+	if second != nil {
+		out.billers[vtpassName] = second
+	}
+	if out.routes, err = a.routes(out.billers); err != nil {
+		return plugs{}, err
+	}
 	if a.cfg.Around != nil {
 		for name, b := range out.billers {
 			out.billers[name] = a.cfg.Around(b)
 		}
 	}
 	return out, nil
+}
+
+// traced wraps the transports of a plug, where traces are sent.
+func (a *App) traced() func(http.RoundTripper) http.RoundTripper {
+	if a.traces == nil {
+		return nil
+	}
+	return func(t http.RoundTripper) http.RoundTripper {
+		return otelhttp.NewTransport(t, otelhttp.WithTracerProvider(a.traces))
+	}
 }
 
 // deadlines of a plug's calls: both end before the window does, so that what

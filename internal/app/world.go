@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
+	"github.com/kobo-waas/kobo/internal/provider/vtpass"
 )
 
 // world is what sandbox mode has instead of real providers: a server on
@@ -49,6 +50,8 @@ func openWorld(ctx context.Context, cfg Config, log *slog.Logger) (*world, error
 	}()
 	return w, nil
 }
+
+func (w *world) vtpass() vtpass.Config { return w.sandbox.VTpass(w.base) }
 
 func (w *world) safehaven() safehaven.Config { return w.sandbox.SafeHaven(w.base) }
 

@@ -97,10 +97,10 @@ func purchases(ctx context.Context, q db.Querier, args []any) ([]vtu.Transaction
 		var o operation.Operation
 		var p vtu.Purchase
 		targets, scanned := o.Targets()
-		err := sc.Scan(append(targets, &p.Type, &p.CategoryID, &p.ProductID, &p.ProductName, &p.PhoneNumber, &p.CardNumber)...)
+		err := sc.Scan(append(targets, p.Targets()...)...)
 		scanned()
 		return vtu.Of(o, p), err
-	}, `SELECT `+operation.Columns+`, p.kind, p.category_id, p.product_id, p.product_name, p.phone_number, p.card_number`+
+	}, `SELECT `+operation.Columns+`, `+vtu.PurchaseColumns+
 		purchaseFrom+` ORDER BY operation.id DESC LIMIT $8 OFFSET $9`, args...)
 }
 

@@ -11,10 +11,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
+// names are the services as the contract names them.
+var names = map[provider.ServiceKind]string{
+	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
+}
+
 // Services are the lines of the trade that are on sale.
 func (s *Shop) Services(ctx context.Context) ([]Service, error) { return s.services(ctx) }
 
-// Categories are a service's vendors that are on sale.
+// Categories are a service's vendors that are on sale, each from one biller.
 func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
 	active, err := s.serviceActive(ctx, serviceID)
 	if err != nil {
@@ -23,16 +28,28 @@ func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, er
 	if !active {
 		return nil, fault.New(fault.Missing, "Service not found")
 	}
-	return s.categories(ctx, serviceID)
+	offered, err := s.categories(ctx, serviceID)
+	return s.onSale(offered), err
+}
+
+// findCategory is a category that is on sale. One that another biller sells now
+// is like one that does not exist.
+func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, error) {
+	offered, err := s.siblings(ctx, categoryID)
+	if err != nil {
+		return Category{}, err
+	}
+	for _, c := range s.onSale(offered) {
+		if c.ID == categoryID {
+			return c, nil
+		}
+	}
+	return Category{}, fault.New(fault.Missing, "Service category not found")
 }
 
 // Products are what a vendor has on sale.
 func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
-	_, err := s.findCategory(ctx, categoryID)
-	if missing(err) {
-		return nil, fault.New(fault.Missing, "Service category not found")
-	}
-	if err != nil {
+	if _, err := s.findCategory(ctx, categoryID); err != nil {
 		return nil, err
 	}
 	return s.products(ctx, categoryID)
@@ -93,6 +110,9 @@ func read(ctx context.Context, b provider.Biller) (list, error) {
 		if l.categories[v.Code], err = b.Categories(ctx, v.Code); err != nil {
 			return l, err
 		}
+		if v.Kind != provider.Data && v.Kind != provider.CableTV {
+			continue // airtime and power have an amount, and no products
+		}
 		for _, c := range l.categories[v.Code] {
 			if l.products[c.Code], err = b.Products(ctx, c.Code); err != nil {
 				return l, err
@@ -104,24 +124,21 @@ func read(ctx context.Context, b provider.Biller) (list, error) {
 
 func (l list) save(ctx context.Context, q db.Querier, from string, at time.Time) error {
 	for _, v := range l.services {
-		serviceID, err := saveService(ctx, q, from, v, at)
+		serviceID, err := saveService(ctx, q, v.Kind)
 		if err != nil {
 			return err
 		}
 		for _, c := range l.categories[v.Code] {
-			if err := l.saveCategory(ctx, q, serviceID, c, at); err != nil {
+			if err := l.saveCategory(ctx, q, from, serviceID, c, at); err != nil {
 				return err
 			}
 		}
-		if err := retireCategories(ctx, q, serviceID, at); err != nil {
-			return err
-		}
 	}
-	return retireServices(ctx, q, from, at)
+	return retireCategories(ctx, q, from, at)
 }
 
-func (l list) saveCategory(ctx context.Context, q db.Querier, serviceID string, c provider.Category, at time.Time) error {
-	categoryID, err := saveCategory(ctx, q, serviceID, c, at)
+func (l list) saveCategory(ctx context.Context, q db.Querier, from, serviceID string, c provider.Category, at time.Time) error {
+	categoryID, err := saveCategory(ctx, q, from, serviceID, c, at)
 	if err != nil {
 		return err
 	}

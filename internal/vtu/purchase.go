@@ -7,6 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -15,13 +16,10 @@ import (
 // since the contract wants a balance strictly greater than the price.
 const leave = 1
 
-// DataPurchase is a data bundle for a phone.
-type DataPurchase struct {
+// Order is what every purchase begins with.
+type Order struct {
 	Company        string
 	IdempotencyKey string // from the body
-	CategoryID     string
-	ProductID      string
-	PhoneNumber    string
 	SettlementID   int64
 	Key            *idempotency.Key // from the header; nil for none
 }
@@ -32,52 +30,71 @@ type Receipt struct {
 	Replayed    bool // the key had been used: nothing was charged now
 }
 
-// PurchaseData buys a data bundle. A receipt may be PENDING: then the money is
-// debited and the outcome is being followed. Faults are Refused (nothing was
-// charged), Conflict (the same key is at work right now) and Unavailable.
-func (s *Shop) PurchaseData(ctx context.Context, d DataPurchase) (Receipt, error) {
-	earlier, err := s.operations.FindByKey(ctx, d.Company, Kind, d.IdempotencyKey)
+// Purchase is what was bought, beside its operation.
+type Purchase struct {
+	Type                               provider.ServiceKind
+	CategoryID, ProductID, ProductName string
+	PhoneNumber, CardNumber            string
+	MeterNumber, VerificationID        string
+}
+
+// basket is what an order comes to once it is looked up: what is bought, from
+// which biller, and how the biller is asked.
+type basket struct {
+	Purchase
+	category  Category
+	product   Product // none for airtime and power
+	amount    money.Kobo
+	vendType  string
+	narration string
+}
+
+// buy goes the way of every purchase. Choose looks up what is bought; it is not
+// asked when the caller's key has been used.
+//
+// A receipt may be PENDING: then the money is debited and the outcome is being
+// followed. Faults are Refused (nothing was charged), Conflict (the same key is
+// at work right now) and Unavailable.
+func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
+	earlier, err := s.operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
 	if err == nil {
 		return s.replay(ctx, earlier)
 	}
 	if !fault.Is(err, fault.Missing) {
 		return Receipt{}, err
 	}
-	active, err := s.settlements.Active(ctx, d.Company, d.SettlementID)
+	active, err := s.settlements.Active(ctx, order.Company, order.SettlementID)
 	if err != nil {
 		return Receipt{}, err
 	}
 	if !active {
 		return Receipt{}, fault.New(fault.Refused, "Settlement account not found")
 	}
-	category, product, err := s.findOnSale(ctx, provider.Data, d.CategoryID, d.ProductID)
+	b, err := choose()
 	if err != nil {
 		return Receipt{}, err
 	}
 	o := s.operations.Start(operation.Operation{
-		Company: d.Company, Kind: Kind, IdempotencyKey: d.IdempotencyKey, Provider: category.provider,
-		SettlementID: d.SettlementID, Amount: product.Amount,
+		Company: order.Company, Kind: Kind, IdempotencyKey: order.IdempotencyKey, Provider: b.category.provider,
+		SettlementID: order.SettlementID, Amount: b.amount,
 	})
-	p := Purchase{
-		Type: provider.Data, CategoryID: category.ID, ProductID: product.ID,
-		ProductName: product.Name, PhoneNumber: d.PhoneNumber,
-	}
-	return s.buy(ctx, o, p, provider.Purchase{
-		Reference: o.ID, Kind: provider.Data, Category: category.code, Product: product.code,
-		Amount: product.Amount, Phone: d.PhoneNumber,
-	}, d.Key)
+	return s.pay(ctx, o, b, order.Key)
 }
 
-// buy goes the three steps, the same for everything the shop sells.
-func (s *Shop) buy(ctx context.Context, o operation.Operation, p Purchase, order provider.Purchase, key *idempotency.Key) (Receipt, error) {
-	u := s.operations.Unit(o, leave, p.ProductName)
+// pay goes the three steps, the same for everything the shop sells.
+func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *idempotency.Key) (Receipt, error) {
+	p := b.Purchase
+	u := s.operations.Unit(o, leave, b.narration)
 	u.Claims = append(u.Claims, key.Running(o.ID, o.CalledUntil)...)
 	u.Notes = append(u.Notes, purchaseRecord(o, p), event.New(o.Company, event.VTUPending, Of(o, p), o.CreatedAt))
+	if p.VerificationID != "" {
+		u.Moves = append(u.Moves, spent(o.Company, p.VerificationID, o.ID))
+	}
 	if err := s.book.Commit(ctx, u); err != nil {
 		return s.refused(ctx, err)
 	}
 	o, err := s.operations.Run(ctx, o,
-		func(ctx context.Context) provider.Answer { return s.billers[o.Provider].Pay(ctx, order) },
+		func(ctx context.Context) provider.Answer { return s.billers[o.Provider].Pay(ctx, b.request(o)) },
 		func(after operation.Operation) operation.Paper {
 			return operation.Paper{Moves: key.Done(Receipt{Transaction: Of(after, p)}, nil)}
 		})
@@ -89,13 +106,26 @@ func (s *Shop) buy(ctx context.Context, o operation.Operation, p Purchase, order
 	return Receipt{Transaction: Of(o, p)}, nil
 }
 
-// refused answers for a first unit that the book did not take.
+// request is the basket as the biller is asked for it.
+func (b basket) request(o operation.Operation) provider.Purchase {
+	return provider.Purchase{
+		Reference: o.ID, Kind: b.Type, Category: b.category.code, Product: b.product.code, Amount: b.amount,
+		Phone: b.PhoneNumber, Card: b.CardNumber, Meter: b.MeterNumber, VendType: b.vendType,
+	}
+}
+
+// refused answers for a first unit that the book did not take. Claims are looked
+// at before moves, so a repeated order is a replay even when its verification
+// has been used: by its own first try.
 func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	if earlier, ok := operation.Earlier(err); ok {
 		return s.replay(ctx, earlier)
 	}
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Short {
+	switch r := ledger.Refused(err); {
+	case r != nil && r.Reason == ledger.Short:
 		return Receipt{}, fault.New(fault.Refused, "Insufficient balance")
+	case r != nil && r.Reason == ledger.Moved && r.Table == verificationTable:
+		return Receipt{}, fault.New(fault.Refused, "Verification already used")
 	}
 	return Receipt{}, idempotency.Taken(err)
 }
@@ -123,28 +153,4 @@ func (s *Shop) Resume(ctx context.Context, company, transactionID string, key *i
 		return Receipt{}, fault.New(fault.Conflict, "Duplicate request in flight")
 	}
 	return receipt, err
-}
-
-// Purchase is what was bought, beside its operation.
-type Purchase struct {
-	Type                               provider.ServiceKind
-	CategoryID, ProductID, ProductName string
-	PhoneNumber, CardNumber            string
-}
-
-// findOnSale is an active category of the kind and an active, priced product in
-// it.
-func (s *Shop) findOnSale(ctx context.Context, kind provider.ServiceKind, categoryID, productID string) (Category, Product, error) {
-	category, err := s.findCategory(ctx, categoryID)
-	if missing(err) || err == nil && (category.Kind != kind || s.billers[category.provider] == nil) {
-		return Category{}, Product{}, fault.New(fault.Refused, "Invalid service category")
-	}
-	if err != nil {
-		return Category{}, Product{}, err
-	}
-	product, err := s.findProduct(ctx, categoryID, productID)
-	if missing(err) || err == nil && (!product.Fixed || product.Amount <= 0) {
-		return Category{}, Product{}, fault.New(fault.Refused, "Invalid product")
-	}
-	return category, product, err
 }

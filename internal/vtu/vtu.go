@@ -34,9 +34,9 @@ type Service struct {
 
 // Category is one vendor within a service, such as a mobile network.
 type Category struct {
-	ID, ServiceID, Name string
-	Kind                provider.ServiceKind
-	provider, code      string // the biller's, for the call
+	ID, ServiceID, Name    string
+	Kind                   provider.ServiceKind
+	provider, code, vendor string // the biller's name, its code for the call, its word for the vendor
 }
 
 // Product is one thing on sale in a category.
@@ -75,6 +75,8 @@ type Transaction struct {
 	Refunded          bool
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
+	MeterNumber       string
+	Token             string // what a prepaid meter is told; "" while it is not known
 }
 
 // MarshalJSON is the transaction as GET /vtu/transaction shows it, which is
@@ -98,11 +100,13 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 		Message           *string    `json:"message"`
 		Refunded          bool       `json:"refunded"`
 		UpdatedAt         string     `json:"updatedAt"`
+		MeterNumber       *string    `json:"meterNumber"`
+		Token             *string    `json:"token"`
 	}{
 		t.ID, string(t.Status), string(t.Type), money.Text(t.Amount), clock.Text(t.CreatedAt), money.Text(t.Fee),
 		t.IdempotencyKey, t.SettlementID, t.CategoryID, present(t.ProductID), present(t.ProductName),
 		present(t.PhoneNumber), present(t.CardNumber), present(t.ProviderReference), present(t.Message),
-		t.Refunded, clock.Text(t.UpdatedAt),
+		t.Refunded, clock.Text(t.UpdatedAt), present(t.MeterNumber), present(t.Token),
 	})
 }
 
@@ -119,7 +123,7 @@ func Of(o operation.Operation, p Purchase) Transaction {
 		ID: o.ID, Status: o.State, Type: p.Type, Amount: o.Amount, Fee: o.Fee,
 		IdempotencyKey: o.IdempotencyKey, SettlementID: o.SettlementID,
 		CategoryID: p.CategoryID, ProductID: p.ProductID, ProductName: p.ProductName,
-		PhoneNumber: p.PhoneNumber, CardNumber: p.CardNumber,
+		PhoneNumber: p.PhoneNumber, CardNumber: p.CardNumber, MeterNumber: p.MeterNumber, Token: o.Token,
 		ProviderReference: o.ProviderReference, Message: o.Message, Refunded: o.Refunded(),
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
@@ -134,15 +138,16 @@ type Shop struct {
 	operations  *operation.Service
 	settlements *settlement.Service
 	billers     map[string]provider.Biller // by the name the configuration gives them
+	routes      Routes
 }
 
 // New opens the shop and teaches the operations machine its kind.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
-	operations *operation.Service, settlements *settlement.Service, billers map[string]provider.Biller,
+	operations *operation.Service, settlements *settlement.Service, billers map[string]provider.Biller, routes Routes,
 ) *Shop {
 	s := &Shop{
 		db: d, book: book, clock: c, log: log,
-		operations: operations, settlements: settlements, billers: billers,
+		operations: operations, settlements: settlements, billers: billers, routes: routes,
 	}
 	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper})
 	return s
@@ -156,7 +161,9 @@ func route(o operation.Operation) operation.Route {
 	}
 }
 
-// requery asks the biller that was asked to buy, and no other.
+// requery asks the biller that was asked to buy, and no other, whatever the
+// routes say by now: only that one can know, and what it does not know for
+// certain nobody else may be asked to do.
 func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	b := s.billers[o.Provider]
 	if b == nil {
@@ -165,17 +172,21 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 	return b.Requery(ctx, o.ID)
 }
 
-// paper is the event that tells the outcome.
+// paper is the event that tells the outcome. A purchase that was definitely
+// rejected gives its verification back, in the unit that gives the money back.
 func (s *Shop) paper(ctx context.Context, o operation.Operation) (operation.Paper, error) {
 	p, err := s.findPurchase(ctx, o.Company, o.ID)
 	if err != nil {
 		return operation.Paper{}, err
 	}
-	kind := event.VTUSuccess
-	if o.State == Failed {
-		kind = event.VTUFailed
+	if o.State != Failed {
+		return operation.Paper{Notes: []db.Record{event.New(o.Company, event.VTUSuccess, Of(o, p), o.UpdatedAt)}}, nil
 	}
-	return operation.Paper{Notes: []db.Record{event.New(o.Company, kind, Of(o, p), o.UpdatedAt)}}, nil
+	paper := operation.Paper{Notes: []db.Record{event.New(o.Company, event.VTUFailed, Of(o, p), o.UpdatedAt)}}
+	if p.VerificationID != "" {
+		paper.Moves = append(paper.Moves, freed(o.Company, p.VerificationID))
+	}
+	return paper, nil
 }
 
 // Transaction is a purchase of the company, by its id or by the key the caller

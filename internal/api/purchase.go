@@ -1,0 +1,161 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/vtu"
+)
+
+// PurchaseData buys a data bundle.
+func (h *handlers) PurchaseData(ctx context.Context, r PurchaseDataRequestObject) (PurchaseDataResponseObject, error) {
+	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
+		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
+		return h.VTU.PurchaseData(ctx, vtu.DataPurchase{
+			Order: o, CategoryID: r.Body.ServiceCategoryID, ProductID: r.Body.ProductID, PhoneNumber: r.Body.PhoneNumber,
+		})
+	})
+	return PurchaseData200JSONResponse(a), err
+}
+
+// PurchaseCableTV buys a TV package.
+func (h *handlers) PurchaseCableTV(ctx context.Context, r PurchaseCableTVRequestObject) (PurchaseCableTVResponseObject, error) {
+	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
+		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
+		return h.VTU.PurchaseCableTV(ctx, vtu.CableTVPurchase{
+			Order: o, VerificationID: r.Body.MeterVerificationID, ProductID: r.Body.ProductID, CardNumber: r.Body.CardNumber,
+		})
+	})
+	return PurchaseCableTV200JSONResponse(a), err
+}
+
+// PurchaseAirtime buys airtime.
+func (h *handlers) PurchaseAirtime(ctx context.Context, r PurchaseAirtimeRequestObject) (PurchaseAirtimeResponseObject, error) {
+	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
+		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
+		return h.VTU.PurchaseAirtime(ctx, vtu.AirtimePurchase{
+			Order: o, CategoryID: r.Body.ServiceCategoryID, PhoneNumber: r.Body.PhoneNumber, Amount: r.Body.Amount,
+		})
+	})
+	return PurchaseAirtime200JSONResponse(a), err
+}
+
+// PurchaseUtility buys power.
+func (h *handlers) PurchaseUtility(ctx context.Context, r PurchaseUtilityRequestObject) (PurchaseUtilityResponseObject, error) {
+	a, err := buy(ctx, h, powerAnswer, func(o vtu.Order) (vtu.Receipt, error) {
+		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
+		return h.VTU.PurchaseUtility(ctx, vtu.UtilityPurchase{Order: o, VerificationID: r.Body.MeterVerificationID, Amount: r.Body.Amount})
+	})
+	return PurchaseUtility200JSONResponse(a), err
+}
+
+// buy is the same for every kind. With an Idempotency-Key, the way the answer
+// looks is handed to the business first, so that the commit which has the answer
+// stores it.
+func buy[A any](ctx context.Context, h *handlers, dress func(vtu.Receipt) (A, error), purchase func(vtu.Order) (vtu.Receipt, error)) (A, error) {
+	c, key := callOf(ctx), keyOf(ctx)
+	key.Render(func(result any, err error) idempotency.Answer {
+		var answer A
+		if err == nil {
+			answer, err = dress(result.(vtu.Receipt))
+		}
+		return render(c.op.family, func(w http.ResponseWriter) error { write(w, http.StatusOK, answer); return nil }, err)
+	})
+	var receipt vtu.Receipt
+	var err error
+	if begun := key.Subject(); begun != "" {
+		receipt, err = h.VTU.Resume(ctx, c.company, begun, key)
+	} else {
+		receipt, err = purchase(vtu.Order{Company: c.company, Key: key})
+	}
+	if err != nil {
+		var none A
+		return none, err
+	}
+	return dress(receipt)
+}
+
+// goods are what is bought, as the messages call it.
+var goods = map[provider.ServiceKind]string{
+	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
+}
+
+// wordsOf are the message of a purchase's 200, or the fault of one that failed. A
+// failed purchase answers the same whether it failed now or under this key
+// before (completion.md §3). A repeated TV purchase has no message (wallet-api.md,
+// outcomes of purchases).
+func wordsOf(r vtu.Receipt) (*string, error) {
+	t := r.Transaction
+	message := goods[t.Type] + " purchase "
+	switch {
+	case t.Status == vtu.Failed:
+		return nil, fault.New(fault.Refused, message+"failed. Your balance has been refunded.")
+	case r.Replayed && t.Type == provider.CableTV:
+		return nil, nil
+	case r.Replayed:
+		message = "Duplicate request — returning existing transaction"
+	case t.Status == vtu.Pending:
+		message += "is being confirmed. Do not retry; check the transaction status."
+	default:
+		message += "successful"
+	}
+	return &message, nil
+}
+
+func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
+	message, err := wordsOf(r)
+	t := r.Transaction
+	return PurchaseAnswer{Success: true, Message: message, Data: Purchase{
+		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: money.Text(t.Amount), CreatedAt: clock.Text(t.CreatedAt),
+	}}, err
+}
+
+func powerAnswer(r vtu.Receipt) (UtilityPurchaseAnswer, error) {
+	message, err := wordsOf(r)
+	t := r.Transaction
+	return UtilityPurchaseAnswer{Success: true, Message: message, Data: PowerPurchase{
+		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: money.Text(t.Amount), CreatedAt: clock.Text(t.CreatedAt),
+		Token: present(t.Token),
+	}}, err
+}
+
+// VerifyEntity asks whose a smartcard or a meter is.
+func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject) (VerifyEntityResponseObject, error) {
+	c, key := callOf(ctx), keyOf(ctx)
+	key.Render(func(result any, err error) idempotency.Answer {
+		var answer VerifyEntity200JSONResponse
+		if err == nil {
+			answer = verification(result.(vtu.Verification))
+		}
+		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitVerifyEntityResponse(w) }, err)
+	})
+	v, err := h.VTU.VerifyEntity(ctx, vtu.EntityQuery{
+		Company: c.company, CategoryID: r.Body.ServiceCategoryID, Number: r.Body.EntityNumber, Key: key,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return verification(v), nil
+}
+
+func verification(v vtu.Verification) VerifyEntity200JSONResponse {
+	return VerifyEntity200JSONResponse{Success: true, Data: EntityVerification{
+		MeterVerificationID: v.ID, ServiceCategoryID: v.CategoryID, EntityNumber: v.Number, CustomerName: v.CustomerName,
+		Address: present(v.Address), CurrentPackage: present(v.CurrentPackage), DueDate: present(v.DueDate), RenewalAmount: priced(v.Renewal),
+		VendType: present(v.VendType), CreatedAt: clock.Text(v.CreatedAt), MinVendAmount: priced(v.Least), MaxVendAmount: priced(v.Most),
+	}}
+}
+
+// priced is an amount, or null for one that nobody named.
+func priced(k money.Kobo) *money.Text {
+	if k == 0 {
+		return nil
+	}
+	t := money.Text(k)
+	return &t
+}
