@@ -26,6 +26,7 @@ type Entry struct {
 	Previous, Current money.Kobo
 	Source            string // what moved the money: payout, vtu, credit, adjustment …
 	Narration         string
+	Customer          string // the id of the customer whose account was credited; "" for none
 	CreatedAt         time.Time
 
 	sequence int64

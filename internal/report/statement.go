@@ -71,20 +71,20 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	return out, err
 }
 
-// opened is when the period begins: with the account, if nobody said otherwise.
-func (s *Statement) opened() time.Time {
+// Opened is when the period begins: with the account, if nobody said otherwise.
+func (s *Statement) Opened() time.Time {
 	if s.From.IsZero() {
 		return s.Holder.Since
 	}
 	return s.From
 }
 
-// last is the last instant of the period.
-func (s *Statement) last() time.Time { return s.To.Add(-time.Microsecond) }
+// Last is the last instant of the period.
+func (s *Statement) Last() time.Time { return s.To.Add(-time.Microsecond) }
 
 // Name is a file name for the statement, without its ending.
 func (s *Statement) Name() string {
-	return fmt.Sprintf("statement-%d-%s-%s", s.SettlementID, s.opened().Format(time.DateOnly), s.last().Format(time.DateOnly))
+	return fmt.Sprintf("statement-%d-%s-%s", s.SettlementID, s.Opened().Format(time.DateOnly), s.Last().Format(time.DateOnly))
 }
 
 // piece is how many entries are read at a time.

@@ -20,7 +20,7 @@ func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	out := csv.NewWriter(w)
 	// The writer keeps its first error and Flush leaves it to Error.
 	_ = out.Write(headings)
-	_ = out.Write([]string{clock.Text(s.opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), ""})
+	_ = out.Write([]string{clock.Text(s.Opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), ""})
 	err := s.Each(ctx, func(e Entry) error {
 		debit, credit := sides(e)
 		return out.Write([]string{

@@ -111,7 +111,7 @@ func (p *paper) front() {
 	p.block(navy, 0, 0, 210, 34)
 	p.say(left, 9, 110, 9, "L", "B", 18, white, "Account statement")
 	p.say(left, 19, 110, 6, "L", "", 10, white, s.Holder.Company)
-	p.say(120, 10, 78, 6, "R", "", 9, white, s.opened().Format("2 January 2006")+" to "+s.last().Format("2 January 2006"))
+	p.say(120, 10, 78, 6, "R", "", 9, white, s.Opened().Format("2 January 2006")+" to "+s.Last().Format("2 January 2006"))
 	p.say(120, 19, 78, 6, "R", "", 8, white, "Made on "+s.MadeAt.Format("2 January 2006 15:04")+" UTC")
 	p.y = 40
 	p.fact("Account", s.Holder.Account+"  (no. "+strconv.FormatInt(s.SettlementID, 10)+")")

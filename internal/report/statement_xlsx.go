@@ -109,7 +109,7 @@ func (b *workbook) open() (err error) {
 
 func (b *workbook) front() error {
 	s := b.statement
-	period := clock.Text(s.opened()) + " to " + clock.Text(s.last())
+	period := clock.Text(s.Opened()) + " to " + clock.Text(s.Last())
 	return errors.Join(
 		b.write(excelize.Cell{StyleID: b.title, Value: "Account statement"}),
 		b.write("Company", s.Holder.Company),

@@ -51,12 +51,13 @@ func entryTime(ctx context.Context, q db.Querier, company, account string, seque
 }
 
 // entryColumns are an entry with its transfer and, where there is one, the
-// operation it belongs to.
+// operation or the customer's transaction it belongs to.
 const entryColumns = `SELECT e.account_id, e.sequence, e.transfer_id, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
-		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0)
+		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, '')
 	FROM ledger_entry AS e
 	JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.id = e.transfer_id
-	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = t.reference `
+	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = t.reference
+	LEFT JOIN customer_transaction AS c ON c.company_id = e.company_id AND c.id = t.reference `
 
 func scanEntry(s db.Scanner) (Entry, error) {
 	var e Entry
@@ -64,7 +65,7 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	var at int64
 	var moved, fee money.Kobo
 	err := s.Scan(&account, &e.sequence, &e.ID, &moved, &e.Previous, &e.Current, &at,
-		&e.Source, &e.Reference, &e.Narration, &state, &fee)
+		&e.Source, &e.Reference, &e.Narration, &state, &fee, &e.Customer)
 	if err != nil {
 		return e, err
 	}
