@@ -26,6 +26,8 @@ import (
 // Config is what the edge stands on. Businesses, Clock and Log are required.
 type Config struct {
 	Companies   Companies
+	Corporate   Corporate
+	Customers   Customers
 	Settlements Settlements
 	Collections Collections
 	VTU         VTU

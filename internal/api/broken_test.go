@@ -17,10 +17,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
@@ -57,6 +59,22 @@ func (b brokenCollections) Generate(context.Context, collection.Request) (collec
 
 func (b brokenCollections) Find(context.Context, string, string) (collection.Collection, error) {
 	return collection.Collection{}, b.say()
+}
+
+func (b broken) Initiate(context.Context, string, secret.Text, *idempotency.Key) (corporate.Sent, error) {
+	return corporate.Sent{}, b.say()
+}
+
+func (b broken) Resend(context.Context, string, string, *idempotency.Key) (corporate.Sent, error) {
+	return corporate.Sent{}, b.say()
+}
+
+func (b broken) Validate(context.Context, string, string, secret.Text, *idempotency.Key) (corporate.KYC, error) {
+	return corporate.KYC{}, b.say()
+}
+
+func (b broken) GenerateAccount(context.Context, corporate.Request) (corporate.Account, error) {
+	return corporate.Account{}, b.say()
 }
 
 func (b broken) Services(context.Context) ([]vtu.Service, error) { return nil, b.say() }
@@ -147,7 +165,7 @@ func (l *lines) String() string {
 func (b broken) config() (api.Config, *lines) {
 	log := &lines{}
 	return api.Config{
-		Companies: b, Settlements: b, Collections: brokenCollections{b}, VTU: b, Events: b, Reports: b, Keys: b,
+		Companies: b, Corporate: b, Settlements: b, Collections: brokenCollections{b}, VTU: b, Events: b, Reports: b, Keys: b,
 		Clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}, log
 }
@@ -173,7 +191,12 @@ func TestTranscriptsOfBadDays(t *testing.T) {
 		"unexpected":  {say: unexpected},
 		"panic":       {say: func() error { panic(secretCause) }},
 		"unavailable": {say: func() error { return fault.New(fault.Unavailable, "the database is away").Because(unexpected()) }},
-		"in_flight":   {say: func() error { return fault.New(fault.Conflict, "Duplicate request in flight") }},
+		"bank_refuses": {say: func() error {
+			f := fault.New(fault.Refused, "Failed to create COOP subaccount")
+			f.Extra = map[string]any{"error": "Unknown registration number"}
+			return f
+		}},
+		"in_flight": {say: func() error { return fault.New(fault.Conflict, "Duplicate request in flight") }},
 		"limits": {say: unexpected, limits: &api.Limits{
 			Company: api.Limit{Requests: 1, Period: time.Second, Burst: 3}, Token: api.Limit{Requests: 60, Period: time.Minute, Burst: 2},
 		}},

@@ -115,7 +115,7 @@ func ruleCompiler(rendered []byte) (func(ref string, schemas map[string]schemaNo
 		if err != nil {
 			return nil, err
 		}
-		r := &rules{schema: s, place: map[string]int{}}
+		r := &rules{schema: s, place: map[string]int{}, secret: map[string]bool{}}
 		r.number("", node, schemas)
 		return r, nil
 	}, nil

@@ -20,12 +20,18 @@ const (
 	token family = "token"
 	// account errors are {status: "error", message}.
 	account family = "account"
+	// corporate errors are {status: "error", message}, broken rules with a list of
+	// errors by field; the reason for which an account was not opened stands
+	// beside the message; and an unknown id is a 404.
+	corporateFamily family = "corporate"
+	// customer errors are {status: "error", message}, broken rules too.
+	customerFamily family = "customer"
 	// vtu errors are {success: false, message}, except broken rules, which look
 	// like those of account.
 	vtuFamily family = "vtu"
 )
 
-var families = []family{auth, token, account, vtuFamily}
+var families = []family{auth, token, account, corporateFamily, customerFamily, vtuFamily}
 
 type (
 	messageBody struct {
@@ -43,6 +49,18 @@ type (
 	validationBody struct {
 		problemBody
 		Details []string `json:"details"`
+	}
+	fieldsBody struct {
+		problemBody
+		Errors []fieldProblem `json:"errors"`
+	}
+	fieldProblem struct {
+		Path    []string `json:"path"`
+		Message string   `json:"message"`
+	}
+	reasonBody struct {
+		problemBody
+		Error string `json:"error"`
 	}
 	vtuBody struct {
 		Success bool   `json:"success"`
@@ -70,6 +88,10 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	switch {
 	case f == auth || f == token:
 		return status, messageBody{sentence(message, why.Details)}
+	case f == corporateFamily:
+		return corporateDress(status, message, why)
+	case f == customerFamily:
+		return status, problemBody{"error", sentence(message, why.Details)}
 	case why.Details != nil:
 		return status, validationBody{problemBody{"error", "Validation error"}, why.Details}
 	case f == vtuFamily:
@@ -77,6 +99,25 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	default:
 		return status, problemBody{"error", message}
 	}
+}
+
+// corporateDress is what corporate accounts answer.
+func corporateDress(status int, message string, why *fault.Fault) (int, any) {
+	if why.Details != nil {
+		fields, _ := why.Extra["fields"].([]string)
+		errs := make([]fieldProblem, len(why.Details))
+		for i, d := range why.Details {
+			errs[i] = fieldProblem{[]string{fields[i]}, d}
+		}
+		return status, fieldsBody{problemBody{"error", "Validation error"}, errs}
+	}
+	if reason, ok := why.Extra["error"].(string); ok {
+		return status, reasonBody{problemBody{"error", message}, reason}
+	}
+	if why.Kind == fault.Missing {
+		status = http.StatusNotFound // wallet-api.md, Errors: resend OTP, create sub-account
+	}
+	return status, problemBody{"error", message}
 }
 
 // statusOf is the status of a kind of fault. An id that does not exist is a 400,

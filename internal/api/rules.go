@@ -25,6 +25,8 @@ type rules struct {
 	// place is where a field stands in the schema, by its dotted path; for the
 	// unknown fields of an object, by its path and unknownFields.
 	place map[string]int
+	// secret are the fields whose values no message repeats (writeOnly).
+	secret map[string]bool
 }
 
 const unknownFields = "*"
@@ -33,6 +35,7 @@ const unknownFields = "*"
 type schemaNode struct {
 	Ref        string                `json:"$ref"`
 	Order      int                   `json:"x-order"`
+	WriteOnly  bool                  `json:"writeOnly"`
 	Properties map[string]schemaNode `json:"properties"`
 }
 
@@ -47,6 +50,7 @@ func (r *rules) number(path string, node schemaNode, schemas map[string]schemaNo
 	for _, name := range names {
 		p := dotted(path, name)
 		r.place[p] = len(r.place)
+		r.secret[p] = node.Properties[name].WriteOnly
 		r.number(p, node.Properties[name], schemas)
 	}
 	r.place[dotted(path, unknownFields)] = len(r.place)
@@ -80,7 +84,8 @@ func (r *rules) check(b *body) error {
 		return nil
 	}
 	f := fault.New(fault.Invalid, "Validation error")
-	f.Details = found.lines()
+	lines, fields := found.lines()
+	f.Details, f.Extra = lines, map[string]any{"fields": fields} // one dress names the fields
 	return f
 }
 
@@ -106,6 +111,9 @@ func (r *rules) collect(found *problems, b *body, e *jsonschema.ValidationError)
 		}
 	default:
 		p := problem{field: path, place: r.place[path], text: words(k, at(b.value, e.InstanceLocation))}
+		if pattern, ok := k.(*kind.Pattern); ok && r.secret[path] {
+			p.text = fmt.Sprintf("fails to match the required pattern: /%s/", pattern.Want)
+		}
 		if at(b.value, e.InstanceLocation) == "" {
 			p.text, p.alone = "is not allowed to be empty", true
 		}
@@ -143,8 +151,8 @@ type problems []problem
 
 func (p *problems) add(next problem) { *p = append(*p, next) }
 
-// lines are the problems as the caller reads them.
-func (p problems) lines() []string {
+// lines are the problems as the caller reads them, and the field of each.
+func (p problems) lines() (out, fields []string) {
 	slices.SortStableFunc(p, func(a, b problem) int {
 		if a.place != b.place {
 			return a.place - b.place
@@ -157,7 +165,6 @@ func (p problems) lines() []string {
 		}
 		return 0
 	})
-	var out []string
 	settled := map[string]bool{}
 	for _, one := range p {
 		if settled[one.field] {
@@ -168,9 +175,9 @@ func (p problems) lines() []string {
 		if field == "" {
 			field = "value"
 		}
-		out = append(out, `"`+field+`" `+one.text)
+		out, fields = append(out, `"`+field+`" `+one.text), append(fields, field)
 	}
-	return out
+	return out, fields
 }
 
 // words says a broken rule in the contract's words.

@@ -6,9 +6,12 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
@@ -35,6 +38,28 @@ type Settlements interface {
 type Collections interface {
 	Generate(ctx context.Context, r collection.Request) (collection.Collection, error)
 	Find(ctx context.Context, company, id string) (collection.Collection, error)
+}
+
+// Corporate opens companies' own bank accounts.
+type Corporate interface {
+	Initiate(ctx context.Context, company string, bvn secret.Text, key *idempotency.Key) (corporate.Sent, error)
+	Resend(ctx context.Context, company, sessionID string, key *idempotency.Key) (corporate.Sent, error)
+	Validate(ctx context.Context, company, sessionID string, otp secret.Text, key *idempotency.Key) (corporate.KYC, error)
+	GenerateAccount(ctx context.Context, r corporate.Request) (corporate.Account, error)
+}
+
+// Customers are the companies' own, with their accounts and what comes in on
+// them. Lists are limit rows after the first offset, newest first, and how many
+// there are in all.
+type Customers interface {
+	Create(ctx context.Context, r customer.Registration) (customer.Created, error)
+	Resend(ctx context.Context, company, idOrEmail string, key *idempotency.Key) (customer.Resent, error)
+	GenerateAccount(ctx context.Context, r customer.Request) (customer.Customer, error)
+	Find(ctx context.Context, company, idOrEmail string) (customer.Customer, error)
+	Customers(ctx context.Context, company, search string, offset, limit int) ([]customer.Customer, int, error)
+	Transactions(ctx context.Context, company string, offset, limit int) ([]customer.Transaction, int, error)
+	TransactionsOf(ctx context.Context, company, customerID string) ([]customer.Transaction, error)
+	Transaction(ctx context.Context, company, customerID, transactionID string) (customer.Transaction, error)
 }
 
 // VTU sells airtime, data and bills.

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/oapi-codegen/runtime"
 )
@@ -38,6 +40,9 @@ type AccountCheck struct {
 	Recomputed money.Kobo `json:"recomputed"`
 	Intact     bool       `json:"intact"`
 }
+
+// Address defines model for Address.
+type Address = customer.Address
 
 // AirtimePurchase defines model for AirtimePurchase.
 type AirtimePurchase struct {
@@ -86,10 +91,118 @@ type Category struct {
 	ServiceID           string `json:"serviceId"`
 }
 
+// CorporateAccount defines model for CorporateAccount.
+type CorporateAccount = corporate.Account
+
+// CorporateAccountRequest defines model for CorporateAccountRequest.
+type CorporateAccountRequest struct {
+	PhoneNumber  string `json:"phoneNumber"`
+	EmailAddress string `json:"emailAddress"`
+
+	// RnNumber The company's registration number.
+	RnNumber string `json:"rn_number"`
+
+	// KycID From the validation.
+	KycID string `json:"kyc_id"`
+
+	// SettlementID The settlement account to feed.
+	SettlementID int64 `json:"settlementId,omitempty"`
+}
+
 // Currency defines model for Currency.
 type Currency struct {
 	// Name Examples: NGN
 	Name string `json:"name"`
+}
+
+// Customer defines model for Customer.
+type Customer = customer.Customer
+
+// CustomerAccountRequest defines model for CustomerAccountRequest.
+type CustomerAccountRequest struct {
+	// CustomerID The customer's id or e-mail address.
+	CustomerID string `json:"customerId"`
+
+	// Otp What the customer's phone showed.
+	Otp string `json:"otp,omitempty"`
+
+	// SettlementID A JSON number. Where credits go instead of the default settlement account.
+	SettlementID int64 `json:"settlementId,omitempty"`
+}
+
+// CustomerBankAccount defines model for CustomerBankAccount.
+type CustomerBankAccount struct {
+	// AccountNumber Examples: 8000000012
+	AccountNumber string `json:"accountNumber"`
+	AccountName   string `json:"accountName"`
+
+	// BankName Examples: Safe Haven MFB
+	BankName string   `json:"bankName"`
+	BankCode string   `json:"bankCode"`
+	Currency Currency `json:"currency"`
+
+	// SettlementID Where credits go; null for the default one.
+	SettlementID *int64 `json:"settlementId"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
+// CustomerOtpRetry defines model for CustomerOtpRetry.
+type CustomerOtpRetry struct {
+	// CustomerID The customer's id or e-mail address.
+	CustomerID string `json:"customerId"`
+}
+
+// CustomerPage defines model for CustomerPage.
+type CustomerPage struct {
+	Data []Customer `json:"data"`
+	Meta ListMeta   `json:"meta"`
+}
+
+// CustomerRequest defines model for CustomerRequest.
+type CustomerRequest struct {
+	FirstName  string `json:"firstName"`
+	LastName   string `json:"lastName"`
+	MiddleName string `json:"middleName,omitempty"`
+
+	// Email One customer of yours may have it; upper and lower case are the same.
+	Email       string `json:"email"`
+	PhoneNumber string `json:"phoneNumber"`
+
+	// Bvn Exactly 11 digits, as a text or a number. It is never shown, not even in a refusal.
+	Bvn         json.RawMessage `json:"bvn,omitempty"`
+	DateOfBirth string          `json:"dateOfBirth,omitempty"`
+	Address     *Address        `json:"address,omitempty"`
+}
+
+// CustomerTransaction defines model for CustomerTransaction.
+type CustomerTransaction struct {
+	ID string `json:"id"`
+
+	// Amount Naira.
+	//
+	// Examples: 5000
+	Amount money.Kobo `json:"amount"`
+
+	// Type `CREDIT` for a transfer that came in.
+	//
+	// Examples: CREDIT
+	Type string `json:"type"`
+
+	// Status Examples: SUCCESS
+	Status    string `json:"status"`
+	Narration string `json:"narration"`
+
+	// SessionID The transfer's id between the banks.
+	SessionID string `json:"sessionId"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
 }
 
 // DataPurchase defines model for DataPurchase.
@@ -222,6 +335,38 @@ type Integrity struct {
 	InFlight   InFlightCheck  `json:"inFlight"`
 }
 
+// KycInitiation defines model for KycInitiation.
+type KycInitiation struct {
+	// Bvn Exactly 11 digits, as a text or a number. It is never shown, not even in a refusal.
+	Bvn json.RawMessage `json:"bvn,omitempty"`
+}
+
+// KycRecord defines model for KycRecord.
+type KycRecord struct {
+	// KycID A new id. It opens the account.
+	KycID string `json:"kyc_id"`
+}
+
+// KycSession defines model for KycSession.
+type KycSession struct {
+	SessionID string `json:"session_id"`
+
+	// KycID The same as `session_id`.
+	KycID string `json:"kyc_id"`
+}
+
+// KycValidation defines model for KycValidation.
+type KycValidation struct {
+	// SessionID From the initiation. Required unless `kyc_id` stands for it.
+	SessionID string `json:"session_id,omitempty"`
+
+	// KycID Stands for `session_id` when that is absent.
+	KycID string `json:"kyc_id,omitempty"`
+
+	// Otp A text; what the phone showed. It is not checked here.
+	Otp json.RawMessage `json:"otp,omitempty"`
+}
+
 // ListMeta defines model for ListMeta.
 type ListMeta struct {
 	Page        int  `json:"page"`
@@ -242,6 +387,28 @@ type ListMeta struct {
 
 	// To Position of the last item; 0 when there is none.
 	To int `json:"to"`
+}
+
+// NewCustomer defines model for NewCustomer.
+type NewCustomer struct {
+	ID          string  `json:"id"`
+	FirstName   string  `json:"firstName"`
+	LastName    string  `json:"lastName"`
+	MiddleName  *string `json:"middleName"`
+	Email       string  `json:"email"`
+	PhoneNumber string  `json:"phoneNumber"`
+	Status      string  `json:"status"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
+// OtpRetry defines model for OtpRetry.
+type OtpRetry struct {
+	// SessionID A text; from the initiation.
+	SessionID json.RawMessage `json:"session_id,omitempty"`
 }
 
 // Outcome defines model for Outcome.
@@ -368,6 +535,16 @@ type RefreshRequest struct {
 	RefreshToken string `json:"refreshToken"`
 }
 
+// ResentCustomer defines model for ResentCustomer.
+type ResentCustomer struct {
+	CustomerID string `json:"customerId"`
+}
+
+// RetriedSession defines model for RetriedSession.
+type RetriedSession struct {
+	SessionID string `json:"session_id"`
+}
+
 // Service defines model for Service.
 type Service struct {
 	ServiceID string `json:"serviceId"`
@@ -430,6 +607,22 @@ type Tokens struct {
 
 	// RefreshToken A JWT. Good for the refresh operation only.
 	RefreshToken string `json:"refreshToken"`
+}
+
+// Transaction defines model for Transaction.
+type Transaction = customer.Transaction
+
+// TransactionCustomer defines model for TransactionCustomer.
+type TransactionCustomer struct {
+	ID        string `json:"id"`
+	FirstName string `json:"firstName"`
+	LastName  string `json:"lastName"`
+}
+
+// TransactionPage defines model for TransactionPage.
+type TransactionPage struct {
+	Data []Transaction `json:"data"`
+	Meta ListMeta      `json:"meta"`
 }
 
 // UtilityPurchase defines model for UtilityPurchase.
@@ -616,6 +809,74 @@ type GenerateTokenParams struct {
 	XApiKey string `json:"x-api-key"`
 }
 
+// GenerateCorporateAccountParams defines parameters for GenerateCorporateAccount.
+type GenerateCorporateAccountParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// InitiateCorporateKycParams defines parameters for InitiateCorporateKyc.
+type InitiateCorporateKycParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RetryCorporateOtpParams defines parameters for RetryCorporateOtp.
+type RetryCorporateOtpParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ValidateCorporateKycParams defines parameters for ValidateCorporateKyc.
+type ValidateCorporateKycParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCustomersParams defines parameters for ListCustomers.
+type ListCustomersParams struct {
+	// Page Which page; zero, negative or text is the first.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// Search Only customers with this in their name, e-mail address or phone number.
+	Search string `form:"search,omitempty" json:"search,omitempty"`
+}
+
+// CreateCustomerParams defines parameters for CreateCustomer.
+type CreateCustomerParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GenerateCustomerAccountParams defines parameters for GenerateCustomerAccount.
+type GenerateCustomerAccountParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ResendCustomerOtpParams defines parameters for ResendCustomerOtp.
+type ResendCustomerOtpParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListEventsParams defines parameters for ListEvents.
 type ListEventsParams struct {
 	// After Only events with a larger sequence. Anything but a whole number is refused, so that a slip never starts the feed again from the beginning.
@@ -643,6 +904,15 @@ type CreateSettlementAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
 	// key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTransactionsParams defines parameters for ListTransactions.
+type ListTransactionsParams struct {
+	// Page Which page; zero, negative or text is the first.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 }
 
 // GenerateVirtualAccountParams defines parameters for GenerateVirtualAccount.
@@ -720,6 +990,27 @@ type VerifyEntityParams struct {
 // RefreshAccessTokenJSONRequestBody defines body for RefreshAccessToken for application/json ContentType.
 type RefreshAccessTokenJSONRequestBody = RefreshRequest
 
+// GenerateCorporateAccountJSONRequestBody defines body for GenerateCorporateAccount for application/json ContentType.
+type GenerateCorporateAccountJSONRequestBody = CorporateAccountRequest
+
+// InitiateCorporateKycJSONRequestBody defines body for InitiateCorporateKyc for application/json ContentType.
+type InitiateCorporateKycJSONRequestBody = KycInitiation
+
+// RetryCorporateOtpJSONRequestBody defines body for RetryCorporateOtp for application/json ContentType.
+type RetryCorporateOtpJSONRequestBody = OtpRetry
+
+// ValidateCorporateKycJSONRequestBody defines body for ValidateCorporateKyc for application/json ContentType.
+type ValidateCorporateKycJSONRequestBody = KycValidation
+
+// CreateCustomerJSONRequestBody defines body for CreateCustomer for application/json ContentType.
+type CreateCustomerJSONRequestBody = CustomerRequest
+
+// GenerateCustomerAccountJSONRequestBody defines body for GenerateCustomerAccount for application/json ContentType.
+type GenerateCustomerAccountJSONRequestBody = CustomerAccountRequest
+
+// ResendCustomerOtpJSONRequestBody defines body for ResendCustomerOtp for application/json ContentType.
+type ResendCustomerOtpJSONRequestBody = CustomerOtpRetry
+
 // CreateSettlementAccountJSONRequestBody defines body for CreateSettlementAccount for application/json ContentType.
 type CreateSettlementAccountJSONRequestBody = SettlementAccountRequest
 
@@ -749,6 +1040,33 @@ type ServerInterface interface {
 	// RefreshAccessToken Get a new access token
 	// (POST /api/v1/auth/refresh-access-token/)
 	RefreshAccessToken(w http.ResponseWriter, r *http.Request)
+	// GenerateCorporateAccount Open the company's bank account
+	// (POST /api/v1/coop/generate-account)
+	GenerateCorporateAccount(w http.ResponseWriter, r *http.Request, params GenerateCorporateAccountParams)
+	// InitiateCorporateKyc Send a signatory an OTP
+	// (POST /api/v1/coop/initiate-kyc)
+	InitiateCorporateKyc(w http.ResponseWriter, r *http.Request, params InitiateCorporateKycParams)
+	// RetryCorporateOtp Send the OTP again
+	// (POST /api/v1/coop/retry-otp)
+	RetryCorporateOtp(w http.ResponseWriter, r *http.Request, params RetryCorporateOtpParams)
+	// ValidateCorporateKyc Give the OTP back
+	// (POST /api/v1/coop/validate-kyc)
+	ValidateCorporateKyc(w http.ResponseWriter, r *http.Request, params ValidateCorporateKycParams)
+	// ListCustomers List customers
+	// (GET /api/v1/customer/)
+	ListCustomers(w http.ResponseWriter, r *http.Request, params ListCustomersParams)
+	// CreateCustomer Create a customer
+	// (POST /api/v1/customer/create)
+	CreateCustomer(w http.ResponseWriter, r *http.Request, params CreateCustomerParams)
+	// GenerateCustomerAccount Open a customer's bank account
+	// (POST /api/v1/customer/generate-account)
+	GenerateCustomerAccount(w http.ResponseWriter, r *http.Request, params GenerateCustomerAccountParams)
+	// ResendCustomerOtp Send a customer's OTP again
+	// (POST /api/v1/customer/resend-otp)
+	ResendCustomerOtp(w http.ResponseWriter, r *http.Request, params ResendCustomerOtpParams)
+	// FindCustomer Fetch a customer
+	// (GET /api/v1/customer/{customer})
+	FindCustomer(w http.ResponseWriter, r *http.Request, customer string)
 	// ListEvents Read the event feed
 	// (GET /api/v1/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, params ListEventsParams)
@@ -770,6 +1088,15 @@ type ServerInterface interface {
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(w http.ResponseWriter, r *http.Request, params CreateSettlementAccountParams)
+	// ListTransactions List all transactions
+	// (GET /api/v1/transaction/)
+	ListTransactions(w http.ResponseWriter, r *http.Request, params ListTransactionsParams)
+	// ListCustomerTransactions List a customer's transactions
+	// (GET /api/v1/transaction/{customer})
+	ListCustomerTransactions(w http.ResponseWriter, r *http.Request, customer string)
+	// FindCustomerTransaction Fetch a transaction
+	// (GET /api/v1/transaction/{customer}/{transactionId})
+	FindCustomerTransaction(w http.ResponseWriter, r *http.Request, customer string, transactionID string)
 	// GenerateVirtualAccount Generate a virtual account
 	// (POST /api/v1/virtual-account/generate)
 	GenerateVirtualAccount(w http.ResponseWriter, r *http.Request, params GenerateVirtualAccountParams)
@@ -876,6 +1203,378 @@ func (siw *ServerInterfaceWrapper) RefreshAccessToken(w http.ResponseWriter, r *
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RefreshAccessToken(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GenerateCorporateAccount operation middleware
+func (siw *ServerInterfaceWrapper) GenerateCorporateAccount(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GenerateCorporateAccountParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GenerateCorporateAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// InitiateCorporateKyc operation middleware
+func (siw *ServerInterfaceWrapper) InitiateCorporateKyc(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params InitiateCorporateKycParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.InitiateCorporateKyc(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RetryCorporateOtp operation middleware
+func (siw *ServerInterfaceWrapper) RetryCorporateOtp(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RetryCorporateOtpParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RetryCorporateOtp(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ValidateCorporateKyc operation middleware
+func (siw *ServerInterfaceWrapper) ValidateCorporateKyc(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ValidateCorporateKycParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ValidateCorporateKyc(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListCustomers operation middleware
+func (siw *ServerInterfaceWrapper) ListCustomers(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCustomersParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCustomers(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateCustomer operation middleware
+func (siw *ServerInterfaceWrapper) CreateCustomer(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateCustomerParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateCustomer(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GenerateCustomerAccount operation middleware
+func (siw *ServerInterfaceWrapper) GenerateCustomerAccount(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GenerateCustomerAccountParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GenerateCustomerAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResendCustomerOtp operation middleware
+func (siw *ServerInterfaceWrapper) ResendCustomerOtp(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResendCustomerOtpParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResendCustomerOtp(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindCustomer operation middleware
+func (siw *ServerInterfaceWrapper) FindCustomer(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "customer" -------------
+	var customer string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "customer", r.PathValue("customer"), &customer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "customer", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindCustomer(w, r, customer)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1102,6 +1801,113 @@ func (siw *ServerInterfaceWrapper) CreateSettlementAccount(w http.ResponseWriter
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateSettlementAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListTransactions operation middleware
+func (siw *ServerInterfaceWrapper) ListTransactions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTransactionsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTransactions(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListCustomerTransactions operation middleware
+func (siw *ServerInterfaceWrapper) ListCustomerTransactions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "customer" -------------
+	var customer string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "customer", r.PathValue("customer"), &customer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "customer", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCustomerTransactions(w, r, customer)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindCustomerTransaction operation middleware
+func (siw *ServerInterfaceWrapper) FindCustomerTransaction(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "customer" -------------
+	var customer string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "customer", r.PathValue("customer"), &customer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "customer", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "transactionId" -------------
+	var transactionID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "transactionId", r.PathValue("transactionId"), &transactionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "transactionId", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindCustomerTransaction(w, r, customer, transactionID)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1708,6 +2514,15 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/generate-token/{reference}", wrapper.GenerateToken)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/refresh-access-token/{$}", wrapper.RefreshAccessToken)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/retry-otp", wrapper.RetryCorporateOtp)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/validate-kyc", wrapper.ValidateCorporateKyc)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/customer/{$}", wrapper.ListCustomers)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/customer/{customer}", wrapper.FindCustomer)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/customer/create", wrapper.CreateCustomer)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/customer/generate-account", wrapper.GenerateCustomerAccount)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/customer/resend-otp", wrapper.ResendCustomerOtp)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/events", wrapper.ListEvents)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/events/{id}", wrapper.FindEvent)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/integrity", wrapper.CheckIntegrity)
@@ -1715,6 +2530,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes/{reference}", wrapper.FindOutcome)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.ListSettlementAccounts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{$}", wrapper.ListTransactions)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{customer}", wrapper.ListCustomerTransactions)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{customer}/{transactionId}", wrapper.FindCustomerTransaction)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/virtual-account/{transactionId}", wrapper.FindVirtualAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/virtual-account/generate", wrapper.GenerateVirtualAccount)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/category/{serviceCategoryId}/products", wrapper.ListCategoryProducts)
@@ -1765,6 +2583,244 @@ type RefreshAccessTokenResponseObject interface {
 type RefreshAccessToken200JSONResponse AccessToken
 
 func (response RefreshAccessToken200JSONResponse) VisitRefreshAccessTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GenerateCorporateAccountRequestObject struct {
+	Params GenerateCorporateAccountParams
+	Body   *GenerateCorporateAccountJSONRequestBody
+}
+
+type GenerateCorporateAccountResponseObject interface {
+	VisitGenerateCorporateAccountResponse(w http.ResponseWriter) error
+}
+
+type GenerateCorporateAccount200JSONResponse struct {
+	Status  SuccessStatus    `json:"status"`
+	Message string           `json:"message"`
+	Data    CorporateAccount `json:"data"`
+}
+
+func (response GenerateCorporateAccount200JSONResponse) VisitGenerateCorporateAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type InitiateCorporateKycRequestObject struct {
+	Params InitiateCorporateKycParams
+	Body   *InitiateCorporateKycJSONRequestBody
+}
+
+type InitiateCorporateKycResponseObject interface {
+	VisitInitiateCorporateKycResponse(w http.ResponseWriter) error
+}
+
+type InitiateCorporateKyc200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    KycSession    `json:"data"`
+}
+
+func (response InitiateCorporateKyc200JSONResponse) VisitInitiateCorporateKycResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryCorporateOtpRequestObject struct {
+	Params RetryCorporateOtpParams
+	Body   *RetryCorporateOtpJSONRequestBody
+}
+
+type RetryCorporateOtpResponseObject interface {
+	VisitRetryCorporateOtpResponse(w http.ResponseWriter) error
+}
+
+type RetryCorporateOtp200JSONResponse struct {
+	Status  SuccessStatus  `json:"status"`
+	Message string         `json:"message"`
+	Data    RetriedSession `json:"data"`
+}
+
+func (response RetryCorporateOtp200JSONResponse) VisitRetryCorporateOtpResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ValidateCorporateKycRequestObject struct {
+	Params ValidateCorporateKycParams
+	Body   *ValidateCorporateKycJSONRequestBody
+}
+
+type ValidateCorporateKycResponseObject interface {
+	VisitValidateCorporateKycResponse(w http.ResponseWriter) error
+}
+
+type ValidateCorporateKyc200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    KycRecord     `json:"data"`
+}
+
+func (response ValidateCorporateKyc200JSONResponse) VisitValidateCorporateKycResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCustomersRequestObject struct {
+	Params ListCustomersParams
+}
+
+type ListCustomersResponseObject interface {
+	VisitListCustomersResponse(w http.ResponseWriter) error
+}
+
+type ListCustomers200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   CustomerPage  `json:"data"`
+}
+
+func (response ListCustomers200JSONResponse) VisitListCustomersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCustomerRequestObject struct {
+	Params CreateCustomerParams
+	Body   *CreateCustomerJSONRequestBody
+}
+
+type CreateCustomerResponseObject interface {
+	VisitCreateCustomerResponse(w http.ResponseWriter) error
+}
+
+type CreateCustomer200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    NewCustomer   `json:"data"`
+}
+
+func (response CreateCustomer200JSONResponse) VisitCreateCustomerResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GenerateCustomerAccountRequestObject struct {
+	Params GenerateCustomerAccountParams
+	Body   *GenerateCustomerAccountJSONRequestBody
+}
+
+type GenerateCustomerAccountResponseObject interface {
+	VisitGenerateCustomerAccountResponse(w http.ResponseWriter) error
+}
+
+type GenerateCustomerAccount200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+}
+
+func (response GenerateCustomerAccount200JSONResponse) VisitGenerateCustomerAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResendCustomerOtpRequestObject struct {
+	Params ResendCustomerOtpParams
+	Body   *ResendCustomerOtpJSONRequestBody
+}
+
+type ResendCustomerOtpResponseObject interface {
+	VisitResendCustomerOtpResponse(w http.ResponseWriter) error
+}
+
+type ResendCustomerOtp200JSONResponse struct {
+	Status  SuccessStatus  `json:"status"`
+	Message string         `json:"message"`
+	Data    ResentCustomer `json:"data"`
+}
+
+func (response ResendCustomerOtp200JSONResponse) VisitResendCustomerOtpResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindCustomerRequestObject struct {
+	Customer string `json:"customer"`
+}
+
+type FindCustomerResponseObject interface {
+	VisitFindCustomerResponse(w http.ResponseWriter) error
+}
+
+type FindCustomer200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   Customer      `json:"data"`
+}
+
+func (response FindCustomer200JSONResponse) VisitFindCustomerResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -1939,6 +2995,82 @@ type CreateSettlementAccount200JSONResponse struct {
 }
 
 func (response CreateSettlementAccount200JSONResponse) VisitCreateSettlementAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTransactionsRequestObject struct {
+	Params ListTransactionsParams
+}
+
+type ListTransactionsResponseObject interface {
+	VisitListTransactionsResponse(w http.ResponseWriter) error
+}
+
+type ListTransactions200JSONResponse struct {
+	Status SuccessStatus   `json:"status"`
+	Data   TransactionPage `json:"data"`
+}
+
+func (response ListTransactions200JSONResponse) VisitListTransactionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCustomerTransactionsRequestObject struct {
+	Customer string `json:"customer"`
+}
+
+type ListCustomerTransactionsResponseObject interface {
+	VisitListCustomerTransactionsResponse(w http.ResponseWriter) error
+}
+
+type ListCustomerTransactions200JSONResponse struct {
+	Status SuccessStatus         `json:"status"`
+	Data   []CustomerTransaction `json:"data"`
+}
+
+func (response ListCustomerTransactions200JSONResponse) VisitListCustomerTransactionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindCustomerTransactionRequestObject struct {
+	Customer      string `json:"customer"`
+	TransactionID string `json:"transactionId"`
+}
+
+type FindCustomerTransactionResponseObject interface {
+	VisitFindCustomerTransactionResponse(w http.ResponseWriter) error
+}
+
+type FindCustomerTransaction200JSONResponse struct {
+	Status SuccessStatus        `json:"status"`
+	Data   *CustomerTransaction `json:"data"`
+}
+
+func (response FindCustomerTransaction200JSONResponse) VisitFindCustomerTransactionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -2251,6 +3383,33 @@ type StrictServerInterface interface {
 	// RefreshAccessToken Get a new access token
 	// (POST /api/v1/auth/refresh-access-token/)
 	RefreshAccessToken(ctx context.Context, request RefreshAccessTokenRequestObject) (RefreshAccessTokenResponseObject, error)
+	// GenerateCorporateAccount Open the company's bank account
+	// (POST /api/v1/coop/generate-account)
+	GenerateCorporateAccount(ctx context.Context, request GenerateCorporateAccountRequestObject) (GenerateCorporateAccountResponseObject, error)
+	// InitiateCorporateKyc Send a signatory an OTP
+	// (POST /api/v1/coop/initiate-kyc)
+	InitiateCorporateKyc(ctx context.Context, request InitiateCorporateKycRequestObject) (InitiateCorporateKycResponseObject, error)
+	// RetryCorporateOtp Send the OTP again
+	// (POST /api/v1/coop/retry-otp)
+	RetryCorporateOtp(ctx context.Context, request RetryCorporateOtpRequestObject) (RetryCorporateOtpResponseObject, error)
+	// ValidateCorporateKyc Give the OTP back
+	// (POST /api/v1/coop/validate-kyc)
+	ValidateCorporateKyc(ctx context.Context, request ValidateCorporateKycRequestObject) (ValidateCorporateKycResponseObject, error)
+	// ListCustomers List customers
+	// (GET /api/v1/customer/)
+	ListCustomers(ctx context.Context, request ListCustomersRequestObject) (ListCustomersResponseObject, error)
+	// CreateCustomer Create a customer
+	// (POST /api/v1/customer/create)
+	CreateCustomer(ctx context.Context, request CreateCustomerRequestObject) (CreateCustomerResponseObject, error)
+	// GenerateCustomerAccount Open a customer's bank account
+	// (POST /api/v1/customer/generate-account)
+	GenerateCustomerAccount(ctx context.Context, request GenerateCustomerAccountRequestObject) (GenerateCustomerAccountResponseObject, error)
+	// ResendCustomerOtp Send a customer's OTP again
+	// (POST /api/v1/customer/resend-otp)
+	ResendCustomerOtp(ctx context.Context, request ResendCustomerOtpRequestObject) (ResendCustomerOtpResponseObject, error)
+	// FindCustomer Fetch a customer
+	// (GET /api/v1/customer/{customer})
+	FindCustomer(ctx context.Context, request FindCustomerRequestObject) (FindCustomerResponseObject, error)
 	// ListEvents Read the event feed
 	// (GET /api/v1/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
@@ -2272,6 +3431,15 @@ type StrictServerInterface interface {
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(ctx context.Context, request CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error)
+	// ListTransactions List all transactions
+	// (GET /api/v1/transaction/)
+	ListTransactions(ctx context.Context, request ListTransactionsRequestObject) (ListTransactionsResponseObject, error)
+	// ListCustomerTransactions List a customer's transactions
+	// (GET /api/v1/transaction/{customer})
+	ListCustomerTransactions(ctx context.Context, request ListCustomerTransactionsRequestObject) (ListCustomerTransactionsResponseObject, error)
+	// FindCustomerTransaction Fetch a transaction
+	// (GET /api/v1/transaction/{customer}/{transactionId})
+	FindCustomerTransaction(ctx context.Context, request FindCustomerTransactionRequestObject) (FindCustomerTransactionResponseObject, error)
 	// GenerateVirtualAccount Generate a virtual account
 	// (POST /api/v1/virtual-account/generate)
 	GenerateVirtualAccount(ctx context.Context, request GenerateVirtualAccountRequestObject) (GenerateVirtualAccountResponseObject, error)
@@ -2400,6 +3568,289 @@ func (sh *strictHandler) RefreshAccessToken(w http.ResponseWriter, r *http.Reque
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RefreshAccessTokenResponseObject); ok {
 		if err := validResponse.VisitRefreshAccessTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GenerateCorporateAccount operation middleware
+func (sh *strictHandler) GenerateCorporateAccount(w http.ResponseWriter, r *http.Request, params GenerateCorporateAccountParams) {
+	var request GenerateCorporateAccountRequestObject
+
+	request.Params = params
+
+	var body GenerateCorporateAccountJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GenerateCorporateAccount(ctx, request.(GenerateCorporateAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GenerateCorporateAccount")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GenerateCorporateAccountResponseObject); ok {
+		if err := validResponse.VisitGenerateCorporateAccountResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// InitiateCorporateKyc operation middleware
+func (sh *strictHandler) InitiateCorporateKyc(w http.ResponseWriter, r *http.Request, params InitiateCorporateKycParams) {
+	var request InitiateCorporateKycRequestObject
+
+	request.Params = params
+
+	var body InitiateCorporateKycJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.InitiateCorporateKyc(ctx, request.(InitiateCorporateKycRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InitiateCorporateKyc")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(InitiateCorporateKycResponseObject); ok {
+		if err := validResponse.VisitInitiateCorporateKycResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RetryCorporateOtp operation middleware
+func (sh *strictHandler) RetryCorporateOtp(w http.ResponseWriter, r *http.Request, params RetryCorporateOtpParams) {
+	var request RetryCorporateOtpRequestObject
+
+	request.Params = params
+
+	var body RetryCorporateOtpJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryCorporateOtp(ctx, request.(RetryCorporateOtpRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryCorporateOtp")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RetryCorporateOtpResponseObject); ok {
+		if err := validResponse.VisitRetryCorporateOtpResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ValidateCorporateKyc operation middleware
+func (sh *strictHandler) ValidateCorporateKyc(w http.ResponseWriter, r *http.Request, params ValidateCorporateKycParams) {
+	var request ValidateCorporateKycRequestObject
+
+	request.Params = params
+
+	var body ValidateCorporateKycJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ValidateCorporateKyc(ctx, request.(ValidateCorporateKycRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ValidateCorporateKyc")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ValidateCorporateKycResponseObject); ok {
+		if err := validResponse.VisitValidateCorporateKycResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCustomers operation middleware
+func (sh *strictHandler) ListCustomers(w http.ResponseWriter, r *http.Request, params ListCustomersParams) {
+	var request ListCustomersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCustomers(ctx, request.(ListCustomersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCustomers")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCustomersResponseObject); ok {
+		if err := validResponse.VisitListCustomersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateCustomer operation middleware
+func (sh *strictHandler) CreateCustomer(w http.ResponseWriter, r *http.Request, params CreateCustomerParams) {
+	var request CreateCustomerRequestObject
+
+	request.Params = params
+
+	var body CreateCustomerJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateCustomer(ctx, request.(CreateCustomerRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateCustomer")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateCustomerResponseObject); ok {
+		if err := validResponse.VisitCreateCustomerResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GenerateCustomerAccount operation middleware
+func (sh *strictHandler) GenerateCustomerAccount(w http.ResponseWriter, r *http.Request, params GenerateCustomerAccountParams) {
+	var request GenerateCustomerAccountRequestObject
+
+	request.Params = params
+
+	var body GenerateCustomerAccountJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GenerateCustomerAccount(ctx, request.(GenerateCustomerAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GenerateCustomerAccount")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GenerateCustomerAccountResponseObject); ok {
+		if err := validResponse.VisitGenerateCustomerAccountResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResendCustomerOtp operation middleware
+func (sh *strictHandler) ResendCustomerOtp(w http.ResponseWriter, r *http.Request, params ResendCustomerOtpParams) {
+	var request ResendCustomerOtpRequestObject
+
+	request.Params = params
+
+	var body ResendCustomerOtpJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ResendCustomerOtp(ctx, request.(ResendCustomerOtpRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResendCustomerOtp")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ResendCustomerOtpResponseObject); ok {
+		if err := validResponse.VisitResendCustomerOtpResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindCustomer operation middleware
+func (sh *strictHandler) FindCustomer(w http.ResponseWriter, r *http.Request, customer string) {
+	var request FindCustomerRequestObject
+
+	request.Customer = customer
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindCustomer(ctx, request.(FindCustomerRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindCustomer")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindCustomerResponseObject); ok {
+		if err := validResponse.VisitFindCustomerResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -2585,6 +4036,85 @@ func (sh *strictHandler) CreateSettlementAccount(w http.ResponseWriter, r *http.
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateSettlementAccountResponseObject); ok {
 		if err := validResponse.VisitCreateSettlementAccountResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListTransactions operation middleware
+func (sh *strictHandler) ListTransactions(w http.ResponseWriter, r *http.Request, params ListTransactionsParams) {
+	var request ListTransactionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTransactions(ctx, request.(ListTransactionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTransactions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListTransactionsResponseObject); ok {
+		if err := validResponse.VisitListTransactionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCustomerTransactions operation middleware
+func (sh *strictHandler) ListCustomerTransactions(w http.ResponseWriter, r *http.Request, customer string) {
+	var request ListCustomerTransactionsRequestObject
+
+	request.Customer = customer
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCustomerTransactions(ctx, request.(ListCustomerTransactionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCustomerTransactions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCustomerTransactionsResponseObject); ok {
+		if err := validResponse.VisitListCustomerTransactionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindCustomerTransaction operation middleware
+func (sh *strictHandler) FindCustomerTransaction(w http.ResponseWriter, r *http.Request, customer string, transactionID string) {
+	var request FindCustomerTransactionRequestObject
+
+	request.Customer = customer
+	request.TransactionID = transactionID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindCustomerTransaction(ctx, request.(FindCustomerTransactionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindCustomerTransaction")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindCustomerTransactionResponseObject); ok {
+		if err := validResponse.VisitFindCustomerTransactionResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -17,10 +17,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -71,9 +74,13 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { stop(); <-stopped })
 
 	w := &world{clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk}}
+	answers, person := idempotency.NewService(d, book, clk), &teller{bank: bank}
+	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
 	w.Config = api.Config{
+		Corporate: corporate.New(d, book, clk, log, identities, settlements, answers, person, ""),
+		Customers: customer.New(d, book, clk, log, identities, settlements, answers, person, ""),
 		Companies: companies, Settlements: settlements, Collections: collections, VTU: shop, Events: event.NewService(d, book), Reports: report.New(d, clk),
-		Keys: idempotency.NewService(d, book, clk), Clock: clk, Log: log,
+		Keys: answers, Clock: clk, Log: log,
 		Health: answer("alive"), Ready: answer("ready"), Metrics: answer("# no figures\n"),
 		Mounts: map[string]http.Handler{
 			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements),

@@ -19,9 +19,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -41,6 +44,8 @@ type App struct {
 	Companies   *company.Service
 	Operators   *operator.Service
 	Settlements *settlement.Service
+	Corporate   *corporate.Service
+	Customers   *customer.Service
 	Collections *collection.Service
 	Inbox       *inbox.Service
 	Operations  *operation.Service
@@ -113,6 +118,9 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
 	a.Inbox = a.newInbox(keys, p)
+	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, p.verifier, a.cfg.Window)
+	a.Corporate = corporate.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Keys, p.banks[bankName], a.callback(bankName))
+	a.Customers = customer.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Keys, p.banks[bankName], a.callback(bankName))
 	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements,
 		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
 	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
@@ -146,7 +154,7 @@ func (a *App) Close() {
 // Handler is the program's whole HTTP face.
 func (a *App) Handler() (http.Handler, error) {
 	cfg := api.Config{
-		Companies: a.Companies, Settlements: a.Settlements, Collections: a.Collections, VTU: a.Shop, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
+		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Collections: a.Collections, VTU: a.Shop, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Clock: a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{

@@ -134,7 +134,7 @@ func (s *Service) open(ctx context.Context, a Account, k KYC, asked bool) provid
 	}
 	return s.bank.OpenAccount(ctx, provider.AccountRequest{
 		Reference: a.ID, Phone: a.PhoneNumber, Email: a.EmailAddress, Corporate: true,
-		IdentitySession: k.reference, CompanyRegistration: a.RNNumber,
+		IdentitySession: k.reference, CompanyRegistration: a.RNNumber, CallbackURL: s.callback,
 	})
 }
 
@@ -149,9 +149,9 @@ func (s *Service) finish(ctx context.Context, a Account, answer provider.Account
 		a.Bank = answer.Account
 		return s.adopt(ctx, a, key)
 	case answer.Outcome == provider.Rejected:
-		return s.refuse(ctx, a, cmp.Or(answer.Message, "The bank refused to open the account"), key)
+		return s.refuse(ctx, a, cmp.Or(identity.Said(answer.Answer), "The bank refused to open the account"), key)
 	}
-	why := failed(cmp.Or(answer.Message, "The bank has not said whether the account was opened. Try again."))
+	why := failed(cmp.Or(identity.Said(answer.Answer), "The bank has not said whether the account was opened. Try again."))
 	s.log.Warn("it is unknown whether an account was opened", "company", a.Company, "reference", a.ID, "code", answer.Code)
 	if err := s.book.Commit(ctx, ledger.Unit{Company: a.Company, Moves: []ledger.Move{a.move()}}); err != nil {
 		return a, err

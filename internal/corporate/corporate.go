@@ -98,15 +98,17 @@ type Service struct {
 	settlements *settlement.Service
 	keys        *idempotency.Service
 	bank        provider.AccountOpener
+	callback    string
 }
 
-// New is the business at one bank.
+// New is the business at one bank. Callback is where the bank tells of payments;
+// "" for where it tells of them anyway.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, keys *idempotency.Service, bank provider.AccountOpener,
+	settlements *settlement.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
 ) *Service {
 	return &Service{
 		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, keys: keys, bank: bank,
+		identities: identities, settlements: settlements, keys: keys, bank: bank, callback: callback,
 	}
 }
 

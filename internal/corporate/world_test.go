@@ -113,7 +113,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	w.settlements = settlement.New(d, book, w.clock, operations)
 	w.events, w.keys = event.NewService(d, book), idempotency.NewService(d, book, w.clock)
 	identities := identity.NewService(d, book, w.clock, log, ring, w.bank, 5*time.Second)
-	w.Service = corporate.New(d, book, w.clock, log, identities, w.settlements, w.keys, w.bank)
+	w.Service = corporate.New(d, book, w.clock, log, identities, w.settlements, w.keys, w.bank, "")
 	w.company = w.join(t, companies)
 	w.account, err = w.settlements.Create(t.Context(), me, w.company, "Main")
 	must(t, err)

@@ -169,7 +169,7 @@ func (s *Service) open(ctx context.Context, o opening, c Customer, x identity.Se
 	}
 	return s.bank.OpenAccount(ctx, provider.AccountRequest{
 		Reference: o.reference, Phone: c.PhoneNumber, Email: c.Email,
-		IdentitySession: x.Reference, IdentityNumber: bvn, OTP: otp,
+		IdentitySession: x.Reference, IdentityNumber: bvn, OTP: otp, CallbackURL: s.callback,
 	}), nil
 }
 
@@ -184,13 +184,13 @@ func (s *Service) finish(ctx context.Context, o opening, c Customer, x identity.
 		o.bank = answer.Account
 		return s.adopt(ctx, o, c, x, key)
 	case answer.Outcome == provider.Rejected:
-		return c, s.refuse(ctx, o, cmp.Or(answer.Message, "The bank refused to open it."), key)
+		return c, s.refuse(ctx, o, cmp.Or(identity.Said(answer.Answer), "The bank refused to open it."), key)
 	}
 	s.log.Warn("it is unknown whether an account was opened", "company", o.company, "reference", o.reference, "code", answer.Code)
 	if err := s.book.Commit(ctx, ledger.Unit{Company: o.company, Moves: []ledger.Move{o.move()}}); err != nil {
 		return c, err
 	}
-	return c, failed(cmp.Or(answer.Message, "The bank has not said whether it was opened. Try again."))
+	return c, failed(cmp.Or(identity.Said(answer.Answer), "The bank has not said whether it was opened. Try again."))
 }
 
 func (s *Service) refuse(ctx context.Context, o opening, reason string, key *idempotency.Key) error {

@@ -118,10 +118,7 @@ func (s *Service) resumeCreate(ctx context.Context, company, customerID string, 
 }
 
 // Resent is another OTP on its way.
-type Resent struct {
-	CustomerID string
-	Message    string // the provider's words
-}
+type Resent struct{ CustomerID string }
 
 // Resend has another OTP sent to a customer who has no account yet; the earlier
 // one is void. Faults are Missing, Refused and Limited.
@@ -148,11 +145,11 @@ func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *id
 	if err != nil {
 		return Resent{}, err
 	}
-	_, message, err := s.identities.Send(ctx, x, identity.Again, identity.Paper{
+	_, _, err = s.identities.Send(ctx, x, identity.Again, identity.Paper{
 		Claims: key.Running(c.ID, s.identities.Until()),
-		Then: func(_ identity.Session, message string, err error) ([]ledger.Move, []db.Record) {
-			return key.Done(Resent{c.ID, message}, err), nil
+		Then: func(_ identity.Session, _ string, err error) ([]ledger.Move, []db.Record) {
+			return key.Done(Resent{c.ID}, err), nil
 		},
 	})
-	return Resent{c.ID, message}, idempotency.Taken(err)
+	return Resent{c.ID}, idempotency.Taken(err)
 }

@@ -108,8 +108,8 @@ func TestAnOTPIsSentAgainTwice(t *testing.T) {
 			w.clock.Advance(time.Minute)
 			again, err := w.Resend(t.Context(), w.company, "ada@example.test", nil)
 			must(t, err)
-			if again.Message != "OTP re-sent" {
-				t.Errorf("the default message is %q", again.Message)
+			if !strings.Contains(again.CustomerID, "-") {
+				t.Errorf("sent to %q", again.CustomerID)
 			}
 		}
 		w.clock.Advance(time.Minute)

@@ -142,16 +142,18 @@ type Service struct {
 	settlements *settlement.Service
 	keys        *idempotency.Service
 	bank        provider.AccountOpener
+	callback    string
 }
 
-// New is the business at one bank. It takes the credits on its customers'
+// New is the business at one bank. Callback is where the bank tells of payments;
+// "" for where it tells of them anyway. It takes the credits on its customers'
 // accounts.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, keys *idempotency.Service, bank provider.AccountOpener,
+	settlements *settlement.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, keys: keys, bank: bank,
+		identities: identities, settlements: settlements, keys: keys, bank: bank, callback: callback,
 	}
 	settlements.Take(s.take)
 	return s

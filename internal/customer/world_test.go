@@ -103,7 +103,7 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	w.settlements = settlement.New(d, w.book, w.clock, operation.NewService(d, w.book, w.clock, log, 5*time.Second))
 	w.events = event.NewService(d, w.book)
 	identities := identity.NewService(d, w.book, w.clock, log, ring, w.bank, 5*time.Second)
-	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, idempotency.NewService(d, w.book, w.clock), w.bank)
+	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, idempotency.NewService(d, w.book, w.clock), w.bank, "")
 	c, _, err := company.New(d, w.book, ring, w.clock).Create(t.Context(), me, "Acme")
 	must(t, err)
 	w.company = c.Reference

@@ -222,14 +222,14 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, p Paper) (Sessio
 // conclude writes what came of an OTP.
 func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w Words, p Paper) (Session, string, error) {
 	u := ledger.Unit{Company: x.Company}
-	message, why := cmp.Or(a.Message, w.Sent), error(nil)
+	message, why := cmp.Or(Said(a), w.Sent), error(nil)
 	if a.Outcome == provider.Confirmed && a.Reference != "" {
 		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.clock.Now()
 		u.Moves = append(u.Moves, x.move())
 	} else {
 		// Nobody can answer an OTP whose session we do not know, so an unknown
 		// outcome is a failure to the caller. The turn is used up.
-		message, why = "", fault.New(fault.Refused, cmp.Or(a.Message, w.Failed))
+		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed))
 	}
 	if p.Then != nil {
 		moves, notes := p.Then(x, message, why)
@@ -241,6 +241,16 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 		}
 	}
 	return x, message, why
+}
+
+// Said are the words of the provider, if it spoke at all: what the client says of
+// a broken line is not for the company.
+func Said(a provider.Answer) string {
+	switch a.Code {
+	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
+		return ""
+	}
+	return a.Message
 }
 
 // ask calls the provider, which has a time to answer.

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// CreateCustomer creates a customer and has an OTP sent to them.
+func (h *handlers) CreateCustomer(ctx context.Context, r CreateCustomerRequestObject) (CreateCustomerResponseObject, error) {
+	shape := func(made customer.Created) CreateCustomer200JSONResponse {
+		c := made.Customer
+		return CreateCustomer200JSONResponse{Status: "success", Message: made.Message, Data: NewCustomer{
+			ID: c.ID, FirstName: c.FirstName, LastName: c.LastName, MiddleName: present(c.MiddleName), Email: c.Email,
+			PhoneNumber: c.PhoneNumber, Status: string(c.Status), CreatedAt: clock.Text(c.CreatedAt),
+		}}
+	}
+	key := answering(ctx, func(made customer.Created) func(http.ResponseWriter) error {
+		return shape(made).VisitCreateCustomerResponse
+	})
+	made, err := h.Customers.Create(ctx, customer.Registration{
+		Customer: customer.Customer{
+			Company: callOf(ctx).company, FirstName: r.Body.FirstName, MiddleName: r.Body.MiddleName, LastName: r.Body.LastName,
+			Email: r.Body.Email, PhoneNumber: r.Body.PhoneNumber, DateOfBirth: r.Body.DateOfBirth, Address: r.Body.Address,
+		},
+		BVN: typed(r.Body.Bvn), Key: key,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return shape(made), nil
+}
+
+// ResendCustomerOtp has another OTP sent to a customer.
+func (h *handlers) ResendCustomerOtp(ctx context.Context, r ResendCustomerOtpRequestObject) (ResendCustomerOtpResponseObject, error) {
+	shape := func(again customer.Resent) ResendCustomerOtp200JSONResponse {
+		return ResendCustomerOtp200JSONResponse{Status: "success", Message: "OTP re-sent", Data: ResentCustomer{CustomerID: again.CustomerID}}
+	}
+	key := answering(ctx, func(again customer.Resent) func(http.ResponseWriter) error {
+		return shape(again).VisitResendCustomerOtpResponse
+	})
+	again, err := h.Customers.Resend(ctx, callOf(ctx).company, r.Body.CustomerID, key)
+	if err != nil {
+		return nil, err
+	}
+	return shape(again), nil
+}
+
+// GenerateCustomerAccount opens a customer's bank account. The answer has no
+// account details (wallet-api.md).
+func (h *handlers) GenerateCustomerAccount(ctx context.Context, r GenerateCustomerAccountRequestObject) (GenerateCustomerAccountResponseObject, error) {
+	done := GenerateCustomerAccount200JSONResponse{Status: "success", Message: "Account created successfully"}
+	key := answering(ctx, func(customer.Customer) func(http.ResponseWriter) error {
+		return done.VisitGenerateCustomerAccountResponse
+	})
+	_, err := h.Customers.GenerateAccount(ctx, customer.Request{
+		Company: callOf(ctx).company, Customer: r.Body.CustomerID, OTP: secret.NewText(r.Body.Otp),
+		SettlementID: r.Body.SettlementID, Key: key,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// ListCustomers shows customers, newest first.
+func (h *handlers) ListCustomers(ctx context.Context, r ListCustomersRequestObject) (ListCustomersResponseObject, error) {
+	p := newPage(r.Params.Page, r.Params.PageSize)
+	customers, total, err := h.Customers.Customers(ctx, callOf(ctx).company, r.Params.Search, p.offset(), p.size)
+	if err != nil {
+		return nil, err
+	}
+	return ListCustomers200JSONResponse{Status: "success", Data: CustomerPage{
+		Data: append([]Customer{}, customers...), Meta: p.meta(callOf(ctx).request.URL, len(customers), total),
+	}}, nil
+}
+
+// FindCustomer shows one customer, by id or e-mail address.
+func (h *handlers) FindCustomer(ctx context.Context, r FindCustomerRequestObject) (FindCustomerResponseObject, error) {
+	c, err := h.Customers.Find(ctx, callOf(ctx).company, r.Customer)
+	if err != nil {
+		return nil, err
+	}
+	return FindCustomer200JSONResponse{Status: "success", Data: c}, nil
+}

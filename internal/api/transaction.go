@@ -1,0 +1,55 @@
+package api
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// ListTransactions shows what came into the accounts of all customers, newest
+// first. Only here a transaction has its fee, currency and customer.
+func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsRequestObject) (ListTransactionsResponseObject, error) {
+	p := newPage(r.Params.Page, r.Params.PageSize)
+	list, total, err := h.Customers.Transactions(ctx, callOf(ctx).company, p.offset(), p.size)
+	if err != nil {
+		return nil, err
+	}
+	return ListTransactions200JSONResponse{Status: "success", Data: TransactionPage{
+		Data: append([]Transaction{}, list...), Meta: p.meta(callOf(ctx).request.URL, len(list), total),
+	}}, nil
+}
+
+// ListCustomerTransactions shows the newest transactions of one customer; page
+// and pageSize mean nothing here.
+func (h *handlers) ListCustomerTransactions(ctx context.Context, r ListCustomerTransactionsRequestObject) (ListCustomerTransactionsResponseObject, error) {
+	list, err := h.Customers.TransactionsOf(ctx, callOf(ctx).company, r.Customer)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]CustomerTransaction, 0, len(list))
+	for _, t := range list {
+		rows = append(rows, customerTransaction(t))
+	}
+	return ListCustomerTransactions200JSONResponse{Status: "success", Data: rows}, nil
+}
+
+// FindCustomerTransaction shows one transaction of one customer, or null.
+func (h *handlers) FindCustomerTransaction(ctx context.Context, r FindCustomerTransactionRequestObject) (FindCustomerTransactionResponseObject, error) {
+	t, err := h.Customers.Transaction(ctx, callOf(ctx).company, r.Customer, r.TransactionID)
+	if fault.Is(err, fault.Missing) {
+		return FindCustomerTransaction200JSONResponse{Status: "success"}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	row := customerTransaction(t)
+	return FindCustomerTransaction200JSONResponse{Status: "success", Data: &row}, nil
+}
+
+func customerTransaction(t customer.Transaction) CustomerTransaction {
+	return CustomerTransaction{
+		ID: t.ID, Amount: t.Amount, Type: t.Type, Status: t.Status, Narration: t.Narration, SessionID: t.SessionID, CreatedAt: clock.Text(t.CreatedAt),
+	}
+}
