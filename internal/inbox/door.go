@@ -28,9 +28,9 @@ func (s *Service) Path(provider string) string {
 func spelled(mac string) string  { return strings.Replace(mac, "$", ".", 1) }
 func meant(secret string) string { return strings.Replace(secret, ".", "$", 1) }
 
-// Door takes notifications at Pattern. Whoever does not know the secret learns
-// nothing, not even that there is a door. A notification is not looked into
-// here: what cannot be read is kept as well.
+// Door takes notifications at Pattern. Whoever does not know the secret is
+// answered as at any unknown path, be the provider one of ours or not. A
+// notification is not looked into here: what cannot be read is kept as well.
 func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")

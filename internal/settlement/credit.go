@@ -170,6 +170,19 @@ func (s *Service) taking(ctx context.Context, company string, c Credit) (Taking,
 	return s.own(ctx, company, c)
 }
 
+// told is what the event of a credit says. Its id is the reference of the entry
+// in the settlement ledger.
+type told struct {
+	ID            string     `json:"id"`
+	SettlementID  int64      `json:"settlementId"`
+	Amount        money.Kobo `json:"amount"`
+	AccountNumber string     `json:"accountNumber"`
+	SenderName    string     `json:"senderName"`
+	Narration     string     `json:"narration"`
+	SessionID     string     `json:"sessionId"`
+	CreatedAt     string     `json:"createdAt"`
+}
+
 // own takes a credit on a bank account that feeds a settlement account.
 func (s *Service) own(ctx context.Context, company string, c Credit) (Taking, bool, error) {
 	settlementID, err := s.fed(ctx, company, c.Account)
@@ -180,9 +193,9 @@ func (s *Service) own(ctx context.Context, company string, c Credit) (Taking, bo
 		return Taking{}, false, err
 	}
 	return Taking{SettlementID: settlementID, Notes: []db.Record{
-		event.New(company, event.SettlementCredit, map[string]any{
-			"id": c.ID, "settlementId": settlementID, "amount": c.Amount, "accountNumber": c.Account,
-			"senderName": c.SenderName, "narration": c.Narration, "sessionId": c.Session, "createdAt": clock.Text(s.clock.Now()),
+		event.New(company, event.SettlementCredit, told{
+			ID: c.ID, SettlementID: settlementID, Amount: c.Amount, AccountNumber: c.Account, SenderName: c.SenderName,
+			Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Text(s.clock.Now()),
 		}, s.clock.Now()),
 	}}, true, nil
 }
