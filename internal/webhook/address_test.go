@@ -212,7 +212,8 @@ func TestAnswersAreNotTrusted(t *testing.T) {
 		t.Errorf("garbage: %+v", r)
 	}
 	server.Close()
-	if r := post("/gone"); r.trouble != "the connection was refused" {
+	// A connection kept alive may be found broken before a new one is refused.
+	if r := post("/gone"); r.trouble != "the connection was refused" && r.trouble != "the connection failed" {
 		t.Errorf("nobody there: %+v", r)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
