@@ -47,6 +47,9 @@ func newEvil(t *testing.T) *evil {
 }
 
 func (e *evil) around(b provider.Biller) provider.Biller {
+	if b.Name() != "Safe Haven" {
+		return b
+	}
 	e.Biller = b
 	return e
 }

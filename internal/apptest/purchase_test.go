@@ -128,7 +128,11 @@ func newGate() *gate {
 	return &gate{entered: make(chan struct{}, 100), open: make(chan struct{})}
 }
 
+// around stands before the biller that sells the bundles of these tests.
 func (g *gate) around(b provider.Biller) provider.Biller {
+	if b.Name() != "Safe Haven" {
+		return b
+	}
 	g.Biller = b
 	return g
 }

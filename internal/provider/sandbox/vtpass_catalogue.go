@@ -42,7 +42,7 @@ var vtpassVendors = []vtpassVendor{
 	}},
 	{"electricity-bill", "ikeja-electric", "Ikeja Electric Payment - IKEDC", meterKinds},
 	{"electricity-bill", "eko-electric", "Eko Electric Payment - EKEDC", meterKinds},
-	{"electricity-bill", "aba-electric", "Aba Electric Payment - ABEDC", meterKinds},
+	{"electricity-bill", "aba-electric", "Electricity in Aba - ABEDC", meterKinds},
 }
 
 // meterKinds are listed like products, without a price.
