@@ -103,7 +103,7 @@ func (b BankAccount) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON is the customer as GET /customer shows it, which is what the
-// events carry. A test holds the two together.
+// events carry: the API's answers are made of this very type.
 func (c Customer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID          string       `json:"id"`

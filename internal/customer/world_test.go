@@ -86,6 +86,7 @@ type world struct {
 	bank        *bank
 	settlements *settlement.Service
 	events      *event.Service
+	keys        *idempotency.Service
 	company     string
 	main, other settlement.Account
 }
@@ -101,9 +102,9 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	w.book = ledger.New(d, w.clock)
 	t.Cleanup(w.book.Drain)
 	w.settlements = settlement.New(d, w.book, w.clock, operation.NewService(d, w.book, w.clock, log, 5*time.Second))
-	w.events = event.NewService(d, w.book)
+	w.events, w.keys = event.NewService(d, w.book), idempotency.NewService(d, w.book, w.clock)
 	identities := identity.NewService(d, w.book, w.clock, log, ring, w.bank, 5*time.Second)
-	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, idempotency.NewService(d, w.book, w.clock), w.bank, "")
+	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, w.keys, w.bank, "")
 	c, _, err := company.New(d, w.book, ring, w.clock).Create(t.Context(), me, "Acme")
 	must(t, err)
 	w.company = c.Reference

@@ -1,0 +1,103 @@
+package customer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// open begins a request with an Idempotency-Key. The answer is what a first
+// request has left, if it has.
+func (w *world) open(t *testing.T, value string) (*idempotency.Key, *idempotency.Answer) {
+	t.Helper()
+	key, answer, err := w.keys.Open(t.Context(), w.company, value, "print")
+	must(t, err)
+	key.Render(func(_ any, err error) idempotency.Answer {
+		if err != nil {
+			return idempotency.Answer{Status: 400, Body: []byte(fault.Of(err).Message)}
+		}
+		return idempotency.Answer{Status: 200, Body: []byte("done")}
+	})
+	return key, answer
+}
+
+// cutOff leaves the keys as a program does that dies before the answer, and lets
+// their time run out.
+func (w *world) cutOff(t *testing.T, value string) *idempotency.Key {
+	t.Helper()
+	_, err := w.db.Exec(t.Context(), `UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1`, w.company)
+	must(t, err)
+	w.clock.Advance(time.Minute)
+	key, answer := w.open(t, value)
+	if answer != nil || key.Subject() == "" {
+		t.Fatalf("the key is answered (%v), or of nothing", answer)
+	}
+	return key
+}
+
+// A request that was cut off sends no second OTP.
+func TestACreationIsResumed(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		r := w.registration("ada@example.test")
+		w.bank.start = provider.Answer{Outcome: provider.Rejected, Message: "No such number"}
+		r.Key, _ = w.open(t, "refused")
+		_, err := w.Create(t.Context(), r)
+		want(t, err, fault.Refused, "No such number")
+		r.Key = w.cutOff(t, "refused")
+		_, err = w.Create(t.Context(), r)
+		want(t, err, fault.Refused, "Unable to initiate BVN") // what is known of it now
+
+		w.bank.start = provider.Answer{}
+		r.Key, _ = w.open(t, "created")
+		made, err := w.Create(t.Context(), r)
+		must(t, err)
+		if _, answer := w.open(t, "created"); answer == nil || answer.Status != 200 {
+			t.Errorf("the stored answer is %v", answer)
+		}
+		r.Key = w.cutOff(t, "created")
+		again, err := w.Create(t.Context(), r)
+		must(t, err)
+
+		key, _ := w.open(t, "resent")
+		_, err = w.Resend(t.Context(), w.company, made.Customer.ID, key)
+		must(t, err)
+		_, err = w.Resend(t.Context(), w.company, made.Customer.ID, w.cutOff(t, "resent"))
+		want(t, err, fault.Refused, "Unable to retry")
+		if again.Customer.ID != made.Customer.ID || len(w.bank.started) != 3 {
+			t.Errorf("resumed: %+v, after %d OTPs", again, len(w.bank.started))
+		}
+	})
+}
+
+func TestAKeyWaitsForTheAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		_, err := w.Create(t.Context(), w.registration("ada@example.test"))
+		must(t, err)
+		r := w.request("ada@example.test", 0)
+		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
+		r.Key, _ = w.open(t, "account")
+		_, err = w.GenerateAccount(t.Context(), r)
+		want(t, err, fault.Refused, "Failed to create account. The bank has not said whether it was opened. Try again.")
+		_, _, err = w.keys.Open(t.Context(), w.company, "account", "print")
+		want(t, err, fault.Conflict, "Duplicate request in flight")
+
+		w.clock.Advance(time.Minute)
+		w.bank.found = account(78)
+		r.Key, _ = w.open(t, "account") // takes the opening up
+		_, err = w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		r.Key = w.cutOff(t, "account")
+		c, err := w.GenerateAccount(t.Context(), r) // and is not told that there is one already
+		must(t, err)
+		if _, answer := w.open(t, "account"); answer == nil || answer.Status != 200 || len(w.bank.opened) != 1 || c.Account == nil {
+			t.Errorf("the stored answer is %v, after %d requests to the bank", answer, len(w.bank.opened))
+		}
+	})
+}
