@@ -41,6 +41,11 @@ func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	cards, err := s.sudoLedger(r.Context(), reference)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, cards...)
 	for _, v := range sales {
 		rows = append(rows, ledgerRow{
 			Reference: v.reference, Kind: v.kind, Amount: v.amount, Status: v.status, Number: masked(v.number),

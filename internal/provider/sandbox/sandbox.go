@@ -225,6 +225,7 @@ func (s *Sandbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/sandbox/", s.Control())
 	mux.Handle("/vtpass/", s.vtpass())
+	mux.Handle("/sudo/", s.sudo())
 	mux.HandleFunc("POST /oauth2/token", s.token)
 	mux.Handle("GET /vas/services", s.known(s.services))
 	mux.Handle("GET /vas/service/{id}/service-categories", s.known(s.categories))

@@ -1,0 +1,174 @@
+package sudo
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+type address struct {
+	Line1      string `json:"line1"`
+	Line2      string `json:"line2,omitempty"`
+	City       string `json:"city"`
+	State      string `json:"state"`
+	PostalCode string `json:"postalCode"`
+	Country    string `json:"country"`
+}
+
+type person struct {
+	FirstName  string `json:"firstName"`
+	LastName   string `json:"lastName"`
+	OtherNames string `json:"otherNames,omitempty"`
+	Birth      string `json:"dob,omitempty"`
+}
+
+// OpenCardholder makes a customer known to Sudo. The BVN is not sent: it is
+// optional there, and proven elsewhere.
+func (p *Plug) OpenCardholder(ctx context.Context, h provider.Cardholder) (string, error) {
+	body := struct {
+		Type    string  `json:"type"`
+		Name    string  `json:"name"`
+		Status  string  `json:"status"`
+		Phone   string  `json:"phoneNumber"`
+		Email   string  `json:"emailAddress"`
+		Person  person  `json:"individual"`
+		Billing address `json:"billingAddress"`
+	}{
+		"individual", h.FirstName + " " + h.LastName, "active", h.Phone, h.Email,
+		person{h.FirstName, h.LastName, h.MiddleName, strings.ReplaceAll(h.DateOfBirth, "-", "/")},
+		address{h.Address.Line1, h.Address.Line2, h.Address.City, h.Address.State, h.Address.PostalCode, "NG"},
+	}
+	var made struct {
+		ID text `json:"_id"`
+	}
+	if _, err := p.data(p.once(ctx, p.client, http.MethodPost, "/customers", body), &made); err != nil {
+		return "", err
+	}
+	if made.ID == "" {
+		return "", provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+	}
+	return string(made.ID), nil
+}
+
+type cardOrder struct {
+	Customer      string            `json:"customerId"`
+	Type          string            `json:"type"`
+	Brand         string            `json:"brand,omitempty"`
+	Number        string            `json:"number,omitempty"`
+	Currency      string            `json:"currency"`
+	Status        string            `json:"status"`
+	Country       string            `json:"issuerCountry"`
+	Program       string            `json:"programId,omitempty"`
+	FundingSource string            `json:"fundingSourceId,omitempty"`
+	DebitAccount  string            `json:"debitAccountId"`
+	SendPIN       bool              `json:"sendPINSMS"`
+	Metadata      map[string]string `json:"metadata"`
+}
+
+// CreateCard issues a card. What carries a card number goes to the vault.
+func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.CardAnswer {
+	body := cardOrder{
+		Customer: o.Cardholder, Type: o.Type, Brand: o.Brand, Number: o.Number.Reveal(), Currency: o.Currency, Status: "active",
+		Country: "NGA", Program: p.cfg.Program, FundingSource: p.cfg.FundingSource, DebitAccount: p.cfg.DebitAccount,
+		SendPIN: o.SendPINSMS, Metadata: map[string]string{"reference": o.Reference},
+	}
+	via := p.client
+	if body.Number != "" {
+		if via = p.vault; via == nil {
+			return provider.CardAnswer{Answer: provider.Answer{
+				Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "Physical cards are not set up",
+			}}
+		}
+		body.Brand = "" // the number says it
+	}
+	var c cardRecord
+	a := judge(p.once(ctx, via, http.MethodPost, "/cards", body), func(e envelope) claim {
+		e.into(&c)
+		return claim{reference: string(c.ID), done: c.ID != ""}
+	})
+	return provider.CardAnswer{Answer: a, Card: c.card()}
+}
+
+// pageSize is the longest page that they give.
+const pageSize = 100
+
+// Cards are all the cards of a cardholder.
+func (p *Plug) Cards(ctx context.Context, cardholder string) ([]provider.IssuedCard, error) {
+	var out []provider.IssuedCard
+	for page := 0; ; page++ {
+		var rows []cardRecord
+		e, err := p.data(p.look(ctx, "/cards/customer/"+url.PathEscape(cardholder)+paging(page)), &rows)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range rows {
+			out = append(out, c.card())
+		}
+		if page+1 >= e.pages() && len(rows) < pageSize || len(rows) == 0 {
+			return out, nil
+		}
+	}
+}
+
+func paging(page int) string {
+	return "?page=" + strconv.Itoa(page) + "&limit=" + strconv.Itoa(pageSize)
+}
+
+func cardPath(cardID string) string { return "/cards/" + url.PathEscape(cardID) }
+
+// Card is one card.
+func (p *Plug) Card(ctx context.Context, cardID string) (provider.IssuedCard, error) {
+	var c cardRecord
+	_, err := p.data(p.look(ctx, cardPath(cardID)), &c)
+	return c.card(), err
+}
+
+// usualLife is how long a token is good that does not say.
+const usualLife = 2 * time.Minute
+
+// CardToken is a pass for the vault. It is not asked for twice, since each asking
+// makes one.
+func (p *Plug) CardToken(ctx context.Context, cardID string) (provider.CardToken, error) {
+	var t struct {
+		Token string `json:"token"`
+	}
+	if _, err := p.data(p.once(ctx, p.client, http.MethodGet, cardPath(cardID)+"/token", nil), &t); err != nil {
+		return provider.CardToken{}, err
+	}
+	if t.Token == "" {
+		return provider.CardToken{}, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+	}
+	return provider.CardToken{Value: secret.NewText(t.Token), ExpiresIn: life(t.Token)}, nil
+}
+
+// life is what a token says of its own end. The token is theirs and is not
+// believed about anything else.
+func life(token string) time.Duration {
+	parts := strings.Split(token, ".")
+	var claims struct {
+		From int64 `json:"iat"`
+		To   int64 `json:"exp"`
+	}
+	if len(parts) != 3 {
+		return usualLife
+	}
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(b, &claims) != nil || claims.To <= claims.From {
+		return usualLife
+	}
+	return time.Duration(claims.To-claims.From) * time.Second
+}
+
+// SendDefaultPIN has the PIN delivered. Once: each asking sends a message.
+func (p *Plug) SendDefaultPIN(ctx context.Context, cardID string) (string, error) {
+	e, err := p.data(p.once(ctx, p.client, http.MethodPut, cardPath(cardID)+"/send-pin", nil), nil)
+	return e.message(), err
+}

@@ -1,0 +1,170 @@
+package sudo
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// transfer is a transfer of theirs, or one line of an account's list.
+type transfer struct {
+	ID           text `json:"_id"`
+	Reference    text `json:"paymentReference"`
+	Narration    text `json:"narration"`
+	Credit       ref  `json:"creditAccountId"`
+	Amount       text `json:"amount"`
+	Type         text `json:"type"` // Debit or Credit, on a list
+	ResponseCode text `json:"responseCode"`
+	Status       text `json:"status"`
+	CreatedAt    text `json:"createdAt"`
+}
+
+func (t transfer) claim() claim {
+	word := lower(t.Status)
+	return claim{
+		reference: string(t.ID), code: string(t.ResponseCode), done: doneWords[word], undone: undoneWords[word],
+		silent: word == "", open: word != "" && !doneWords[word] && !undoneWords[word],
+	}
+}
+
+// FundCard moves money from our account with them into the card's. Our reference
+// goes in the field for it and in the narration, since nobody knows which of the
+// two their list shows.
+func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.Answer {
+	body := struct {
+		Debit     string      `json:"debitAccountId"`
+		Credit    string      `json:"creditAccountId"`
+		Amount    json.Number `json:"amount"`
+		Narration string      `json:"narration"`
+		Reference string      `json:"paymentReference"`
+	}{p.cfg.DebitAccount, f.Account, p.number(f.Amount), "Card funding " + f.Reference, f.Reference}
+	return judge(p.once(ctx, p.client, http.MethodPost, "/accounts/transfer", body), func(e envelope) claim {
+		var t transfer
+		e.into(&t)
+		return t.claim() // their page shows an empty object for a success
+	})
+}
+
+// RequeryFunding asks for the transfer, if its id is known, and else looks for it
+// on the list of our account with them.
+func (p *Plug) RequeryFunding(ctx context.Context, f provider.CardFunding) provider.Answer {
+	if f.Issued != "" {
+		if a := p.byID(ctx, f); a.Outcome != provider.Unknown || a.Code == "pending" {
+			return a
+		}
+	}
+	return p.scan(ctx, f)
+}
+
+func (p *Plug) byID(ctx context.Context, f provider.CardFunding) provider.Answer {
+	var t transfer
+	if _, err := p.data(p.look(ctx, "/accounts/transfers/"+url.PathEscape(f.Issued)), &t); err != nil {
+		return provider.Answer{Code: provider.CodeUnreadable}
+	}
+	if !p.is(t, f) {
+		return provider.Answer{Code: provider.CodeUnreadable}
+	}
+	return t.answer()
+}
+
+// answer is what a transfer that is certainly ours says.
+func (t transfer) answer() provider.Answer {
+	word, code := lower(t.Status), string(t.ResponseCode)
+	a := provider.Answer{Reference: string(t.ID), Code: first(text(word), t.ResponseCode, "listed")}
+	switch {
+	case undoneWords[word] && code != approved, declines[code] && !doneWords[word]:
+		a.Outcome, a.Message = provider.Rejected, "The transfer to the card's account did not succeed"
+	case (word == "" || doneWords[word]) && (code == "" || code == approved):
+		a.Outcome, a.Message = provider.Confirmed, "Approved or completed successfully"
+	default:
+		a.Code = "pending"
+	}
+	return a
+}
+
+// names tells whether a transfer carries our reference: alone in its field, or as
+// a word of the narration.
+func (t transfer) names(reference string) bool {
+	return string(t.Reference) == reference ||
+		slices.ContainsFunc(strings.Fields(string(t.Narration)), func(word string) bool {
+			return strings.Trim(word, ".,;:()") == reference
+		})
+}
+
+// is tells whether a transfer is a funding: by our reference, and its amount.
+func (p *Plug) is(t transfer, f provider.CardFunding) bool {
+	amount, ok := p.amount(t.Amount)
+	return t.names(f.Reference) && ok && amount == f.Amount
+}
+
+const (
+	// slack is how far their clock may be behind ours.
+	slack = time.Hour
+	// mostPages ends a scan that does not: then it was not complete.
+	mostPages = 50
+)
+
+// scan looks through the list of our account for a funding, from the newest line
+// back to before it was written down. A debit with our reference and amount is a
+// yes, unless a credit with the same has brought the money back.
+//
+// That it is not there is an answer only if the list was read without a gap, and
+// if Sudo has vouched for it (Config.CompleteList): their pages do not say that
+// the lines carry our reference.
+func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
+	var found, back, odd *transfer
+	complete, err := p.lines(ctx, f.Since.Add(-slack), func(t transfer) {
+		switch {
+		case !t.names(f.Reference):
+		case !p.is(t, f):
+			odd = &t
+		case lower(t.Type) == "credit":
+			back = &t
+		default:
+			found = &t
+		}
+	})
+	switch {
+	case odd != nil:
+		return provider.Answer{Code: "contradiction", Message: "The transfer is listed with another amount"}
+	case found != nil && back != nil:
+		return provider.Answer{Outcome: provider.Rejected, Code: "reversed", Message: "The transfer was reversed", Reference: string(found.ID)}
+	case found != nil && complete:
+		return found.answer()
+	case err != nil:
+		return provider.Answer{Code: err.Code, Message: err.Message}
+	case complete && p.cfg.CompleteList:
+		return provider.Answer{Missing: true, Code: "not_listed", Message: "The transfer is not on the list"}
+	}
+	return provider.Answer{Code: "not_listed", Message: "The transfer has not been found yet"}
+}
+
+// lines tells see each line of our account's list that is not older than since,
+// and says whether it saw them all. A list in another order than newest first is
+// read to its end.
+func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (complete bool, why *provider.Error) {
+	sorted, last := true, time.Time{}
+	for page := range mostPages {
+		var rows []transfer
+		e, err := p.data(p.look(ctx, "/accounts/"+url.PathEscape(p.cfg.DebitAccount)+"/transactions"+paging(page)), &rows)
+		if err != nil {
+			return false, asError(err, p.Name())
+		}
+		for _, t := range rows {
+			at := instant(string(t.CreatedAt))
+			sorted = sorted && !at.IsZero() && (last.IsZero() || !at.After(last))
+			last = at
+			see(t)
+		}
+		if len(rows) == 0 || page+1 >= e.pages() && len(rows) < pageSize || sorted && last.Before(since) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

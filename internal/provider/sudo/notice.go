@@ -1,0 +1,112 @@
+package sudo
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// What they are answered. One of their pages has the response code inside the
+// data and another beside it, so it is in both.
+var (
+	received = []byte(`{"statusCode":200,"responseCode":"00","data":{}}`)
+	yes      = []byte(`{"statusCode":200,"responseCode":"00","data":{"responseCode":"00","metadata":{}}}`)
+	no       = []byte(`{"statusCode":400,"responseCode":"05","data":{"responseCode":"05"}}`)
+	// A balance is kept by them, for cards that are funded beforehand; one that
+	// asks us is set up wrongly.
+	noBalance = []byte(`{"statusCode":400,"responseCode":"96","data":{"responseCode":"96"}}`)
+)
+
+type notification struct {
+	ID        text            `json:"_id"`
+	Type      text            `json:"type"`
+	CreatedAt text            `json:"createdAt"` // Unix seconds
+	Data      json.RawMessage `json:"data"`
+}
+
+// object is what a notification is about. card.terminated has the card itself in
+// its place.
+type object struct {
+	ID        text `json:"_id"`
+	Card      ref  `json:"card"`
+	Amount    text `json:"amount"`
+	CreatedAt text `json:"createdAt"`
+	MaskedPAN text `json:"maskedPan"`
+}
+
+// ParseCardNotice reads what they send. All that tells it from an invention is a
+// header that never changes; it is compared without telling by the time it takes
+// how much of it was right.
+func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNotice, error) {
+	if subtle.ConstantTimeCompare([]byte(header.Get("Authorization")), []byte(p.cfg.WebhookAuthorization)) != 1 {
+		return provider.CardNotice{}, provider.ErrForged
+	}
+	var n notification
+	if json.Unmarshal(body, &n) != nil || n.Type == "" {
+		return provider.CardNotice{}, errors.New("the notification is not in the format of Sudo")
+	}
+	o := n.object()
+	out := provider.CardNotice{
+		ID: string(n.ID), Word: string(n.Type), Card: string(o.Card), At: n.at(), Reply: received, Kind: provider.CardActivity,
+	}
+	switch word := string(n.Type); {
+	case word == "authorization.request":
+		out.Kind, out.Reply = provider.CardAuthorization, no
+		if p.cfg.Approve {
+			out.Reply = yes
+		}
+	case word == "card.balance":
+		out.Kind, out.Reply = provider.CardBalance, noBalance
+	case word == "card.terminated":
+		out.Kind, out.Card, out.ID = provider.CardEnded, first(text(o.Card), o.ID), word+":"+string(o.ID)
+	case strings.HasPrefix(word, "transaction.") && o.ID != "":
+		// A transaction is told once for each kind, whatever envelope it comes in.
+		out.ID = word + ":" + string(o.ID)
+	case !strings.HasPrefix(word, "authorization.") && !strings.HasPrefix(word, "transaction."):
+		out.Kind = provider.CardNothing
+	}
+	if amount, ok := p.amount(o.Amount); ok {
+		out.Amount = amount
+	}
+	if out.ID == "" {
+		return provider.CardNotice{}, errors.New("the notification has no id")
+	}
+	return out, nil
+}
+
+func (n notification) object() object {
+	var wrapped struct {
+		Object *object `json:"object"`
+	}
+	var o object
+	if json.Unmarshal(n.Data, &wrapped) == nil && wrapped.Object != nil {
+		return *wrapped.Object
+	}
+	if json.Unmarshal(n.Data, &o) != nil {
+		return object{}
+	}
+	return o
+}
+
+func (n notification) at() time.Time {
+	seconds, err := strconv.ParseInt(string(n.CreatedAt), 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+// asError is the provider's error inside err.
+func asError(err error, name string) *provider.Error {
+	var e *provider.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &provider.Error{Provider: name, Code: provider.CodeUnreadable, Cause: err}
+}

@@ -1,0 +1,284 @@
+package sudo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+const (
+	reference = "0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e"
+	debit     = "66a0000000000000000000d0"
+	pan       = "5061230000000000001"
+)
+
+// recorded answers every request with the next of its answers, the last one for
+// good, and remembers the last request.
+type recorded struct {
+	*httptest.Server
+	answers []string // status and body
+	path    string
+	header  http.Header
+	sent    string
+}
+
+func serve(t *testing.T, change func(*Config), answers ...string) (*recorded, *Plug) {
+	t.Helper()
+	s := &recorded{answers: answers}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		s.path, s.header, s.sent = r.Method+" "+r.URL.RequestURI(), r.Header, string(b)
+		var status int
+		answer := s.answers[0]
+		if len(s.answers) > 1 {
+			s.answers = s.answers[1:]
+		}
+		code, body, _ := strings.Cut(answer, " ")
+		if _, err := fmt.Sscan(code, &status); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(s.Close)
+	cfg := Config{
+		BaseURL: s.URL, APIKey: "key-1", DebitAccount: debit, WebhookAuthorization: "hook-1",
+		Deadline: 2 * time.Second, ReadDeadline: 2 * time.Second,
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	p, err := New(cfg, clock.System{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+func funding() provider.CardFunding {
+	return provider.CardFunding{
+		Reference: reference, Account: "66a0000000000000000000d1", Amount: 5000 * money.Naira, Since: time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC),
+	}
+}
+
+func TestWhatAnAnswerToAFundingMeans(t *testing.T) {
+	for answer, want := range map[string]string{
+		`200 {}`: "confirmed 200",
+		`200 {"statusCode":200,"responseCode":"00","data":{"status":"Completed","_id":"t1"}}`: "confirmed 00",
+		`200 {"statusCode":200,"responseCode":"09","data":{"status":"Pending","_id":"t1"}}`:   "unknown 09",
+		`200 {"statusCode":200,"data":{"status":"Processing"}}`:                               "unknown 200",
+		`200 {"statusCode":200,"responseCode":"57","data":{}}`:                                "rejected 57",
+		`200 {"statusCode":200,"responseCode":"57","data":{"status":"Completed"}}`:            "unknown 57",
+		`200 {"statusCode":200,"responseCode":"68","data":{}}`:                                "unknown 68",
+		`200 {"statusCode":400,"message":"Insufficient funds"}`:                               "rejected 400",
+		`200 {"statusCode":500,"message":"oops"}`:                                             "unknown 500",
+		`400 {"statusCode":400,"message":[{"property":"amount","constraints":{"a":"x"}}]}`:    "rejected 400",
+		`400 {"statusCode":400,"responseCode":"00","message":"odd"}`:                          "unknown 00",
+		`400 {"statusCode":400,"responseCode":"94","message":"Duplicate"}`:                    "unknown duplicate",
+		`409 {"statusCode":409,"message":"Duplicate"}`:                                        "unknown duplicate",
+		`401 nothing`:                 "rejected 401",
+		`404 {"message":"Not found"}`: "rejected 404",
+		`429 {"statusCode":429}`:      "unknown server_error",
+		`500 {"statusCode":500}`:      "unknown server_error",
+		`200 <html>`:                  "unknown unreadable",
+		`200 [1]`:                     "unknown unreadable",
+	} {
+		_, p := serve(t, nil, answer)
+		a := p.FundCard(t.Context(), funding())
+		if got := a.Outcome.String() + " " + a.Code; got != want {
+			t.Errorf("%s: %s, want %s", answer, got, want)
+		}
+	}
+}
+
+func TestTheAmountIsInTheUnitOfTheAccount(t *testing.T) {
+	for unit, want := range map[Unit]string{"": "5000", Major: "5000", Minor: "500000"} {
+		s, p := serve(t, func(c *Config) { c.Unit = unit }, `200 {}`)
+		p.FundCard(t.Context(), funding())
+		var sent map[string]any
+		d := json.NewDecoder(strings.NewReader(s.sent))
+		d.UseNumber()
+		if err := d.Decode(&sent); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(sent["amount"]) != want || sent["paymentReference"] != reference || !strings.Contains(fmt.Sprint(sent["narration"]), reference) {
+			t.Errorf("%q: sent %s", unit, s.sent)
+		}
+		if k, ok := p.amount(text("-" + want)); !ok || k != 5000*money.Naira {
+			t.Errorf("%q: read back %s", unit, k)
+		}
+	}
+}
+
+func listed(lines ...string) string {
+	return `200 {"statusCode":200,"data":[` + strings.Join(lines, ",") + `],"pagination":{"total":9,"pages":1,"page":"0","limit":"100"}}`
+}
+
+func line(kind, field, value, amount, status string) string {
+	return fmt.Sprintf(`{"_id":"t1","type":%q,%q:%q,"amount":%s,"status":%q,"createdAt":"2030-01-02T00:00:01.000Z"}`, kind, field, value, amount, status)
+}
+
+func TestOnlyADefiniteMatchResolvesAFunding(t *testing.T) {
+	other := line("Debit", "paymentReference", "somebody else's", "5000", "Completed")
+	narrated := line("Debit", "narration", "Card funding "+reference+".", "5000", "")
+	for name, c := range map[string]struct {
+		answer, want string
+		vouched      bool
+	}{
+		"by its field":                      {listed(other, line("Debit", "paymentReference", reference, "5000", "Completed")), "confirmed completed", false},
+		"by a word of the narration":        {listed(narrated), "confirmed listed", false},
+		"a longer reference is another":     {listed(line("Debit", "narration", reference+"1", "5000", "")), "unknown not_listed", false},
+		"listed and failed":                 {listed(line("Debit", "paymentReference", reference, "5000", "Failed")), "rejected failed", false},
+		"listed and pending":                {listed(line("Debit", "paymentReference", reference, "5000", "Pending")), "unknown pending", true},
+		"another amount":                    {listed(line("Debit", "paymentReference", reference, "50", "Completed")), "unknown contradiction", true},
+		"the money came back":               {listed(line("Credit", "paymentReference", reference, "5000", ""), narrated), "rejected reversed", false},
+		"absence is no answer":              {listed(other), "unknown not_listed", false},
+		"absence from a list vouched for":   {listed(other), "missing not_listed", true},
+		"absence from an empty list":        {listed(), "missing not_listed", true},
+		"absence from a list not read":      {`400 {"message":"no"}`, "unknown 400", true},
+		"absence from something else":       {`200 {"data":{}}`, "unknown unreadable", true},
+		"the provider is in trouble":        {`503 {}`, "unknown server_error", true},
+		"refused credentials say nothing":   {`401 {"message":"Invalid token"}`, "unknown 401", true},
+		"the amount is in another notation": {listed(line("Debit", "paymentReference", reference, "5000.00", "Completed")), "confirmed completed", false},
+	} {
+		_, p := serve(t, func(cfg *Config) { cfg.CompleteList = c.vouched }, c.answer)
+		a := p.RequeryFunding(t.Context(), funding())
+		got := a.Outcome.String()
+		if a.Missing {
+			got = "missing"
+		}
+		if got += " " + a.Code; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
+	page := func(at string) string {
+		rows := strings.Repeat(`{"_id":"x","createdAt":"`+at+`"},`, pageSize)
+		return `200 {"data":[` + rows[:len(rows)-1] + `],"pagination":{"pages":"9"}}`
+	}
+	s, p := serve(t, func(c *Config) { c.CompleteList = true },
+		page("2030-01-03T00:00:00.000Z"), page("2030-01-02T00:00:00.000Z"), page("2030-01-01T00:00:00.000Z"), `500 {}`)
+	if a := p.RequeryFunding(t.Context(), funding()); !a.Missing || !strings.Contains(s.path, "page=2&") {
+		t.Errorf("%+v after %s", a, s.path)
+	}
+	// A list that never ends is not complete.
+	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
+	if a := p.RequeryFunding(t.Context(), funding()); a.Missing {
+		t.Error("an endless list was taken for a complete one")
+	}
+}
+
+func TestACardIsReadWhoeverWrapsItsParts(t *testing.T) {
+	for _, account := range []string{`"66d1"`, `{"_id":"66d1","currentBalance":0}`} {
+		_, p := serve(t, nil, `200 {"data":{"_id":"c1","account":`+account+`,"customer":{"_id":"u"},"maskedPan":"`+pan+`","status":"Active",
+			"expiryMonth":"08","expiryYear":"2033","metadata":{"reference":"r"},"createdAt":"2030-01-02T00:00:00.000Z"}}`)
+		c, err := p.Card(t.Context(), "c1")
+		if err != nil || c.Account != "66d1" || c.Status != "active" || c.Reference != "r" || c.ExpiryYear != "2033" {
+			t.Errorf("%+v, %v", c, err)
+		}
+		if strings.Contains(c.MaskedPAN, pan[6:15]) || c.MaskedPAN != "506123*********0001" {
+			t.Errorf("a card number came through: %s", c.MaskedPAN)
+		}
+	}
+}
+
+func TestAPhysicalCardGoesToTheVaultAlone(t *testing.T) {
+	order := provider.CardOrder{Reference: "r", Cardholder: "u", Type: "physical", Currency: "NGN", Number: secret.NewText(pan)}
+	api, p := serve(t, nil, `200 {"data":{"_id":"c1"}}`)
+	if a := p.CreateCard(t.Context(), order); a.Outcome != provider.Rejected || api.path != "" {
+		t.Errorf("without a vault: %+v after %q", a, api.path)
+	}
+	vault, _ := serve(t, nil, `200 {"data":{"_id":"c1"}}`)
+	api, p = serve(t, func(c *Config) { c.VaultURL = vault.URL }, `200 {}`)
+	if a := p.CreateCard(t.Context(), order); a.Outcome != provider.Confirmed || api.path != "" || !strings.Contains(vault.sent, pan) {
+		t.Errorf("with a vault: %+v after %q and %q", a, api.path, vault.path)
+	}
+}
+
+func TestWordsOfTheProviderAreOneLine(t *testing.T) {
+	_, p := serve(t, nil, `400 {"message":[{"property":"a","constraints":{"b":"b is odd","a":"a is missing"}},"and more"]}`)
+	_, err := p.Card(t.Context(), "c1")
+	var e *provider.Error
+	if !errors.As(err, &e) || e.Message != "a is missing; b is odd; and more" || e.Provider != "Sudo" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestATokenSaysHowLongItLives(t *testing.T) {
+	_, p := serve(t, nil, `200 {"data":{"token":"h.eyJpYXQiOjEwMCwiZXhwIjoyMjB9.s"}}`)
+	token, err := p.CardToken(t.Context(), "c1")
+	if err != nil || token.ExpiresIn != 2*time.Minute || token.Value.Reveal() == "" || strings.Contains(fmt.Sprint(token), "eyJ") {
+		t.Errorf("%v %v", token, err)
+	}
+}
+
+func TestNoticesAreFromWhoKnowsTheHeader(t *testing.T) {
+	_, p := serve(t, nil, `200 {}`)
+	body := func(kind string) []byte {
+		return []byte(`{"_id":"e1","type":"` + kind + `","createdAt":1893553200,"data":{"_id":"d1","object":{"_id":"o1","card":{"_id":"c1"},"amount":-250.5}}}`)
+	}
+	for _, wrong := range []string{"", "hook", "hook-2", "Bearer hook-1"} {
+		if _, err := p.ParseCardNotice(http.Header{"Authorization": {wrong}}, []byte("{")); !errors.Is(err, provider.ErrForged) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	right := http.Header{"Authorization": {"hook-1"}}
+	for kind, want := range map[string]string{
+		"transaction.created":   "activity transaction.created:o1 00",
+		"authorization.updated": "activity e1 00",
+		"authorization.request": "authorization e1 05",
+		"card.balance":          "balance e1 96",
+		"something.new":         " e1 00",
+	} {
+		n, err := p.ParseCardNotice(right, body(kind))
+		var reply struct{ ResponseCode string }
+		if err == nil {
+			err = json.Unmarshal(n.Reply, &reply)
+		}
+		if got := string(n.Kind) + " " + n.ID + " " + reply.ResponseCode; err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", kind, got, err, want)
+		}
+		if n.Card != "c1" || n.Amount != 25050 || n.At.Unix() != 1893553200 {
+			t.Errorf("%s: %+v", kind, n)
+		}
+	}
+	n, err := p.ParseCardNotice(right, []byte(`{"_id":"e2","type":"card.terminated","data":{"_id":"c1","status":"canceled"}}`))
+	if err != nil || n.Kind != provider.CardEnded || n.Card != "c1" {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
+func TestASettingThatCannotWorkIsRefused(t *testing.T) {
+	good := Config{BaseURL: "http://127.0.0.1:1", APIKey: "k-secret", DebitAccount: debit, WebhookAuthorization: "h"}
+	for name, change := range map[string]func(*Config){
+		"no key": func(c *Config) { c.APIKey = "" }, "a short account": func(c *Config) { c.DebitAccount = "1" },
+		"a unit": func(c *Config) { c.Unit = "cent" }, "no header": func(c *Config) { c.WebhookAuthorization = "" },
+		"plain http": func(c *Config) { c.BaseURL = "http://api.example.test" },
+	} {
+		cfg := good
+		change(&cfg)
+		if _, err := New(cfg, clock.System{}); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+	if text := fmt.Sprintf("%v %+v %#v %s", good, good, good, slog.AnyValue(good).Resolve()); strings.Contains(text, "k-secret") {
+		t.Error("a configuration shows its key")
+	}
+}

@@ -1,0 +1,225 @@
+package sudo
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// envelope is what all answers have in common. The message is a string, or an
+// array of what is wrong with each field.
+type envelope struct {
+	StatusCode   text            `json:"statusCode"`
+	Message      json.RawMessage `json:"message"`
+	ResponseCode text            `json:"responseCode"`
+	Data         json.RawMessage `json:"data"`
+	Pagination   struct {
+		Pages text `json:"pages"`
+	} `json:"pagination"`
+}
+
+// read takes an answer's envelope off. It is false for anything but one whole
+// JSON object.
+func read(body []byte) (envelope, bool) {
+	var e envelope
+	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
+	return e, ok
+}
+
+// status is what the answer says of itself: the HTTP status, or the statusCode
+// in the body when HTTP says 200.
+func (e envelope) status(httpStatus int) int {
+	inner, err := strconv.Atoi(string(e.StatusCode))
+	if err == nil && inner != 0 && httpStatus < 300 {
+		return inner
+	}
+	return httpStatus
+}
+
+func code(status int) string { return strconv.Itoa(status) }
+
+// into reads the data into v. It is false when there is none of that shape.
+func (e envelope) into(v any) bool {
+	data := bytes.TrimSpace(e.Data)
+	return len(data) > 0 && !bytes.Equal(data, []byte("null")) && json.Unmarshal(data, v) == nil
+}
+
+// message is their words in one line, without personal data. Of an array it is
+// what each rule says, in the order of the rules' names.
+func (e envelope) message() string {
+	var one string
+	if json.Unmarshal(e.Message, &one) == nil {
+		return provider.Message(one)
+	}
+	var many []json.RawMessage
+	if json.Unmarshal(e.Message, &many) != nil {
+		return ""
+	}
+	var lines []string
+	for _, m := range many {
+		var line string
+		var broken struct {
+			Constraints map[string]text `json:"constraints"`
+		}
+		if json.Unmarshal(m, &line) == nil {
+			lines = append(lines, line)
+		} else if json.Unmarshal(m, &broken) == nil {
+			var rules []string
+			for _, words := range broken.Constraints {
+				rules = append(rules, string(words))
+			}
+			slices.Sort(rules)
+			lines = append(lines, rules...)
+		}
+	}
+	return provider.Message(strings.Join(lines, "; "))
+}
+
+// pages is how many pages a list has, or 0 when it does not say.
+func (e envelope) pages() int {
+	n, err := strconv.Atoi(string(e.Pagination.Pages))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// text is a JSON value that is a string here and a number or a truth value
+// there. Anything else is empty.
+type text string
+
+// UnmarshalJSON never fails: an odd field must not make an answer unreadable.
+func (t *text) UnmarshalJSON(b []byte) error {
+	*t = ""
+	var s string
+	var n json.Number
+	switch {
+	case json.Unmarshal(b, &s) == nil:
+		*t = text(s)
+	case json.Unmarshal(b, &n) == nil:
+		*t = text(n)
+	case string(b) == "true", string(b) == "false":
+		*t = text(b)
+	}
+	return nil
+}
+
+// ref is something of theirs that is its id here and the whole object there.
+type ref string
+
+// UnmarshalJSON never fails, as that of text.
+func (r *ref) UnmarshalJSON(b []byte) error {
+	var object struct {
+		ID text `json:"_id"`
+	}
+	var id text
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
+		if json.Unmarshal(b, &object) == nil {
+			id = object.ID
+		}
+	} else if err := id.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	*r = ref(id)
+	return nil
+}
+
+// cardRecord is a card of theirs.
+type cardRecord struct {
+	ID          text `json:"_id"`
+	Account     ref  `json:"account"`
+	Type        text `json:"type"`
+	Brand       text `json:"brand"`
+	Currency    text `json:"currency"`
+	MaskedPAN   text `json:"maskedPan"`
+	ExpiryMonth text `json:"expiryMonth"`
+	ExpiryYear  text `json:"expiryYear"`
+	Status      text `json:"status"`
+	CreatedAt   text `json:"createdAt"`
+	Metadata    struct {
+		Reference text `json:"reference"`
+	} `json:"metadata"`
+}
+
+func (c cardRecord) card() provider.IssuedCard {
+	return provider.IssuedCard{
+		ID: string(c.ID), Reference: string(c.Metadata.Reference), Account: string(c.Account),
+		Type: string(c.Type), Brand: string(c.Brand), Currency: string(c.Currency), MaskedPAN: mask(string(c.MaskedPAN)),
+		ExpiryMonth: string(c.ExpiryMonth), ExpiryYear: string(c.ExpiryYear),
+		Status: strings.ToLower(string(c.Status)), CreatedAt: instant(string(c.CreatedAt)),
+	}
+}
+
+// The digits of a card number that may be shown: six in front, four behind.
+const (
+	shownFront = 6
+	shownBack  = 4
+)
+
+// mask hides the middle of what should be masked already, should it not be.
+func mask(pan string) string {
+	var digits int
+	out := []rune(strings.TrimSpace(pan))
+	for _, c := range out {
+		if c >= '0' && c <= '9' {
+			digits++
+		}
+	}
+	if digits <= shownFront+shownBack {
+		return string(out)
+	}
+	seen := 0
+	for i, c := range out {
+		if c < '0' || c > '9' {
+			continue
+		}
+		if seen++; seen > shownFront && seen <= digits-shownBack {
+			out[i] = '*'
+		}
+	}
+	return string(out)
+}
+
+func instant(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// number writes an amount in the unit of our account, never through a float.
+func (p *Plug) number(k money.Kobo) json.Number {
+	if p.cfg.Unit == Minor {
+		return json.Number(strconv.FormatInt(int64(k), 10))
+	}
+	return json.Number(k.Number())
+}
+
+// amount reads an amount, whatever its sign: captures are negative.
+func (p *Plug) amount(t text) (money.Kobo, bool) {
+	r, ok := new(big.Rat).SetString(strings.TrimPrefix(strings.TrimSpace(string(t)), "-"))
+	if !ok {
+		return 0, false
+	}
+	if p.cfg.Unit == Major {
+		r.Mul(r, big.NewRat(int64(money.Naira), 1))
+	}
+	if !r.IsInt() || !r.Num().IsInt64() {
+		return 0, false
+	}
+	return money.Kobo(r.Num().Int64()), true
+}
+
+// first is the first that is not empty.
+func first(values ...text) string { return string(cmp.Or(values...)) }
+
+func lower(t text) string { return strings.ToLower(strings.TrimSpace(string(t))) }
