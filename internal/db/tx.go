@@ -19,10 +19,18 @@ func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 		if err != nil {
 			return err
 		}
+		kept := false
+		defer func() {
+			if !kept {
+				// Also when fn panics: a transaction that nobody ends would hold its
+				// connection for good, and SQLite has only one that writes.
+				t.rollback()
+			}
+		}()
 		if err := fn(t); err != nil {
-			t.rollback()
 			return err
 		}
+		kept = true
 		return t.commit(ctx)
 	})
 }

@@ -1,0 +1,114 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+func state(code string) error { return fmt.Errorf("somewhere: %w", &pgconn.PgError{Code: code}) }
+
+// What an error means is told from its code, and what it means for the caller
+// from that.
+func TestClassify(t *testing.T) {
+	timeout := &net.OpError{Op: "read", Err: errors.New("i/o timeout")}
+	for _, c := range []struct {
+		err     error
+		trouble Trouble
+		kind    fault.Kind
+	}{
+		{state("23505"), Duplicate, fault.Internal}, {state("23514"), Broken, fault.Internal},
+		{state("23503"), Broken, fault.Internal}, {state("40001"), Transient, fault.Unavailable},
+		{state("40P01"), Transient, fault.Unavailable}, {state("25006"), Unwritable, fault.Unavailable},
+		{state("53100"), Unwritable, fault.Unavailable}, {state("57P01"), Away, fault.Unavailable},
+		{state("57P03"), Away, fault.Unavailable}, {state("53300"), Away, fault.Unavailable},
+		{state("08006"), Away, fault.Unavailable}, {state("58030"), Away, fault.Unavailable},
+		{state("42601"), Other, fault.Internal}, {state("22012"), Other, fault.Internal},
+		{io.EOF, Away, fault.Unavailable}, {io.ErrUnexpectedEOF, Away, fault.Unavailable},
+		{driver.ErrBadConn, Away, fault.Unavailable}, {net.ErrClosed, Away, fault.Unavailable},
+		{timeout, Away, fault.Unavailable}, {context.Canceled, Other, fault.Internal},
+		{errors.New("anything"), Other, fault.Internal},
+		{fmt.Errorf("%w: %w", ErrUncommitted, io.EOF), Uncommitted, fault.Unknown},
+	} {
+		if got := Classify(c.err); got != c.trouble {
+			t.Errorf("%v is trouble %d, want %d", c.err, got, c.trouble)
+		}
+		if got := fault.Of(explain(c.err)).Kind; got != c.kind {
+			t.Errorf("%v is %s to the caller, want %s", c.err, got, c.kind)
+		}
+		if !errors.Is(explain(c.err), c.err) {
+			t.Errorf("%v loses its cause", c.err)
+		}
+	}
+	if explain(nil) != nil || Classify(nil) != Other {
+		t.Error("no error is some trouble")
+	}
+}
+
+func TestSQLiteCodes(t *testing.T) {
+	for code, want := range map[int]Trouble{
+		2067: Duplicate, 1555: Duplicate, 275: Broken, 787: Broken, 5: Transient, 6: Transient, 517: Transient,
+		13: Unwritable, 8: Unwritable, 1032: Unwritable, 10: Unwritable, 778: Unwritable, 14: Away, 26: Away, 1: Other,
+	} {
+		if got := classifySQLite(code); got != want {
+			t.Errorf("code %d is trouble %d, want %d", code, got, want)
+		}
+	}
+}
+
+// A COMMIT that the server refused did not happen; one that got no answer may
+// have.
+func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		open bool
+	}{
+		{nil, false}, {pgx.ErrTxCommitRollback, false}, {state("40001"), false}, {state("23505"), false},
+		{state("57P01"), true}, {state("XX000"), true}, {io.EOF, true}, {context.DeadlineExceeded, true},
+	} {
+		if got := errors.Is(commitError(c.err), ErrUncommitted); got != c.open {
+			t.Errorf("%v: open %v, want %v", c.err, got, c.open)
+		}
+	}
+	l := &pgPipeline{}
+	for _, c := range []struct {
+		err  error
+		open bool
+	}{{state("22012"), false}, {state("23505"), false}, {state("57P01"), true}, {io.EOF, true}} {
+		if got := errors.Is(l.lost(c.err), ErrUncommitted); got != c.open {
+			t.Errorf("in a pipeline, %v: open %v, want %v", c.err, got, c.open)
+		}
+	}
+}
+
+func TestTheSeam(t *testing.T) {
+	for query, want := range map[string]string{
+		`SELECT 1 FROM t WHERE a = ANY($2) AND b = ANY($1)`: `SELECT 1 FROM t WHERE a IN (SELECT value FROM json_each($2)) AND b IN (SELECT value FROM json_each($1))`,
+		"SELECT 1 FROM t\n\t\tFOR UPDATE":                   "SELECT 1 FROM t",
+		`SELECT 1`:                                          `SELECT 1`,
+	} {
+		if got := forSQLite(query); got != want {
+			t.Errorf("%q became %q", query, got)
+		}
+	}
+	given := []any{"a", []string{`x"y`}, []int64{1, 2}, int64(3)}
+	got, err := argsForSQLite(given)
+	if err != nil || fmt.Sprint(got) != `[a ["x\"y"] [1,2] 3]` {
+		t.Errorf("arguments: %v, %v", got, err)
+	}
+	if _, untouched := given[1].([]string); !untouched {
+		t.Error("the caller's own list was changed")
+	}
+	if got := numbered(3, 3); got != "$3, $4, $5" {
+		t.Errorf("numbered: %s", got)
+	}
+}

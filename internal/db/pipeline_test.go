@@ -1,0 +1,151 @@
+package db_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+var thing = &db.Table{
+	Name: "db_thing", Key: 2, State: "name",
+	Columns: append(db.Texts("company_id", "id", "name"), db.Ints("n")...),
+}
+
+func row(company, id string, n int) []any { return []any{company, id, "name", int64(n)} }
+
+// write runs one pipeline that only writes.
+func write(t *testing.T, d *db.DB, writes ...db.Write) error {
+	t.Helper()
+	return d.Run(t.Context(), func(p db.Pipeline) error {
+		if err := p.Read(t.Context()); err != nil {
+			return err
+		}
+		return p.Commit(t.Context(), writes...)
+	})
+}
+
+// Sets of every size are written whole: SQLite takes rows sixteen at a time.
+func TestSetsOfEverySizeAreWritten(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		for _, n := range []int{0, 1, 15, 16, 17, 33, 300} {
+			company := fmt.Sprint("size ", n)
+			rows := make([][]any, n)
+			for i := range rows {
+				rows[i] = row(company, fmt.Sprintf("%03d", i), i)
+			}
+			if err := write(t, d, db.Write{Table: thing, Rows: rows}); err != nil {
+				t.Fatalf("%d rows: %v", n, err)
+			}
+			got, err := db.One(t.Context(), d, db.Value[int64], `SELECT count(*) FROM db_thing WHERE company_id = $1`, company)
+			if err != nil || got != int64(n) {
+				t.Errorf("%d rows: %d, %v", n, got, err)
+			}
+		}
+	})
+}
+
+func TestALookupReadsWhatItNames(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		if err := write(t, d, db.Write{Table: thing, Rows: [][]any{row("c1", "a", 1), row("c1", "b", 2), row("c2", "a", 3)}}); err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		look := db.Lookup{
+			Table: thing, By: thing.KeyNames(), Columns: []string{"n", "name"}, Lock: true, Present: "name",
+			Keys:  [][]any{{"c2", "a"}, {"c1", "b"}, {"c1", "nobody"}},
+			Found: func(row []any) error { found = append(found, fmt.Sprint(row...)); return nil },
+		}
+		err := d.Run(t.Context(), func(p db.Pipeline) error {
+			defer p.Rollback()
+			return p.Read(t.Context(), look, db.Lookup{Table: thing, By: thing.KeyNames()})
+		})
+		all := strings.Join(found, ",")
+		if err != nil || len(found) != 2 || !strings.Contains(all, "c1b2 name") && !strings.Contains(all, "c1b2name") {
+			t.Errorf("found %q, %v", found, err)
+		}
+		no := errors.New("not this one")
+		look.Found = func([]any) error { return no }
+		err = d.Run(t.Context(), func(p db.Pipeline) error { return p.Read(t.Context(), look) })
+		if !errors.Is(err, no) {
+			t.Errorf("an error of the reader's: %v", err)
+		}
+		// The connection it held is free again.
+		if err := write(t, d, db.Write{Table: thing, Rows: [][]any{row("c3", "a", 1)}}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// One thing that is not as it was said to be fails the whole, before and after
+// it in the same pipeline.
+func TestAPipelineIsAllOrNothing(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		before := db.Write{Table: thing, Rows: [][]any{row("c1", "a", 1)}}
+		if err := write(t, d, before); err != nil {
+			t.Fatal(err)
+		}
+		update := func(keys ...string) db.Write {
+			w := db.Write{Table: thing, By: thing.KeyNames(), Set: []string{"n", "name"}}
+			for _, k := range keys {
+				w.Rows = append(w.Rows, []any{"c1", k, int64(7), "new"})
+			}
+			return w
+		}
+		fresh := db.Write{Table: thing, Rows: [][]any{row("c1", "b", 2), row("c1", "c", 3)}}
+		for name, writes := range map[string][]db.Write{
+			"an update of nothing":           {fresh, update("missing")},
+			"an update of one that is there": {fresh, update("a", "missing")},
+			"a key that is there":            {update("a"), fresh, before},
+			"a check that says no":           {fresh, {Table: thing, Rows: [][]any{row("c1", "d", -1)}}},
+			"an update that breaks a check":  {fresh, {Table: thing, By: thing.KeyNames(), Set: []string{"n"}, Rows: [][]any{{"c1", "a", int64(-1)}}}},
+		} {
+			err := write(t, d, writes...)
+			if err == nil || errors.Is(err, db.ErrUncommitted) || fault.Is(err, fault.Unavailable) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got := things(t, d, "c1"); got != "[a=1]" {
+				t.Errorf("%s left %s", name, got)
+			}
+		}
+		if err := write(t, d, fresh, update("a", "c")); err != nil {
+			t.Error(err)
+		}
+		if got := things(t, d, "c1"); got != "[a=7 b=2 c=7]" {
+			t.Errorf("in the end: %s", got)
+		}
+	})
+}
+
+// A lenient table keeps the row that it has.
+func TestALenientTableKeepsWhatItHas(t *testing.T) {
+	lenient := &db.Table{Name: "db_note", Key: 1, Lenient: true, Columns: append(db.Texts("id"), db.Ints("n")...)}
+	each(t, func(t *testing.T, d *db.DB) {
+		exec(t, d, `CREATE TABLE db_note (id TEXT NOT NULL, n BIGINT NOT NULL, PRIMARY KEY (id))`)
+		for n := range int64(2) {
+			if err := write(t, d, db.Write{Table: lenient, Rows: [][]any{{"a", n}, {fmt.Sprint("b", n), n}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := db.All(t.Context(), d, db.Value[int64], `SELECT n FROM db_note ORDER BY id`)
+		if err != nil || fmt.Sprint(got) != "[0 0 1]" {
+			t.Errorf("left: %v, %v", got, err)
+		}
+	})
+}
+
+func TestATableKnowsItsColumns(t *testing.T) {
+	if thing.Index("n") != 3 || thing.Index("none") != -1 || fmt.Sprint(thing.UniqueNames()) != "[company_id id]" {
+		t.Errorf("columns: %d %v", thing.Index("n"), thing.UniqueNames())
+	}
+	other := db.Table{Columns: thing.Columns, Key: 2, Unique: []string{"company_id", "name"}}
+	if fmt.Sprint(other.UniqueNames()) != "[company_id name]" || fmt.Sprint(other.KeyNames()) != "[company_id id]" {
+		t.Errorf("columns: %v %v", other.UniqueNames(), other.KeyNames())
+	}
+	if v := (db.Record{Table: thing, Values: row("c", "i", 5)}).Value("n"); v != int64(5) {
+		t.Errorf("value: %v", v)
+	}
+}
