@@ -13,9 +13,10 @@ import (
 
 // scans are the indexes that go over all companies on purpose.
 var scans = map[string]string{
-	"job_due":               "the worker's scan for due work (job.due)",
-	"payout_reference":      "whose a payout is, for a bank that names only its reference (payout.owner)",
-	"operator_audit_newest": "the audit log of all companies, the newest first",
+	"job_due":                  "the worker's scan for due work (job.due)",
+	"payout_reference":         "whose a payout is, for a bank that names only its reference (payout.owner)",
+	"crypto_transaction_block": "what was in a block that is gone (crypto.inBlocks)",
+	"operator_audit_newest":    "the audit log of all companies, the newest first",
 }
 
 // notAmounts are the columns that only sound like one.

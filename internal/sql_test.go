@@ -31,6 +31,8 @@ var overCompanies = map[string]string{
 	"settlement.countAdjustments": "operators work across companies",
 	"settlement.adjustments":      "operators work across companies",
 
+	"crypto.inBlocks": "a block that is gone from the chain held what was of many companies",
+
 	"settlement.holder": "a credit names only the account: the directory says whose it is",
 
 	"payout.owner": "a bank that tells of a payout names only its reference",
@@ -52,6 +54,11 @@ var tenantless = map[string]string{
 
 	"payout_bank": "the banks are the same for all companies",
 	"payout_sync": "the banks are the same for all companies",
+
+	"crypto_owner":     "whose an extended public key is: one key is one company's",
+	"crypto_number":    "the allocator of ids, which are unique in the whole installation",
+	"crypto_directory": "whose an address is, for a movement that names only the address",
+	"crypto_cursor":    "how far a chain was read is the same for all companies",
 
 	"operator_key":         "operators belong to no company",
 	"settlement_number":    "the allocator of account numbers, which are unique in the whole installation",

@@ -1,0 +1,82 @@
+package crypto
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// lease is how long a program may be silent before another reads a custodian in
+// its place. Two at once would do no harm, only the same work.
+const lease = time.Minute
+
+// Follow reads every custodian at its own pace until ctx ends: blocks, and
+// notifications that did not reach us.
+func (s *Service) Follow(ctx context.Context) {
+	var all sync.WaitGroup
+	for name, c := range s.custodies {
+		all.Go(func() {
+			tick := time.NewTicker(max(c.Plug.Pace(), time.Second))
+			defer tick.Stop()
+			for {
+				if err := s.Read(ctx, name); err != nil && ctx.Err() == nil {
+					s.Log.Warn("a custodian was not read", "custodian", name, "error", err)
+				}
+				select {
+				case <-ctx.Done():
+					return
+				case <-tick.C:
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Read takes everything a custodian has to tell now, unless another program is
+// at it. What was told is in the books before the cursor moves, so that what is
+// cut off is read again.
+func (s *Service) Read(ctx context.Context, custody string) error {
+	c, known := s.custodies[custody]
+	if !known {
+		return fault.New(fault.Missing, "Custodian not found")
+	}
+	for {
+		now := s.Clock.Now()
+		cursor, mine, err := s.takeCursor(ctx, custody, now, now.Add(lease))
+		if err != nil || !mine {
+			return err
+		}
+		batch, err := c.Plug.Since(ctx, cursor, s.ours)
+		if err != nil {
+			return errors.Join(err, s.releaseCursor(ctx, custody, cursor))
+		}
+		if batch.Unread > 0 {
+			s.Log.Warn("a custodian tells what cannot be understood", "custodian", custody, "count", batch.Unread)
+		}
+		if err := s.write(ctx, c, batch); err != nil {
+			return errors.Join(err, s.releaseCursor(ctx, custody, cursor))
+		}
+		if err := s.releaseCursor(ctx, custody, batch.Cursor); err != nil {
+			return err
+		}
+		if !batch.More || batch.Cursor == cursor {
+			return nil
+		}
+	}
+}
+
+// write puts a batch into the books. First what is told, then what is gone: what
+// was in a block that is gone and is told again in another is not lost between.
+func (s *Service) write(ctx context.Context, c Custody, b provider.Batch) error {
+	for _, m := range b.Movements {
+		if err := s.take(ctx, c.Name, m); err != nil {
+			return err
+		}
+	}
+	return s.roll(ctx, c.Networks, b.Gone)
+}

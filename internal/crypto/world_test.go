@@ -1,0 +1,264 @@
+package crypto_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+const (
+	eth  = "ethereum-sepolia"
+	tron = "tron-testnet"
+	usdc = "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"
+	a    = "ca000000000000000000000001" // companies
+	b    = "cb000000000000000000000002"
+)
+
+var (
+	me   = operator.Local("test")
+	far  = "0x00000000000000000000000000000000000000Bb"
+	zero = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+)
+
+// custodian is one whose every word the test decides.
+type custodian struct {
+	mu      sync.Mutex
+	away    bool
+	watched map[string]bool
+	at      map[string]provider.Inclusion // by hash
+	head    int64
+	batches []provider.Batch
+	unread  func(cursor string) // looks on
+}
+
+func (c *custodian) Name() string        { return "Custodian" }
+func (c *custodian) Pace() time.Duration { return time.Second }
+func (c *custodian) Address(_ context.Context, n chain.Network, k chain.Key, index int64) (string, error) {
+	return k.Address(n, index)
+}
+func (c *custodian) Unwatch(context.Context, string) error { return nil }
+
+func (c *custodian) Watch(_ context.Context, n chain.Network, address string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away {
+		return "", errors.New("away")
+	}
+	c.watched[n.ID+" "+address] = true
+	return "ref-" + address, nil
+}
+
+// ParseNotification takes movements as they are, from whoever says "signed".
+func (c *custodian) ParseNotification(h http.Header, body []byte) ([]provider.Movement, error) {
+	if h.Get("Signed") != "yes" {
+		return nil, provider.ErrForged
+	}
+	var m []provider.Movement
+	return m, json.Unmarshal(body, &m)
+}
+
+func (c *custodian) Since(_ context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unread != nil {
+		c.unread(cursor)
+	}
+	var n int
+	if _, err := fmt.Sscan(cursor, &n); err != nil && cursor != "" {
+		return provider.Batch{}, err
+	}
+	if n >= len(c.batches) {
+		return provider.Batch{Cursor: cursor}, nil
+	}
+	out := c.batches[n]
+	out.Cursor, out.More = fmt.Sprint(n+1), n+1 < len(c.batches)
+	return out, nil
+}
+
+func (c *custodian) Inclusion(_ context.Context, _ chain.Network, hash string) (provider.Inclusion, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away {
+		return provider.Inclusion{}, errors.New("away")
+	}
+	at := c.at[hash]
+	at.Head = c.head
+	return at, nil
+}
+
+// world is the business on a database, with a clock that the test moves.
+type world struct {
+	*crypto.Service
+	t      testing.TB
+	clock  *clock.Manual
+	node   *custodian
+	book   *ledger.Book
+	worker *job.Worker
+	cases  *operation.Service
+	feed   *event.Service
+}
+
+func newWorld(t testing.TB, d *db.DB) *world {
+	t.Helper()
+	w := &world{t: t, clock: clock.At(zero), node: &custodian{watched: map[string]bool{}, at: map[string]provider.Inclusion{}, head: 100}}
+	w.book = ledger.New(d, w.clock)
+	t.Cleanup(w.book.Drain)
+	for _, company := range []string{a, b} {
+		if err := w.book.Commit(t.Context(), ledger.Unit{Company: company, Found: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := slog.New(slog.DiscardHandler)
+	w.cases = operation.NewService(d, w.book, w.clock, log, 2*time.Second)
+	w.feed = event.NewService(d, w.book)
+	w.Service = w.program(d)
+	w.worker = job.NewWorker(d, w.clock, log)
+	w.worker.Handle(crypto.WatchJob, w.Watch)
+	w.worker.Handle(crypto.ConfirmJob, w.Confirm)
+	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	stopped := make(chan struct{})
+	go func() { w.worker.Run(working); close(stopped) }()
+	t.Cleanup(func() { stop(); <-stopped })
+	return w
+}
+
+// program is one of several programs on the same database.
+func (w *world) program(d *db.DB) *crypto.Service {
+	house := map[chain.Kind]chain.Key{}
+	for kind, text := range chain.PublicTestKeys {
+		k, err := chain.ParseHouseKey(text)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		house[kind] = k
+	}
+	delete(house, chain.Bitcoin)
+	return crypto.New(crypto.Config{
+		DB: d, Book: w.book, Clock: w.clock, Log: slog.New(slog.DiscardHandler), Operations: w.cases,
+		Networks: chain.Testnets(), HouseKeys: house,
+		Custodies: []crypto.Custody{{Name: "node", Plug: w.node, Networks: []string{eth, tron, "bitcoin-testnet", "polygon-amoy"}}},
+	})
+}
+
+func (w *world) address(company, network string) crypto.Address {
+	w.t.Helper()
+	got, err := w.Generate(w.t.Context(), crypto.Generation{Company: company, NetworkID: network})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got
+}
+
+// moved is a movement of so many units of the native asset to an address.
+func moved(to crypto.Address, hash string, units, block int64) provider.Movement {
+	m := provider.Movement{
+		NetworkID: to.NetworkID, Address: to.Address, Counter: far, Units: big.NewInt(units), Hash: hash, Block: block,
+		Raw: json.RawMessage(`{"said":"so"}`),
+	}
+	if block > 0 {
+		m.BlockHash = fmt.Sprintf("hash-%d", block)
+	}
+	return m
+}
+
+// tell has the custodian send movements.
+func (w *world) tell(movements ...provider.Movement) {
+	w.t.Helper()
+	body, err := json.Marshal(movements)
+	if err == nil {
+		err = w.Receive(w.t.Context(), "node", http.Header{"Signed": {"yes"}}, body)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.settled()
+}
+
+// chain sets where a transaction is, and how long the chain is.
+func (w *world) chain(hash string, block, head int64) {
+	w.node.mu.Lock()
+	defer w.node.mu.Unlock()
+	w.node.head = head
+	w.node.at[hash] = provider.Inclusion{Found: block > 0, Block: block, BlockHash: fmt.Sprintf("hash-%d", block)}
+	if block == 0 {
+		delete(w.node.at, hash)
+	}
+}
+
+// later moves the clock and waits for what became due.
+func (w *world) later(by time.Duration) {
+	w.t.Helper()
+	w.clock.Advance(by)
+	w.settled()
+}
+
+func (w *world) settled() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	defer cancel()
+	if err := w.worker.Settled(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// states are the company's transactions, oldest first: type, state, block.
+func (w *world) states(company string) string {
+	w.t.Helper()
+	list, total, err := w.Transactions(w.t.Context(), company, crypto.TransactionFilter{}, 0, 100)
+	if err != nil || total != len(list) {
+		w.t.Fatalf("%d of %d: %v", len(list), total, err)
+	}
+	var out []string
+	for _, one := range list {
+		out = append([]string{fmt.Sprintf("%s %s %d", one.Type, one.Status, one.Block)}, out...)
+	}
+	return strings.Join(out, ", ")
+}
+
+// events are the kinds of the company's events.
+func (w *world) events(company string) string {
+	w.t.Helper()
+	list, _, err := w.feed.Feed(w.t.Context(), company, 0, 1000, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for _, e := range list {
+		out = append(out, strings.TrimPrefix(e.Kind, "crypto."))
+	}
+	return strings.Join(out, " ")
+}
+
+func (w *world) want(company, states, events string) {
+	w.t.Helper()
+	if got := w.states(company); got != states {
+		w.t.Errorf("the history is %q, want %q", got, states)
+	}
+	// Jobs of two transactions end in any order.
+	got, wanted := strings.Fields(w.events(company)), strings.Fields(events)
+	slices.Sort(got)
+	slices.Sort(wanted)
+	if !slices.Equal(got, wanted) {
+		w.t.Errorf("the events are %q, want %q", got, wanted)
+	}
+}
