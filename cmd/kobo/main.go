@@ -35,7 +35,7 @@ To check the book: kobo verify`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(),
+	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(),
 		verifyCommand(), keygenCommand(), versionCommand())
 	return c
 }

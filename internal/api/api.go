@@ -29,6 +29,7 @@ type Config struct {
 	Corporate   Corporate
 	Customers   Customers
 	Settlements Settlements
+	Payouts     Payouts
 	Collections Collections
 	VTU         VTU
 	Events      Events

@@ -165,7 +165,7 @@ func (l *lines) String() string {
 func (b broken) config() (api.Config, *lines) {
 	log := &lines{}
 	return api.Config{
-		Companies: b, Corporate: b, Settlements: b, Collections: brokenCollections{b}, VTU: b, Events: b, Reports: b, Keys: b,
+		Companies: b, Corporate: b, Settlements: b, Payouts: brokenPayouts{b}, Collections: brokenCollections{b}, VTU: b, Events: b, Reports: b, Keys: b,
 		Clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}, log
 }

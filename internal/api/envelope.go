@@ -29,9 +29,12 @@ const (
 	// vtu errors are {success: false, message}, except broken rules, which look
 	// like those of account.
 	vtuFamily family = "vtu"
+	// settlement is account, except that what a business rule refuses is
+	// {error: " failed: <reason>"}.
+	settlementFamily family = "settlement"
 )
 
-var families = []family{auth, token, account, corporateFamily, customerFamily, vtuFamily}
+var families = []family{auth, token, account, corporateFamily, customerFamily, vtuFamily, settlementFamily}
 
 type (
 	messageBody struct {
@@ -49,6 +52,9 @@ type (
 	validationBody struct {
 		problemBody
 		Details []string `json:"details"`
+	}
+	refusalBody struct {
+		Error string `json:"error"`
 	}
 	fieldsBody struct {
 		problemBody
@@ -94,6 +100,8 @@ func (f family) dress(why *fault.Fault) (int, any) {
 		return status, problemBody{"error", sentence(message, why.Details)}
 	case why.Details != nil:
 		return status, validationBody{problemBody{"error", "Validation error"}, why.Details}
+	case f == settlementFamily && (why.Kind == fault.Refused || why.Kind == fault.Missing):
+		return status, refusalBody{" failed: " + message} // wallet-api.md, Errors: it begins with a space
 	case f == vtuFamily:
 		return status, vtuBody{false, message}
 	default:
@@ -163,9 +171,14 @@ func sentence(message string, details []string) string {
 func parameterFault(op *operation, err error) *fault.Fault {
 	var many *TooManyValuesForParamError
 	var format *InvalidParamFormatError
+	var absent *RequiredParamError
 	switch {
 	case op.family == token: // the only header it asks for is the key
 		return fault.New(fault.Invalid, "Bad Request: API key is missing").Because(err)
+	case errors.As(err, &absent):
+		f := fault.New(fault.Invalid, "Validation error").Because(err)
+		f.Details = []string{`"` + absent.ParamName + `" is required`}
+		return f
 	case errors.As(err, &many):
 		return fault.Newf(fault.Invalid, "%s must be sent once", many.ParamName).Because(err)
 	case errors.As(err, &format):

@@ -92,6 +92,10 @@ type Reports interface {
 	Outcomes(ctx context.Context, company string, offset, limit int) ([]report.Outcome, int, error)
 	Outcome(ctx context.Context, company, reference string) (report.Outcome, error)
 	Integrity(ctx context.Context, company string) (report.Integrity, error)
+	// Entry is the first entry of a reference, Entries the newest of all.
+	Entry(ctx context.Context, company, reference string) (report.Entry, error)
+	Entries(ctx context.Context, company string, f report.EntryFilter, offset, limit int) ([]report.Entry, int, error)
+	Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*report.Statement, error)
 }
 
 // Keys remember the answers to requests with an Idempotency-Key.

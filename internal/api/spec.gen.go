@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/corporate"
@@ -41,6 +42,21 @@ type AccountCheck struct {
 	Intact     bool       `json:"intact"`
 }
 
+// AccountValidation defines model for AccountValidation.
+type AccountValidation struct {
+	// BankCode A `code` of the supported banks.
+	BankCode string `json:"bank_code"`
+
+	// AccountNumber A 10-digit NUBAN.
+	AccountNumber string `json:"account_number"`
+
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+
+	// FromSettlementID The settlement account to pay from. A JSON number.
+	FromSettlementID int64 `json:"fromSettlementId"`
+}
+
 // Address defines model for Address.
 type Address = customer.Address
 
@@ -62,6 +78,17 @@ type AirtimePurchase struct {
 
 	// SettlementID The settlement account to debit. A JSON number.
 	SettlementID int64 `json:"settlementId"`
+}
+
+// Bank defines model for Bank.
+type Bank struct {
+	// Name Examples: Access Bank
+	Name string `json:"name"`
+
+	// Code Use it as `bank_code`.
+	//
+	// Examples: 000014
+	Code string `json:"code"`
 }
 
 // CableTVPurchase defines model for CableTVPurchase.
@@ -367,6 +394,99 @@ type KycValidation struct {
 	Otp json.RawMessage `json:"otp,omitempty"`
 }
 
+// LedgerEntry defines model for LedgerEntry.
+type LedgerEntry struct {
+	// Amount Naira. Of a payout or purchase without its fee.
+	//
+	// Examples: 5000
+	Amount money.Kobo `json:"amount"`
+	Type   string     `json:"type"`
+
+	// Status False for a debit whose outcome is open or that was refunded; true otherwise.
+	Status bool `json:"status"`
+
+	// PreviousBalance Naira.
+	//
+	// Examples: 15025.5
+	PreviousBalance money.Kobo `json:"previous_balance"`
+
+	// CurrentBalance Naira. A debit moves it by amount and fee.
+	//
+	// Examples: 10000.5
+	CurrentBalance money.Kobo `json:"current_balance"`
+
+	// Fee Naira.
+	//
+	// Examples: 25
+	Fee money.Kobo `json:"fee"`
+
+	// Source What moved the money: `payout`, `vtu`, `credit`, `adjustment`, …
+	//
+	// Examples: payout
+	Source    string `json:"source"`
+	Narration string `json:"narration"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant  `json:"createdAt"`
+	Currency  Currency `json:"currency"`
+
+	// Customer The id of the customer whose account the money came into.
+	Customer *string `json:"customer"`
+}
+
+// LedgerPage defines model for LedgerPage.
+type LedgerPage struct {
+	Data []LedgerRow `json:"data"`
+	Meta ListMeta    `json:"meta"`
+}
+
+// LedgerRow defines model for LedgerRow.
+type LedgerRow struct {
+	// Amount Naira. Of a payout or purchase without its fee.
+	//
+	// Examples: 5000
+	Amount money.Kobo `json:"amount"`
+	Type   string     `json:"type"`
+
+	// Status False for a debit whose outcome is open or that was refunded; true otherwise.
+	Status bool `json:"status"`
+
+	// PreviousBalance Naira.
+	//
+	// Examples: 15025.5
+	PreviousBalance money.Kobo `json:"previous_balance"`
+
+	// CurrentBalance Naira. A debit moves it by amount and fee.
+	//
+	// Examples: 10000.5
+	CurrentBalance money.Kobo `json:"current_balance"`
+
+	// Fee Naira.
+	//
+	// Examples: 25
+	Fee money.Kobo `json:"fee"`
+
+	// Source What moved the money: `payout`, `vtu`, `credit`, `adjustment`, …
+	//
+	// Examples: payout
+	Source    string `json:"source"`
+	Narration string `json:"narration"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant  `json:"createdAt"`
+	Currency  Currency `json:"currency"`
+
+	// Customer The id of the customer whose account the money came into.
+	Customer     *string `json:"customer"`
+	ID           string  `json:"id"`
+	Reference    string  `json:"reference"`
+	SettlementID int64   `json:"settlementId"`
+}
+
 // ListMeta defines model for ListMeta.
 type ListMeta struct {
 	Page        int  `json:"page"`
@@ -461,6 +581,84 @@ type OutcomePage struct {
 	Meta ListMeta  `json:"meta"`
 }
 
+// Payout defines model for Payout.
+type Payout struct {
+	// Reference The `verify_id`.
+	Reference string `json:"reference"`
+
+	// Amount Naira.
+	//
+	// Examples: 5000
+	Amount money.Kobo `json:"amount"`
+
+	// Fee Naira; debited beside the amount.
+	//
+	// Examples: 25
+	Fee money.Kobo `json:"fee"`
+
+	// Status `FAILED` and `REVERSED` always mean refunded, with the fee.
+	Status        string  `json:"status"`
+	AccountName   string  `json:"account_name"`
+	AccountNumber string  `json:"account_number"`
+	BankCode      string  `json:"bank_code"`
+	Narration     *string `json:"narration"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+	BankName  *string `json:"bank_name"`
+
+	// SessionID Between the banks; the receiver's bank finds the money by it.
+	SessionID *string `json:"sessionId"`
+
+	// FailureReason What the bank said.
+	FailureReason *string `json:"failureReason"`
+	Refunded      bool    `json:"refunded"`
+	SettlementID  int64   `json:"settlementId"`
+
+	// CompletedAt Null while it is PENDING.
+	CompletedAt *string `json:"completedAt"`
+}
+
+// PayoutOrder defines model for PayoutOrder.
+type PayoutOrder struct {
+	// VerifyID The `id` of a validated account.
+	VerifyID string `json:"verify_id"`
+
+	// Amount Naira; above 0 and with at most two decimals.
+	Amount money.Kobo `json:"amount"`
+
+	// Narration For the statements of both sides.
+	Narration string `json:"narration,omitempty"`
+}
+
+// PayoutPreview defines model for PayoutPreview.
+type PayoutPreview struct {
+	DryRun bool `json:"dryRun"`
+
+	// WouldSucceed As far as it is known without asking the bank.
+	WouldSucceed bool `json:"wouldSucceed"`
+
+	// Refusal What would refuse it.
+	Refusal *string `json:"refusal"`
+
+	// Amount Naira.
+	Amount money.Kobo `json:"amount"`
+
+	// Fee Naira.
+	Fee money.Kobo `json:"fee"`
+
+	// Total What would be debited; naira.
+	Total money.Kobo `json:"total"`
+
+	// Balance The settlement account now; naira.
+	Balance money.Kobo `json:"balance"`
+
+	// BalanceAfter And afterwards; unchanged if it would be refused.
+	BalanceAfter money.Kobo `json:"balanceAfter"`
+}
+
 // PowerPurchase defines model for PowerPurchase.
 type PowerPurchase struct {
 	TransactionID string  `json:"transactionId"`
@@ -545,6 +743,32 @@ type RetriedSession struct {
 	SessionID string `json:"session_id"`
 }
 
+// SentPayout defines model for SentPayout.
+type SentPayout struct {
+	// Reference The `verify_id`.
+	Reference string `json:"reference"`
+
+	// Amount Naira.
+	//
+	// Examples: 5000
+	Amount money.Kobo `json:"amount"`
+
+	// Fee Naira; debited beside the amount.
+	//
+	// Examples: 25
+	Fee           money.Kobo `json:"fee"`
+	Status        string     `json:"status"`
+	AccountName   string     `json:"account_name"`
+	AccountNumber string     `json:"account_number"`
+	BankCode      string     `json:"bank_code"`
+	Narration     *string    `json:"narration"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
 // Service defines model for Service.
 type Service struct {
 	ServiceID string `json:"serviceId"`
@@ -592,6 +816,36 @@ type SettlementAccount struct {
 type SettlementAccountRequest struct {
 	// Name Your own name for the account.
 	Name string `json:"name"`
+}
+
+// Statement defines model for Statement.
+type Statement struct {
+	SettlementID int64 `json:"settlementId"`
+
+	// From UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	From Instant `json:"from"`
+
+	// To UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	To       Instant  `json:"to"`
+	Currency Currency `json:"currency"`
+
+	// OpeningBalance Naira.
+	OpeningBalance money.Kobo `json:"openingBalance"`
+
+	// TotalCredits Naira.
+	TotalCredits money.Kobo `json:"totalCredits"`
+
+	// TotalDebits Naira; fees are in it.
+	TotalDebits money.Kobo `json:"totalDebits"`
+
+	// ClosingBalance Naira: opening balance and credits, less debits.
+	ClosingBalance money.Kobo  `json:"closingBalance"`
+	TotalItems     int64       `json:"totalItems"`
+	Data           []LedgerRow `json:"data"`
 }
 
 // Succeeded defines model for Succeeded.
@@ -647,6 +901,16 @@ type UtilityPurchaseAnswer struct {
 	Success Succeeded     `json:"success"`
 	Data    PowerPurchase `json:"data"`
 	Message *string       `json:"message,omitempty"`
+}
+
+// ValidatedAccount defines model for ValidatedAccount.
+type ValidatedAccount struct {
+	// ID Use it as `verify_id`; it becomes the payout's `reference`.
+	ID string `json:"id"`
+
+	// AccountName Examples: ADA OBI
+	AccountName   string `json:"account_name"`
+	AccountNumber string `json:"account_number"`
 }
 
 // VirtualAccount defines model for VirtualAccount.
@@ -788,6 +1052,9 @@ type VtuTransactionPage struct {
 // VtuType defines model for VtuType.
 type VtuType = string
 
+// DryRun defines model for DryRun.
+type DryRun = string
+
 // From defines model for From.
 type From = string
 
@@ -906,6 +1173,67 @@ type CreateSettlementAccountParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListBanksParams defines parameters for ListBanks.
+type ListBanksParams struct {
+	// Search Only banks with this in their name.
+	Search string `form:"search,omitempty" json:"search,omitempty"`
+}
+
+// SendPayoutParams defines parameters for SendPayout.
+type SendPayoutParams struct {
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// FindStatementParams defines parameters for FindStatement.
+type FindStatementParams struct {
+	// SettlementID The settlement account.
+	SettlementID string `form:"settlementId" json:"settlementId"`
+
+	// From From this instant on, or from the beginning of this day (UTC).
+	From From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to and with this instant, or to the end of this day (UTC).
+	To To `form:"to,omitempty" json:"to,omitempty"`
+
+	// Format How the statement is written.
+	Format string `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListLedgerEntriesParams defines parameters for ListLedgerEntries.
+type ListLedgerEntriesParams struct {
+	// Page Which page; zero, negative or text is the first.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// SettlementID Only entries of this settlement account.
+	SettlementID string `form:"settlementId,omitempty" json:"settlementId,omitempty"`
+
+	// Type Only money that came in, or only money that went out.
+	Type string `form:"type,omitempty" json:"type,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (UTC).
+	From From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to and with this instant, or to the end of this day (UTC).
+	To To `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// ValidateAccountParams defines parameters for ValidateAccount.
+type ValidateAccountParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
 	// Page Which page; zero, negative or text is the first.
@@ -1014,6 +1342,12 @@ type ResendCustomerOtpJSONRequestBody = CustomerOtpRetry
 // CreateSettlementAccountJSONRequestBody defines body for CreateSettlementAccount for application/json ContentType.
 type CreateSettlementAccountJSONRequestBody = SettlementAccountRequest
 
+// SendPayoutJSONRequestBody defines body for SendPayout for application/json ContentType.
+type SendPayoutJSONRequestBody = PayoutOrder
+
+// ValidateAccountJSONRequestBody defines body for ValidateAccount for application/json ContentType.
+type ValidateAccountJSONRequestBody = AccountValidation
+
 // GenerateVirtualAccountJSONRequestBody defines body for GenerateVirtualAccount for application/json ContentType.
 type GenerateVirtualAccountJSONRequestBody = VirtualAccountRequest
 
@@ -1088,6 +1422,27 @@ type ServerInterface interface {
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(w http.ResponseWriter, r *http.Request, params CreateSettlementAccountParams)
+	// ListBanks List supported banks
+	// (GET /api/v1/settlement/banks)
+	ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams)
+	// FindPayout Check a payout
+	// (GET /api/v1/settlement/payout-status/{reference})
+	FindPayout(w http.ResponseWriter, r *http.Request, reference string)
+	// SendPayout Send a payout
+	// (POST /api/v1/settlement/send-payout)
+	SendPayout(w http.ResponseWriter, r *http.Request, params SendPayoutParams)
+	// FindStatement Statement of a settlement account
+	// (GET /api/v1/settlement/statement)
+	FindStatement(w http.ResponseWriter, r *http.Request, params FindStatementParams)
+	// ListLedgerEntries List the settlement ledger
+	// (GET /api/v1/settlement/transaction/)
+	ListLedgerEntries(w http.ResponseWriter, r *http.Request, params ListLedgerEntriesParams)
+	// FindLedgerEntry Fetch a settlement transaction
+	// (GET /api/v1/settlement/transaction/{reference})
+	FindLedgerEntry(w http.ResponseWriter, r *http.Request, reference string)
+	// ValidateAccount Validate a bank account
+	// (POST /api/v1/settlement/validate-account)
+	ValidateAccount(w http.ResponseWriter, r *http.Request, params ValidateAccountParams)
 	// ListTransactions List all transactions
 	// (GET /api/v1/transaction/)
 	ListTransactions(w http.ResponseWriter, r *http.Request, params ListTransactionsParams)
@@ -1801,6 +2156,356 @@ func (siw *ServerInterfaceWrapper) CreateSettlementAccount(w http.ResponseWriter
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateSettlementAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListBanks operation middleware
+func (siw *ServerInterfaceWrapper) ListBanks(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBanksParams
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListBanks(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindPayout operation middleware
+func (siw *ServerInterfaceWrapper) FindPayout(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "reference" -------------
+	var reference string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "reference", r.PathValue("reference"), &reference, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reference", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindPayout(w, r, reference)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SendPayout operation middleware
+func (siw *ServerInterfaceWrapper) SendPayout(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendPayoutParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SendPayout(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindStatement operation middleware
+func (siw *ServerInterfaceWrapper) FindStatement(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FindStatementParams
+
+	// ------------- Required query parameter "settlementId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "settlementId", r.URL.Query(), &params.SettlementID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "settlementId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "settlementId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindStatement(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListLedgerEntries operation middleware
+func (siw *ServerInterfaceWrapper) ListLedgerEntries(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLedgerEntriesParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "settlementId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "settlementId", r.URL.Query(), &params.SettlementID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "settlementId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "settlementId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListLedgerEntries(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindLedgerEntry operation middleware
+func (siw *ServerInterfaceWrapper) FindLedgerEntry(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "reference" -------------
+	var reference string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "reference", r.PathValue("reference"), &reference, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reference", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindLedgerEntry(w, r, reference)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ValidateAccount operation middleware
+func (siw *ServerInterfaceWrapper) ValidateAccount(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ValidateAccountParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ValidateAccount(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2530,6 +3235,13 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes/{reference}", wrapper.FindOutcome)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.ListSettlementAccounts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/banks", wrapper.ListBanks)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/payout-status/{reference}", wrapper.FindPayout)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/send-payout", wrapper.SendPayout)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/statement", wrapper.FindStatement)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/transaction/{$}", wrapper.ListLedgerEntries)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/transaction/{reference}", wrapper.FindLedgerEntry)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/validate-account", wrapper.ValidateAccount)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{$}", wrapper.ListTransactions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{customer}", wrapper.ListCustomerTransactions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{customer}/{transactionId}", wrapper.FindCustomerTransaction)
@@ -3006,6 +3718,243 @@ func (response CreateSettlementAccount200JSONResponse) VisitCreateSettlementAcco
 	return err
 }
 
+type ListBanksRequestObject struct {
+	Params ListBanksParams
+}
+
+type ListBanksResponseObject interface {
+	VisitListBanksResponse(w http.ResponseWriter) error
+}
+
+type ListBanks200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   []Bank        `json:"data"`
+}
+
+func (response ListBanks200JSONResponse) VisitListBanksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindPayoutRequestObject struct {
+	Reference string `json:"reference"`
+}
+
+type FindPayoutResponseObject interface {
+	VisitFindPayoutResponse(w http.ResponseWriter) error
+}
+
+type FindPayout200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   Payout        `json:"data"`
+}
+
+func (response FindPayout200JSONResponse) VisitFindPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPayoutRequestObject struct {
+	Params SendPayoutParams
+	Body   *SendPayoutJSONRequestBody
+}
+
+type SendPayoutResponseObject interface {
+	VisitSendPayoutResponse(w http.ResponseWriter) error
+}
+
+type SendPayout200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    any           `json:"data"`
+}
+
+func (response SendPayout200JSONResponse) VisitSendPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindStatementRequestObject struct {
+	Params FindStatementParams
+}
+
+type FindStatementResponseObject interface {
+	VisitFindStatementResponse(w http.ResponseWriter) error
+}
+
+type FindStatement200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   Statement     `json:"data"`
+}
+
+func (response FindStatement200JSONResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindStatement200ApplicationPdfResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response FindStatement200ApplicationPdfResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/pdf")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type FindStatement200ApplicationVndOpenxmlformatsOfficedocumentSpreadsheetmlSheetResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response FindStatement200ApplicationVndOpenxmlformatsOfficedocumentSpreadsheetmlSheetResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type FindStatement200TextCsvResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response FindStatement200TextCsvResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ListLedgerEntriesRequestObject struct {
+	Params ListLedgerEntriesParams
+}
+
+type ListLedgerEntriesResponseObject interface {
+	VisitListLedgerEntriesResponse(w http.ResponseWriter) error
+}
+
+type ListLedgerEntries200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   LedgerPage    `json:"data"`
+}
+
+func (response ListLedgerEntries200JSONResponse) VisitListLedgerEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindLedgerEntryRequestObject struct {
+	Reference string `json:"reference"`
+}
+
+type FindLedgerEntryResponseObject interface {
+	VisitFindLedgerEntryResponse(w http.ResponseWriter) error
+}
+
+type FindLedgerEntry200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   LedgerEntry   `json:"data"`
+}
+
+func (response FindLedgerEntry200JSONResponse) VisitFindLedgerEntryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ValidateAccountRequestObject struct {
+	Params ValidateAccountParams
+	Body   *ValidateAccountJSONRequestBody
+}
+
+type ValidateAccountResponseObject interface {
+	VisitValidateAccountResponse(w http.ResponseWriter) error
+}
+
+type ValidateAccount200JSONResponse struct {
+	Data ValidatedAccount `json:"data"`
+}
+
+func (response ValidateAccount200JSONResponse) VisitValidateAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTransactionsRequestObject struct {
 	Params ListTransactionsParams
 }
@@ -3431,6 +4380,27 @@ type StrictServerInterface interface {
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(ctx context.Context, request CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error)
+	// ListBanks List supported banks
+	// (GET /api/v1/settlement/banks)
+	ListBanks(ctx context.Context, request ListBanksRequestObject) (ListBanksResponseObject, error)
+	// FindPayout Check a payout
+	// (GET /api/v1/settlement/payout-status/{reference})
+	FindPayout(ctx context.Context, request FindPayoutRequestObject) (FindPayoutResponseObject, error)
+	// SendPayout Send a payout
+	// (POST /api/v1/settlement/send-payout)
+	SendPayout(ctx context.Context, request SendPayoutRequestObject) (SendPayoutResponseObject, error)
+	// FindStatement Statement of a settlement account
+	// (GET /api/v1/settlement/statement)
+	FindStatement(ctx context.Context, request FindStatementRequestObject) (FindStatementResponseObject, error)
+	// ListLedgerEntries List the settlement ledger
+	// (GET /api/v1/settlement/transaction/)
+	ListLedgerEntries(ctx context.Context, request ListLedgerEntriesRequestObject) (ListLedgerEntriesResponseObject, error)
+	// FindLedgerEntry Fetch a settlement transaction
+	// (GET /api/v1/settlement/transaction/{reference})
+	FindLedgerEntry(ctx context.Context, request FindLedgerEntryRequestObject) (FindLedgerEntryResponseObject, error)
+	// ValidateAccount Validate a bank account
+	// (POST /api/v1/settlement/validate-account)
+	ValidateAccount(ctx context.Context, request ValidateAccountRequestObject) (ValidateAccountResponseObject, error)
 	// ListTransactions List all transactions
 	// (GET /api/v1/transaction/)
 	ListTransactions(ctx context.Context, request ListTransactionsRequestObject) (ListTransactionsResponseObject, error)
@@ -4036,6 +5006,202 @@ func (sh *strictHandler) CreateSettlementAccount(w http.ResponseWriter, r *http.
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateSettlementAccountResponseObject); ok {
 		if err := validResponse.VisitCreateSettlementAccountResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListBanks operation middleware
+func (sh *strictHandler) ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams) {
+	var request ListBanksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBanks(ctx, request.(ListBanksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBanks")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListBanksResponseObject); ok {
+		if err := validResponse.VisitListBanksResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindPayout operation middleware
+func (sh *strictHandler) FindPayout(w http.ResponseWriter, r *http.Request, reference string) {
+	var request FindPayoutRequestObject
+
+	request.Reference = reference
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindPayout(ctx, request.(FindPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindPayout")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindPayoutResponseObject); ok {
+		if err := validResponse.VisitFindPayoutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SendPayout operation middleware
+func (sh *strictHandler) SendPayout(w http.ResponseWriter, r *http.Request, params SendPayoutParams) {
+	var request SendPayoutRequestObject
+
+	request.Params = params
+
+	var body SendPayoutJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SendPayout(ctx, request.(SendPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendPayout")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SendPayoutResponseObject); ok {
+		if err := validResponse.VisitSendPayoutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindStatement operation middleware
+func (sh *strictHandler) FindStatement(w http.ResponseWriter, r *http.Request, params FindStatementParams) {
+	var request FindStatementRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindStatement(ctx, request.(FindStatementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindStatement")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindStatementResponseObject); ok {
+		if err := validResponse.VisitFindStatementResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListLedgerEntries operation middleware
+func (sh *strictHandler) ListLedgerEntries(w http.ResponseWriter, r *http.Request, params ListLedgerEntriesParams) {
+	var request ListLedgerEntriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLedgerEntries(ctx, request.(ListLedgerEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLedgerEntries")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListLedgerEntriesResponseObject); ok {
+		if err := validResponse.VisitListLedgerEntriesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindLedgerEntry operation middleware
+func (sh *strictHandler) FindLedgerEntry(w http.ResponseWriter, r *http.Request, reference string) {
+	var request FindLedgerEntryRequestObject
+
+	request.Reference = reference
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindLedgerEntry(ctx, request.(FindLedgerEntryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindLedgerEntry")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindLedgerEntryResponseObject); ok {
+		if err := validResponse.VisitFindLedgerEntryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ValidateAccount operation middleware
+func (sh *strictHandler) ValidateAccount(w http.ResponseWriter, r *http.Request, params ValidateAccountParams) {
+	var request ValidateAccountRequestObject
+
+	request.Params = params
+
+	var body ValidateAccountJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ValidateAccount(ctx, request.(ValidateAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ValidateAccount")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ValidateAccountResponseObject); ok {
+		if err := validResponse.VisitValidateAccountResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

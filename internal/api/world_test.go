@@ -29,6 +29,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -65,6 +66,10 @@ func newWorld(t testing.TB) *world {
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	payouts := payout.New(d, book, clk, log, companies, operations, settlements, map[string]provider.Payer{"safehaven": &payer{paid: map[string]string{}}}, "safehaven")
+	if err := payouts.SyncDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	worker := job.NewWorker(d, clk, log)
 	worker.Handle(operation.ResolveJob, operations.Resolve)
 	worker.Handle(collection.ExpireJob, collections.Expire)
@@ -79,7 +84,7 @@ func newWorld(t testing.TB) *world {
 	w.Config = api.Config{
 		Corporate: corporate.New(d, book, clk, log, identities, settlements, answers, person, ""),
 		Customers: customer.New(d, book, clk, log, identities, settlements, answers, person, ""),
-		Companies: companies, Settlements: settlements, Collections: collections, VTU: shop, Events: event.NewService(d, book), Reports: report.New(d, clk),
+		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Events: event.NewService(d, book), Reports: report.New(d, clk),
 		Keys: answers, Clock: clk, Log: log,
 		Health: answer("alive"), Ready: answer("ready"), Metrics: answer("# no figures\n"),
 		Mounts: map[string]http.Handler{
@@ -117,8 +122,11 @@ func (w *world) found(t testing.TB) {
 	if err := w.stage.Settlements.Fund(t.Context(), me, c.Reference, a.ID, 1_000_000*money.Naira, "safehaven", "seed"); err != nil {
 		t.Fatal(err)
 	}
+	if err := w.stage.Companies.SetPIN(t.Context(), me, c.Reference, secret.NewText("1234")); err != nil {
+		t.Fatal(err)
+	}
 	w.reference = c.Reference
-	w.given = map[string]string{"reference": c.Reference, "api_key": key.Reveal(), "settlement_id": strconv.FormatInt(a.ID, 10)}
+	w.given = map[string]string{"reference": c.Reference, "api_key": key.Reveal(), "settlement_id": strconv.FormatInt(a.ID, 10), "pin": "1234"}
 }
 
 // serve starts the edge and gives a player for it.

@@ -30,6 +30,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -49,6 +50,7 @@ type App struct {
 	Collections *collection.Service
 	Inbox       *inbox.Service
 	Operations  *operation.Service
+	Payouts     *payout.Service
 	Events      *event.Service
 	Keys        *idempotency.Service
 	Shop        *vtu.Shop
@@ -124,6 +126,8 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements,
 		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
 	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
+	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements, p.payers(), bankName)
+	a.Inbox.OnPayout(a.Payouts.Notified)
 	a.Reports = report.New(a.DB, a.Clock)
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
@@ -154,7 +158,7 @@ func (a *App) Close() {
 // Handler is the program's whole HTTP face.
 func (a *App) Handler() (http.Handler, error) {
 	cfg := api.Config{
-		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Collections: a.Collections, VTU: a.Shop, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
+		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Collections: a.Collections, VTU: a.Shop, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Clock: a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{

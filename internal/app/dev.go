@@ -77,6 +77,9 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	if err == nil {
 		err = a.Shop.SyncDue(ctx)
 	}
+	if err == nil {
+		err = a.Payouts.SyncDue(ctx)
+	}
 	if err != nil {
 		a.Close()
 		return nil, Credentials{}, err

@@ -40,6 +40,9 @@ func (a *App) syncLists(ctx context.Context) {
 		if err := a.Shop.SyncDue(ctx); err != nil && ctx.Err() == nil {
 			a.log.Warn("a biller's list was not taken over", "error", err)
 		}
+		if err := a.Payouts.SyncDue(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("the list of banks was not taken over", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return

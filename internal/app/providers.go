@@ -26,6 +26,15 @@ type plugs struct {
 	float map[string]string
 }
 
+// payers are the banks as those who pay out see them.
+func (p plugs) payers() map[string]provider.Payer {
+	out := map[string]provider.Payer{}
+	for name, b := range p.banks {
+		out[name] = b
+	}
+	return out
+}
+
 // providers makes the plugs. A new provider is one line here.
 func (a *App) providers() (plugs, error) {
 	cfg, err := a.cfg.SafeHaven.plug()

@@ -33,7 +33,7 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 				apitest.New(t, p.BaseURL, func(t testing.TB) map[string]string {
 					v := map[string]string{
 						"base_url": p.BaseURL, "reference": p.Reference, "api_key": p.APIKey,
-						"settlement_id": strconv.FormatInt(p.SettlementID, 10),
+						"settlement_id": strconv.FormatInt(p.SettlementID, 10), "pin": p.PIN,
 					}
 					maps.Copy(v, stage.Cast(t, p.Reference))
 					return v

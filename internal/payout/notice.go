@@ -6,7 +6,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -26,14 +25,14 @@ func (s *Service) Notified(ctx context.Context, reference string) error {
 		return err
 	}
 	o, err := s.operations.Find(ctx, company, reference)
-	if err != nil || o.State == operation.Reversed {
+	if err != nil || o.State == Reversed {
 		return err
 	}
 	heard := s.ask(ctx, o)
 	switch {
-	case o.State == operation.Success && heard.Reversed:
+	case o.State == Success && heard.Reversed:
 		_, err = s.operations.Reverse(ctx, company, reference, answer(heard))
-	case o.State == operation.Success && heard.Outcome == provider.Unknown:
+	case o.State == Success && heard.Outcome == provider.Unknown:
 		err = errBankAway
 	default:
 		_, err = s.operations.Notified(ctx, company, reference, answer(heard))

@@ -28,6 +28,15 @@ import (
 // Kind is the kind of operation a payout is.
 const Kind = "payout"
 
+// The states of a payout. Failed and Reversed always mean that amount and fee are
+// back; Reversed, after it had succeeded.
+const (
+	Pending  = operation.Pending
+	Success  = operation.Success
+	Failed   = operation.Failed
+	Reversed = operation.Reversed
+)
+
 // Payout is money sent, with all that is known of it.
 type Payout struct {
 	Reference     string // the verify_id it was sent by
@@ -94,7 +103,7 @@ func of(o operation.Operation, v Verification, narration string) Payout {
 	if o.Refunded() {
 		p.FailureReason = o.Message
 	}
-	if o.State != operation.Pending {
+	if o.State != Pending {
 		p.CompletedAt = o.UpdatedAt
 	}
 	return p
@@ -168,9 +177,9 @@ func (s *Service) paper(ctx context.Context, o operation.Operation) (operation.P
 	var paper operation.Paper
 	kind := event.PayoutSuccess
 	switch o.State {
-	case operation.Failed:
+	case Failed:
 		kind = event.PayoutFailed
-	case operation.Reversed:
+	case Reversed:
 		kind = event.PayoutReversed
 	}
 	if o.Refunded() {

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/payout"
+)
+
+func payoutCommand() *cobra.Command {
+	c := &cobra.Command{Use: "payout", Short: "What companies pay for payouts, and how much they may pay out"}
+	load := configured(c)
+	sub := func(use, short, long string, args cobra.PositionalArgs, do func(c *cobra.Command, a *app.App, args []string) error) {
+		c.AddCommand(&cobra.Command{
+			Use: use, Short: short, Long: long, Args: args,
+			RunE: func(c *cobra.Command, args []string) error {
+				return opened(c.Context(), load, func(a *app.App) error { return do(c, a, args) })
+			},
+		})
+	}
+	sub("fees REFERENCE", "Show a company's fee schedule", "", cobra.ExactArgs(1), showFees)
+	sub("set-fees REFERENCE [FROM:FLAT:PERCENT:CAP ...]", "Give a company a new fee schedule; none is no fees",
+		`Give a company a new fee schedule, in bands by the amount paid out. Amounts are naira. A
+band holds from its FROM up to the next band's, and the first begins at 0. A fee is FLAT plus
+PERCENT of the amount, at most CAP (0 for no cap); a part of a kobo is rounded down.
+
+  kobo payout set-fees REFERENCE 0:10:0:0 5000:25:0:0 50000:50:0.1:2000`,
+		cobra.MinimumNArgs(1), setFees)
+	sub("limit REFERENCE all|SETTLEMENT-ID", "Show a daily limit", "", cobra.ExactArgs(2), showLimit)
+	sub("set-limit REFERENCE all|SETTLEMENT-ID AMOUNT PAYOUTS", "Limit what may be paid out in a day",
+		`Limit what a company, or one of its settlement accounts, may pay out from midnight to midnight
+in Lagos: the AMOUNT in naira, without fees, and how many PAYOUTS. 0 is no limit. What was paid
+out today already counts.`, cobra.ExactArgs(4), setLimit)
+	return c
+}
+
+func showFees(c *cobra.Command, a *app.App, args []string) error {
+	schedule, err := a.Payouts.Fees(c.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "FROM\tFLAT\tPERCENT\tCAP")
+	for _, b := range schedule {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", b.From.Decimal(), b.Flat.Decimal(), money.Kobo(b.BasisPoints).Decimal(), b.Cap.Decimal())
+	}
+	return w.Flush()
+}
+
+func setFees(c *cobra.Command, a *app.App, args []string) error {
+	var schedule payout.Schedule
+	for _, text := range args[1:] {
+		b, err := band(text)
+		if err != nil {
+			return err
+		}
+		schedule = append(schedule, b)
+	}
+	return a.Payouts.SetFees(c.Context(), local(), args[0], schedule)
+}
+
+// band reads FROM:FLAT:PERCENT:CAP. A percentage has two decimals, as naira
+// have, and so is read as they are: its hundredths are basis points.
+func band(text string) (payout.Band, error) {
+	parts := strings.Split(text, ":")
+	if len(parts) != 4 {
+		return payout.Band{}, fmt.Errorf("%q is not FROM:FLAT:PERCENT:CAP", text)
+	}
+	var n [4]money.Kobo
+	for i, p := range parts {
+		var err error
+		if n[i], err = money.Parse(p); err != nil {
+			return payout.Band{}, fmt.Errorf("%q in %q %w", p, text, err)
+		}
+	}
+	return payout.Band{From: n[0], Flat: n[1], BasisPoints: int64(n[2]), Cap: n[3]}, nil
+}
+
+// limited is the settlement account that a limit is of; 0 for the whole company.
+func limited(text string) (int64, error) {
+	if text == "all" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("say all, or the number of a settlement account, not %q", text)
+	}
+	return n, nil
+}
+
+func showLimit(c *cobra.Command, a *app.App, args []string) error {
+	settlementID, err := limited(args[1])
+	if err != nil {
+		return err
+	}
+	l, err := a.Payouts.Limit(c.Context(), args[0], settlementID)
+	if err == nil {
+		fmt.Fprintf(c.OutOrStdout(), "amount   %s\npayouts  %d\n", l.Amount.Decimal(), l.Payouts)
+	}
+	return err
+}
+
+func setLimit(c *cobra.Command, a *app.App, args []string) error {
+	settlementID, err := limited(args[1])
+	if err != nil {
+		return err
+	}
+	amount, err := money.Parse(args[2])
+	if err != nil {
+		return fmt.Errorf("%q %w", args[2], err)
+	}
+	payouts, err := strconv.ParseInt(args[3], 10, 64)
+	if err != nil {
+		return fmt.Errorf("%q is not a number of payouts", args[3])
+	}
+	return a.Payouts.SetLimit(c.Context(), local(), args[0], settlementID, payout.Limit{Amount: amount, Payouts: payouts})
+}

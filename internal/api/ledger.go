@@ -1,0 +1,62 @@
+package api
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// ListLedgerEntries shows the entries of the settlement accounts, newest first.
+func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesRequestObject) (ListLedgerEntriesResponseObject, error) {
+	var q query
+	filter := report.EntryFilter{
+		SettlementID: q.whole("settlementId", r.Params.SettlementID),
+		Type:         q.oneOf("type", r.Params.Type, "credit", "debit"),
+		From:         q.instant("from", r.Params.From, false),
+		To:           q.instant("to", r.Params.To, true),
+	}
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	p := newPage(r.Params.Page, r.Params.PageSize)
+	entries, total, err := h.Reports.Entries(ctx, callOf(ctx).company, filter, p.offset(), p.size)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]LedgerRow, 0, len(entries))
+	for _, e := range entries {
+		rows = append(rows, ledgerRow(e))
+	}
+	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{
+		Data: rows, Meta: p.meta(callOf(ctx).request.URL, len(rows), total),
+	}}, nil
+}
+
+// FindLedgerEntry shows one entry by its reference, which it does not echo.
+func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequestObject) (FindLedgerEntryResponseObject, error) {
+	e, err := h.Reports.Entry(ctx, callOf(ctx).company, r.Reference)
+	if err != nil {
+		return nil, err
+	}
+	return FindLedgerEntry200JSONResponse{Status: "success", Data: LedgerEntry{
+		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
+		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Currency: naira, Customer: present(e.Customer),
+	}}, nil
+}
+
+// ledgerRow is an entry in a list, where it needs its names.
+func ledgerRow(e report.Entry) LedgerRow {
+	return LedgerRow{
+		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
+		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Currency: naira, Customer: present(e.Customer),
+		ID: e.ID, Reference: e.Reference, SettlementID: e.SettlementID,
+	}
+}
+
+func side(e report.Entry) string {
+	if e.Credit {
+		return "credit"
+	}
+	return "debit"
+}

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// FindStatement sends the statement of a settlement account, as it is read.
+func (h *handlers) FindStatement(ctx context.Context, r FindStatementRequestObject) (FindStatementResponseObject, error) {
+	var q query
+	settlementID := q.whole("settlementId", r.Params.SettlementID)
+	from, to := q.instant("from", r.Params.From, false), q.instant("to", r.Params.To, true)
+	format := q.oneOf("format", r.Params.Format, "json", "csv", "xlsx", "pdf")
+	if settlementID == 0 && q.problems == nil {
+		q.wrong("settlementId", "is required")
+	}
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	s, err := h.Reports.Statement(ctx, callOf(ctx).company, settlementID, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if format == "pdf" {
+		err = s.Printable()
+	}
+	return statementFile{ctx, s, format}, err
+}
+
+// statementFile is a statement on its way to the caller.
+type statementFile struct {
+	ctx    context.Context
+	from   *report.Statement
+	format string
+}
+
+// VisitFindStatementResponse writes the statement. Its beginning has been sent
+// when something goes wrong on the way, so the connection is cut: half a
+// statement must not look like a whole one.
+func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
+	kind, write := "application/json", s.json
+	switch s.format {
+	case "csv":
+		kind, write = "text/csv; charset=utf-8", s.from.CSV
+	case "xlsx":
+		kind, write = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", s.from.XLSX
+	case "pdf":
+		kind, write = "application/pdf", s.from.PDF
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	if kind != "application/json" {
+		name := s.from.Name() + "." + s.format
+		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	}
+	out := &patient{w: w, control: http.NewResponseController(w)}
+	err := write(s.ctx, out)
+	if err != nil && out.begun {
+		callOf(s.ctx).err = err
+		panic(http.ErrAbortHandler)
+	}
+	if err != nil {
+		w.Header().Del("Content-Disposition")
+	}
+	return err
+}
+
+// patient is the way to a caller who may take as long as they need, as long as
+// they take something.
+type patient struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	begun   bool
+	until   time.Time
+}
+
+const patience = time.Minute
+
+// Write sends, and moves the moment at which the server gives the caller up.
+func (p *patient) Write(b []byte) (int, error) {
+	p.begun = true
+	if now := time.Now(); now.After(p.until) {
+		p.until = now.Add(patience / 2)
+		// A writer without deadlines, as in a test, has none to move.
+		_ = p.control.SetWriteDeadline(now.Add(patience))
+	}
+	return p.w.Write(b)
+}
+
+// json writes the statement as the other operations answer.
+func (s statementFile) json(ctx context.Context, w io.Writer) error {
+	from := s.from
+	head, err := json.Marshal(Statement{
+		SettlementID: from.SettlementID, From: clock.Text(from.Opened()), To: clock.Text(from.Last()), Currency: naira,
+		OpeningBalance: from.Opening, TotalCredits: from.Credits, TotalDebits: from.Debits, ClosingBalance: from.Closing,
+		TotalItems: from.Count, Data: []LedgerRow{},
+	})
+	if err != nil {
+		return err
+	}
+	// Everything but the end of the list and of the object around it.
+	if _, err := io.WriteString(w, `{"status":"success","data":`+string(head[:len(head)-2])); err != nil {
+		return err
+	}
+	separator := ""
+	err = from.Each(ctx, func(e report.Entry) error {
+		row, err := json.Marshal(ledgerRow(e))
+		if err == nil {
+			_, err = io.WriteString(w, separator+string(row))
+		}
+		separator = ",\n"
+		return err
+	})
+	if err == nil {
+		_, err = io.WriteString(w, "]}}\n")
+	}
+	return err
+}
