@@ -15,7 +15,7 @@ import (
 )
 
 func devCommand() *cobra.Command {
-	var listen, data, database, credentials string
+	var listen, data, database, credentials, routes string
 	var fresh bool
 	c := &cobra.Command{
 		Use:   "dev",
@@ -27,7 +27,9 @@ number decide what they do (…01 refuse, …02 lose the answer, and so on: docs
 A second start finds the same company and its money.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return dev(c.Context(), listen, app.DevConfig(data, database), credentials, fresh)
+			cfg := app.DevConfig(data, database)
+			cfg.VTU.Routes = routes
+			return dev(c.Context(), listen, cfg, credentials, fresh)
 		},
 	}
 	f := c.Flags()
@@ -35,6 +37,7 @@ A second start finds the same company and its money.`,
 	f.StringVar(&data, "data", ".kobo", "folder for everything that is kept")
 	f.StringVar(&database, "database", "", "PostgreSQL instead of SQLite: postgres://…")
 	f.StringVar(&credentials, "credentials", "", "write the credentials into this file (JSON) once requests are answered")
+	f.StringVar(&routes, "routes", "", "who sells what: DATA=vtpass, CABLE_TV/DSTV=vtpass (docs/providers/vtpass.md)")
 	f.BoolVar(&fresh, "fresh", false, "begin anew: forget the company and its money")
 	return c
 }

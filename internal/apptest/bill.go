@@ -1,0 +1,118 @@
+package apptest
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// Routes says which biller sells what.
+func Routes(text string) Option { return func(c *app.Config) { c.VTU.Routes = text } }
+
+// Category is a vendor on sale.
+type Category struct {
+	ServiceCategoryID, ServiceCategoryName string
+}
+
+// Categories are a service's vendors on sale, by the service's name.
+func (c *Client) Categories(service string) []Category {
+	c.t.Helper()
+	var services []struct{ ServiceID, ServiceName string }
+	c.Data("/api/v1/vtu/services", &services)
+	for _, s := range services {
+		if s.ServiceName == service {
+			var out []Category
+			c.Data("/api/v1/vtu/service/"+s.ServiceID+"/categories", &out)
+			return out
+		}
+	}
+	c.t.Fatalf("there is no service %s", service)
+	return nil
+}
+
+// Category is the id of a vendor on sale, by its name.
+func (c *Client) Category(service, name string) string {
+	c.t.Helper()
+	for _, k := range c.Categories(service) {
+		if k.ServiceCategoryName == name {
+			return k.ServiceCategoryID
+		}
+	}
+	c.t.Fatalf("%s is not on sale", name)
+	return ""
+}
+
+// Products are what a category has on sale.
+func (c *Client) Products(category string) []Bundle {
+	c.t.Helper()
+	var products []struct {
+		CategoryProductID, CategoryProductName string
+		Amount                                 money.Text
+	}
+	c.Data("/api/v1/vtu/category/"+category+"/products", &products)
+	out := make([]Bundle, 0, len(products))
+	for _, p := range products {
+		out = append(out, Bundle{category, p.CategoryProductID, p.CategoryProductName, money.Kobo(p.Amount)})
+	}
+	return out
+}
+
+// Product is one of them by its name.
+func (c *Client) Product(category, name string) Bundle {
+	c.t.Helper()
+	for _, p := range c.Products(category) {
+		if p.Name == name {
+			return p
+		}
+	}
+	c.t.Fatalf("%s is not on sale", name)
+	return Bundle{}
+}
+
+// Verify verifies a smartcard or a meter.
+func (c *Client) Verify(t testing.TB, category, number string) (verificationID string) {
+	t.Helper()
+	var b struct {
+		Data struct{ MeterVerificationID string }
+	}
+	body := map[string]any{"serviceCategoryId": category, "entityNumber": number}
+	c.Do(http.MethodPost, "/api/v1/vtu/verify-entity", body).Want(t, http.StatusOK).Into(t, &b)
+	return b.Data.MeterVerificationID
+}
+
+// The bodies of the purchases that are not of data.
+
+// Airtime orders airtime.
+func (c *Client) Airtime(category, key, phone string, amount money.Kobo) Bill {
+	return Bill{Path: "/api/v1/vtu/purchase-airtime", Body: map[string]any{
+		"idempotencyKey": key, "serviceCategoryId": category, "phoneNumber": phone, "amount": amount, "settlementId": c.SettlementID,
+	}}
+}
+
+// TV orders a package for a smartcard.
+func (c *Client) TV(verificationID, productID, key, card string) Bill {
+	return Bill{Path: "/api/v1/vtu/purchase-cable-tv", Body: map[string]any{
+		"idempotencyKey": key, "meterVerificationId": verificationID, "productId": productID, "cardNumber": card, "settlementId": c.SettlementID,
+	}}
+}
+
+// Power orders power for the meter that was verified.
+func (c *Client) Power(verificationID, key string, amount money.Kobo) Bill {
+	return Bill{Path: "/api/v1/vtu/purchase-utility", Body: map[string]any{
+		"idempotencyKey": key, "meterVerificationId": verificationID, "amount": amount, "settlementId": c.SettlementID,
+	}}
+}
+
+// Bill is such an order.
+type Bill struct {
+	Path string
+	Body map[string]any
+}
+
+// Pay sends an order.
+func (c *Client) Pay(b Bill, headers ...string) Answer {
+	c.t.Helper()
+	return c.Do(http.MethodPost, b.Path, b.Body, headers...)
+}

@@ -1,0 +1,78 @@
+package vtu
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+func TestParseRoutes(t *testing.T) {
+	r, err := ParseRoutes(" DATA=vtpass, DATA/GLO = safehaven ,,*=vtpass ")
+	if err != nil || fmt.Sprint(r) != "map[*:vtpass DATA:vtpass DATA/GLO:safehaven]" || fmt.Sprint(r.Billers()) != "[safehaven vtpass]" {
+		t.Errorf("%v %v", r, err)
+	}
+	none := Routes{}
+	if got := r.Otherwise("safehaven")[everything] + " " + none.Otherwise("safehaven")[everything]; got != "vtpass safehaven" || len(none) != 0 {
+		t.Errorf("otherwise: %s", got)
+	}
+	if r, err := ParseRoutes(""); err != nil || len(r) != 0 {
+		t.Errorf("none: %v %v", r, err)
+	}
+	for _, wrong := range []string{"DATA", "DATA=", "data=vtpass", "DATA/=vtpass", "BETTING=vtpass", "DATA=a,DATA=b"} {
+		if r, err := ParseRoutes(wrong); err == nil {
+			t.Errorf("%q is %v", wrong, r)
+		}
+	}
+}
+
+// What is on sale of what is offered: the vendor's line before the kind's before
+// the one for everything, and never a biller that does not offer it or is gone.
+func TestOnSale(t *testing.T) {
+	offered := []Category{
+		{ID: "1", Kind: provider.Data, vendor: "MTN", provider: "a"},
+		{ID: "2", Kind: provider.Data, vendor: "MTN", provider: "b"},
+		{ID: "3", Kind: provider.Data, vendor: "GLO", provider: "a"},
+		{ID: "4", Kind: provider.Data, vendor: "GLO", provider: "b"},
+		{ID: "5", Kind: provider.Utility, vendor: "ABA", provider: "b"},
+		{ID: "6", Kind: provider.Airtime, vendor: "MTN", provider: "a"},
+		{ID: "7", Kind: provider.Data, vendor: "SMILE", provider: "gone"},
+	}
+	s := &Shop{billers: map[string]provider.Biller{"a": biller{}, "b": biller{}}}
+	for routes, want := range map[string]string{
+		"":                                "13 5 6",
+		"*=b":                             "24 5 6",
+		"DATA=b":                          "24 5 6",
+		"DATA=b,DATA/GLO=a":               "23 5 6",
+		"*=b,DATA=a":                      "13 5 6",
+		"UTILITY=a,AIRTIME=b,DATA/MTN=b":  "23 5 6",
+		"DATA=gone,*=b":                   "24 5 6",
+		"DATA/SMILE=a,DATA/SMILEY=b,*=a ": "13 5 6",
+	} {
+		var err error
+		if s.routes, err = ParseRoutes(routes); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, c := range s.onSale(offered) {
+			got += c.ID
+		}
+		if got != strings.ReplaceAll(want, " ", "") || len(offered) != 7 || offered[1].ID != "2" {
+			t.Errorf("%s: %s, want %s", routes, got, want)
+		}
+	}
+}
+
+type biller struct{ provider.Biller }
+
+// An operation of a biller that is not configured any more waits: it is not put
+// to another one.
+func TestABillerThatIsGoneIsNotReplaced(t *testing.T) {
+	s := &Shop{billers: map[string]provider.Biller{"a": biller{}}, routes: Routes{everything: "a"}}
+	a := s.requery(t.Context(), operation.Operation{ID: "1", Provider: "gone"})
+	if a.Outcome != provider.Unknown || a.Missing || a.Code != "not_configured" {
+		t.Errorf("%+v", a)
+	}
+}
