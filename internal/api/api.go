@@ -32,6 +32,7 @@ type Config struct {
 	Payouts     Payouts
 	Collections Collections
 	VTU         VTU
+	Crypto      Crypto
 	Events      Events
 	Reports     Reports
 	Keys        Keys

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/collection"
+	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/event"
@@ -76,6 +78,19 @@ type VTU interface {
 	// Idempotency-Key began and did not answer.
 	Resume(ctx context.Context, company, transactionID string, key *idempotency.Key) (vtu.Receipt, error)
 	Transaction(ctx context.Context, company, idOrKey string) (vtu.Transaction, error)
+}
+
+// Crypto gives addresses and keeps what came to them.
+type Crypto interface {
+	ListNetworks() []chain.Network
+	Generate(ctx context.Context, g crypto.Generation) (crypto.Address, error)
+	// Resume answers for an address that an earlier request with the same
+	// Idempotency-Key has made and did not answer for.
+	Resume(ctx context.Context, company, subject string, key *idempotency.Key) (crypto.Address, error)
+	Addresses(ctx context.Context, company, networkID string) ([]crypto.Address, error)
+	// Transactions are limit rows after the first offset, newest first, and how
+	// many there are in all.
+	Transactions(ctx context.Context, company string, f crypto.TransactionFilter, offset, limit int) ([]crypto.Transaction, int, error)
 }
 
 // Events is the feed of what happened to a company.

@@ -136,6 +136,169 @@ type CorporateAccountRequest struct {
 	SettlementID int64 `json:"settlementId,omitempty"`
 }
 
+// CryptoAddress defines model for CryptoAddress.
+type CryptoAddress struct {
+	// Address Examples: 0x9858EfFD232B4033E47d90003D41EC34EcaEda94
+	Address string `json:"address"`
+
+	// Index The address's number below your key.
+	Index   int64                `json:"index"`
+	Network CryptoAddressNetwork `json:"network"`
+	Label   *string              `json:"label"`
+}
+
+// CryptoAddressList defines model for CryptoAddressList.
+type CryptoAddressList struct {
+	Address []CryptoAddress `json:"address"`
+}
+
+// CryptoAddressNetwork defines model for CryptoAddressNetwork.
+type CryptoAddressNetwork struct {
+	// Chain Examples: ethereum
+	Chain string `json:"chain"`
+
+	// Name Examples: Ethereum
+	Name string `json:"name"`
+}
+
+// CryptoAddressRequest defines model for CryptoAddressRequest.
+type CryptoAddressRequest struct {
+	// Label Your own name for the address.
+	Label string `json:"label,omitempty"`
+}
+
+// CryptoLatest defines model for CryptoLatest.
+type CryptoLatest struct {
+	Data []CryptoTransaction `json:"data"`
+	Meta CryptoLatestMeta    `json:"meta"`
+}
+
+// CryptoLatestMeta defines model for CryptoLatestMeta.
+type CryptoLatestMeta struct {
+	Total int `json:"total"`
+
+	// Page Examples: 1
+	Page int `json:"page"`
+
+	// Limit Examples: 1
+	Limit      int `json:"limit"`
+	TotalPages int `json:"totalPages"`
+}
+
+// CryptoMeta defines model for CryptoMeta.
+type CryptoMeta struct {
+	// From Whose address it came from; empty when the chain does not say.
+	From string `json:"from"`
+
+	// CounterAddress The other side; empty when the chain does not say.
+	CounterAddress string `json:"counterAddress"`
+
+	// BlockNumber 0 while it is in no block.
+	BlockNumber int64 `json:"blockNumber"`
+
+	// Raw What the custodian said.
+	Raw json.RawMessage `json:"raw"`
+}
+
+// CryptoNetwork defines model for CryptoNetwork.
+type CryptoNetwork struct {
+	// ID Use it as `networkId`.
+	//
+	// Examples: ethereum-mainnet
+	ID string `json:"id"`
+
+	// Chain Examples: ethereum
+	Chain string `json:"chain"`
+
+	// Name Examples: Ethereum
+	Name string `json:"name"`
+
+	// NativeAsset Examples: ETH
+	NativeAsset string        `json:"nativeAsset"`
+	Tokens      []CryptoToken `json:"tokens"`
+
+	// IsActive Whether addresses can be generated now.
+	IsActive bool `json:"isActive"`
+
+	// Confirmations How many blocks, its own included, complete a transaction.
+	Confirmations int64 `json:"confirmations"`
+}
+
+// CryptoToken defines model for CryptoToken.
+type CryptoToken struct {
+	// Symbol Examples: USDT
+	Symbol string `json:"symbol"`
+
+	// ContractAddress Examples: 0xdAC17F958D2ee523a2206206994597C13D831ec7
+	ContractAddress string `json:"contractAddress"`
+
+	// Decimals Examples: 6
+	Decimals int `json:"decimals"`
+}
+
+// CryptoTransaction defines model for CryptoTransaction.
+type CryptoTransaction struct {
+	ID        int64  `json:"id"`
+	Type      string `json:"type"`
+	Direction string `json:"direction"`
+	Status    string `json:"status"`
+	TxHash    string `json:"txHash"`
+
+	// Amount Whole units of the asset, without the fraction: `0` for 0.25 ETH. `amountDecimal` and `amountUnits` are exact.
+	Amount json.Number `json:"amount"`
+
+	// From Null for deposits; your address for withdrawals.
+	From *string `json:"from"`
+
+	// Asset Examples: USDT
+	Asset     string `json:"asset"`
+	CompanyID string `json:"companyId"`
+
+	// NetworkID Examples: ethereum-mainnet
+	NetworkID string `json:"networkId"`
+
+	// TokenAddress Withdrawals: the destination. Deposits of a token: the other side. Deposits of the native asset: your address.
+	TokenAddress string     `json:"tokenAddress"`
+	Meta         CryptoMeta `json:"meta"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	UpdatedAt Instant `json:"updatedAt"`
+
+	// AmountDecimal The exact amount in whole units.
+	//
+	// Examples: 0.25
+	AmountDecimal string `json:"amountDecimal"`
+
+	// AmountUnits The exact amount in the asset's smallest units.
+	//
+	// Examples: 250000000000000000
+	AmountUnits string `json:"amountUnits"`
+
+	// Decimals How many decimals the asset has.
+	//
+	// Examples: 18
+	Decimals int `json:"decimals"`
+
+	// ContractAddress The token's contract; null for the native asset.
+	ContractAddress *string `json:"contractAddress"`
+
+	// Address Your address.
+	Address string `json:"address"`
+}
+
+// CryptoTransactionPage defines model for CryptoTransactionPage.
+type CryptoTransactionPage struct {
+	Data []CryptoTransaction `json:"data"`
+	Meta ListMeta            `json:"meta"`
+}
+
 // Currency defines model for Currency.
 type Currency struct {
 	// Name Examples: NGN
@@ -1052,6 +1215,9 @@ type VtuTransactionPage struct {
 // VtuType defines model for VtuType.
 type VtuType = string
 
+// CryptoNetworkID defines model for CryptoNetworkId.
+type CryptoNetworkID = string
+
 // DryRun defines model for DryRun.
 type DryRun = string
 
@@ -1106,6 +1272,47 @@ type ValidateCorporateKycParams struct {
 	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
 	// key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GenerateCryptoAddressParams defines parameters for GenerateCryptoAddress.
+type GenerateCryptoAddressParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCryptoTransactionsParams defines parameters for ListCryptoTransactions.
+type ListCryptoTransactionsParams struct {
+	// Page Which page; zero, negative or text is the first.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// Type Only transactions of this type.
+	Type string `form:"type,omitempty" json:"type,omitempty"`
+
+	// Status Only transactions in this state.
+	Status string `form:"status,omitempty" json:"status,omitempty"`
+
+	// NetworkID Only transactions on this network.
+	NetworkID string `form:"networkId,omitempty" json:"networkId,omitempty"`
+
+	// Asset Only transactions of this asset, by its symbol.
+	Asset string `form:"asset,omitempty" json:"asset,omitempty"`
+
+	// Hash Only what happened in this transaction of the chain.
+	Hash string `form:"hash,omitempty" json:"hash,omitempty"`
+
+	// Address Only what came to, or left, this address of yours, spelled as it was generated.
+	Address string `form:"address,omitempty" json:"address,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (UTC).
+	From From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to and with this instant, or to the end of this day (UTC).
+	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListCustomersParams defines parameters for ListCustomers.
@@ -1330,6 +1537,9 @@ type RetryCorporateOtpJSONRequestBody = OtpRetry
 // ValidateCorporateKycJSONRequestBody defines body for ValidateCorporateKyc for application/json ContentType.
 type ValidateCorporateKycJSONRequestBody = KycValidation
 
+// GenerateCryptoAddressJSONRequestBody defines body for GenerateCryptoAddress for application/json ContentType.
+type GenerateCryptoAddressJSONRequestBody = CryptoAddressRequest
+
 // CreateCustomerJSONRequestBody defines body for CreateCustomer for application/json ContentType.
 type CreateCustomerJSONRequestBody = CustomerRequest
 
@@ -1386,6 +1596,21 @@ type ServerInterface interface {
 	// ValidateCorporateKyc Give the OTP back
 	// (POST /api/v1/coop/validate-kyc)
 	ValidateCorporateKyc(w http.ResponseWriter, r *http.Request, params ValidateCorporateKycParams)
+	// GenerateCryptoAddress Generate a deposit address
+	// (POST /api/v1/crypto/generate-address/{networkId})
+	GenerateCryptoAddress(w http.ResponseWriter, r *http.Request, networkID CryptoNetworkID, params GenerateCryptoAddressParams)
+	// ListCryptoTransactions List deposits and withdrawals
+	// (GET /api/v1/crypto/history)
+	ListCryptoTransactions(w http.ResponseWriter, r *http.Request, params ListCryptoTransactionsParams)
+	// ListCryptoNetworks List available networks
+	// (GET /api/v1/crypto/networks)
+	ListCryptoNetworks(w http.ResponseWriter, r *http.Request)
+	// ListCryptoAddresses List deposit addresses
+	// (GET /api/v1/crypto/pregenerated-address/{networkId})
+	ListCryptoAddresses(w http.ResponseWriter, r *http.Request, networkID CryptoNetworkID)
+	// FindLastCryptoTransaction Show the most recent transaction
+	// (GET /api/v1/crypto/transactions)
+	FindLastCryptoTransaction(w http.ResponseWriter, r *http.Request)
 	// ListCustomers List customers
 	// (GET /api/v1/customer/)
 	ListCustomers(w http.ResponseWriter, r *http.Request, params ListCustomersParams)
@@ -1722,6 +1947,260 @@ func (siw *ServerInterfaceWrapper) ValidateCorporateKyc(w http.ResponseWriter, r
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ValidateCorporateKyc(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GenerateCryptoAddress operation middleware
+func (siw *ServerInterfaceWrapper) GenerateCryptoAddress(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "networkId" -------------
+	var networkID CryptoNetworkID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "networkId", r.PathValue("networkId"), &networkID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "networkId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GenerateCryptoAddressParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GenerateCryptoAddress(w, r, networkID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListCryptoTransactions operation middleware
+func (siw *ServerInterfaceWrapper) ListCryptoTransactions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCryptoTransactionsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "networkId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "networkId", r.URL.Query(), &params.NetworkID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "networkId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "networkId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "asset" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "asset", r.URL.Query(), &params.Asset, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "asset"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "asset", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "hash" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "hash", r.URL.Query(), &params.Hash, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "hash"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "hash", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "address" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "address", r.URL.Query(), &params.Address, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "address"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "address", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCryptoTransactions(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListCryptoNetworks operation middleware
+func (siw *ServerInterfaceWrapper) ListCryptoNetworks(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCryptoNetworks(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListCryptoAddresses operation middleware
+func (siw *ServerInterfaceWrapper) ListCryptoAddresses(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "networkId" -------------
+	var networkID CryptoNetworkID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "networkId", r.PathValue("networkId"), &networkID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "networkId", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCryptoAddresses(w, r, networkID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindLastCryptoTransaction operation middleware
+func (siw *ServerInterfaceWrapper) FindLastCryptoTransaction(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindLastCryptoTransaction(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3223,6 +3702,11 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/retry-otp", wrapper.RetryCorporateOtp)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/validate-kyc", wrapper.ValidateCorporateKyc)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/crypto/generate-address/{networkId}", wrapper.GenerateCryptoAddress)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/crypto/history", wrapper.ListCryptoTransactions)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/crypto/networks", wrapper.ListCryptoNetworks)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/crypto/pregenerated-address/{networkId}", wrapper.ListCryptoAddresses)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/crypto/transactions", wrapper.FindLastCryptoTransaction)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/customer/{$}", wrapper.ListCustomers)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/customer/{customer}", wrapper.FindCustomer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/customer/create", wrapper.CreateCustomer)
@@ -3403,6 +3887,131 @@ type ValidateCorporateKyc200JSONResponse struct {
 }
 
 func (response ValidateCorporateKyc200JSONResponse) VisitValidateCorporateKycResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GenerateCryptoAddressRequestObject struct {
+	NetworkID CryptoNetworkID `json:"networkId"`
+	Params    GenerateCryptoAddressParams
+	Body      *GenerateCryptoAddressJSONRequestBody
+}
+
+type GenerateCryptoAddressResponseObject interface {
+	VisitGenerateCryptoAddressResponse(w http.ResponseWriter) error
+}
+
+type GenerateCryptoAddress200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   CryptoAddress `json:"data"`
+}
+
+func (response GenerateCryptoAddress200JSONResponse) VisitGenerateCryptoAddressResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCryptoTransactionsRequestObject struct {
+	Params ListCryptoTransactionsParams
+}
+
+type ListCryptoTransactionsResponseObject interface {
+	VisitListCryptoTransactionsResponse(w http.ResponseWriter) error
+}
+
+type ListCryptoTransactions200JSONResponse struct {
+	Status SuccessStatus         `json:"status"`
+	Data   CryptoTransactionPage `json:"data"`
+}
+
+func (response ListCryptoTransactions200JSONResponse) VisitListCryptoTransactionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCryptoNetworksRequestObject struct {
+}
+
+type ListCryptoNetworksResponseObject interface {
+	VisitListCryptoNetworksResponse(w http.ResponseWriter) error
+}
+
+type ListCryptoNetworks200JSONResponse struct {
+	Status SuccessStatus   `json:"status"`
+	Data   []CryptoNetwork `json:"data"`
+}
+
+func (response ListCryptoNetworks200JSONResponse) VisitListCryptoNetworksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCryptoAddressesRequestObject struct {
+	NetworkID CryptoNetworkID `json:"networkId"`
+}
+
+type ListCryptoAddressesResponseObject interface {
+	VisitListCryptoAddressesResponse(w http.ResponseWriter) error
+}
+
+type ListCryptoAddresses200JSONResponse struct {
+	Status SuccessStatus     `json:"status"`
+	Data   CryptoAddressList `json:"data"`
+}
+
+func (response ListCryptoAddresses200JSONResponse) VisitListCryptoAddressesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindLastCryptoTransactionRequestObject struct {
+}
+
+type FindLastCryptoTransactionResponseObject interface {
+	VisitFindLastCryptoTransactionResponse(w http.ResponseWriter) error
+}
+
+type FindLastCryptoTransaction200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   CryptoLatest  `json:"data"`
+}
+
+func (response FindLastCryptoTransaction200JSONResponse) VisitFindLastCryptoTransactionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -4344,6 +4953,21 @@ type StrictServerInterface interface {
 	// ValidateCorporateKyc Give the OTP back
 	// (POST /api/v1/coop/validate-kyc)
 	ValidateCorporateKyc(ctx context.Context, request ValidateCorporateKycRequestObject) (ValidateCorporateKycResponseObject, error)
+	// GenerateCryptoAddress Generate a deposit address
+	// (POST /api/v1/crypto/generate-address/{networkId})
+	GenerateCryptoAddress(ctx context.Context, request GenerateCryptoAddressRequestObject) (GenerateCryptoAddressResponseObject, error)
+	// ListCryptoTransactions List deposits and withdrawals
+	// (GET /api/v1/crypto/history)
+	ListCryptoTransactions(ctx context.Context, request ListCryptoTransactionsRequestObject) (ListCryptoTransactionsResponseObject, error)
+	// ListCryptoNetworks List available networks
+	// (GET /api/v1/crypto/networks)
+	ListCryptoNetworks(ctx context.Context, request ListCryptoNetworksRequestObject) (ListCryptoNetworksResponseObject, error)
+	// ListCryptoAddresses List deposit addresses
+	// (GET /api/v1/crypto/pregenerated-address/{networkId})
+	ListCryptoAddresses(ctx context.Context, request ListCryptoAddressesRequestObject) (ListCryptoAddressesResponseObject, error)
+	// FindLastCryptoTransaction Show the most recent transaction
+	// (GET /api/v1/crypto/transactions)
+	FindLastCryptoTransaction(ctx context.Context, request FindLastCryptoTransactionRequestObject) (FindLastCryptoTransactionResponseObject, error)
 	// ListCustomers List customers
 	// (GET /api/v1/customer/)
 	ListCustomers(ctx context.Context, request ListCustomersRequestObject) (ListCustomersResponseObject, error)
@@ -4670,6 +5294,143 @@ func (sh *strictHandler) ValidateCorporateKyc(w http.ResponseWriter, r *http.Req
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ValidateCorporateKycResponseObject); ok {
 		if err := validResponse.VisitValidateCorporateKycResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GenerateCryptoAddress operation middleware
+func (sh *strictHandler) GenerateCryptoAddress(w http.ResponseWriter, r *http.Request, networkID CryptoNetworkID, params GenerateCryptoAddressParams) {
+	var request GenerateCryptoAddressRequestObject
+
+	request.NetworkID = networkID
+	request.Params = params
+
+	var body GenerateCryptoAddressJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GenerateCryptoAddress(ctx, request.(GenerateCryptoAddressRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GenerateCryptoAddress")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GenerateCryptoAddressResponseObject); ok {
+		if err := validResponse.VisitGenerateCryptoAddressResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCryptoTransactions operation middleware
+func (sh *strictHandler) ListCryptoTransactions(w http.ResponseWriter, r *http.Request, params ListCryptoTransactionsParams) {
+	var request ListCryptoTransactionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCryptoTransactions(ctx, request.(ListCryptoTransactionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCryptoTransactions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCryptoTransactionsResponseObject); ok {
+		if err := validResponse.VisitListCryptoTransactionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCryptoNetworks operation middleware
+func (sh *strictHandler) ListCryptoNetworks(w http.ResponseWriter, r *http.Request) {
+	var request ListCryptoNetworksRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCryptoNetworks(ctx, request.(ListCryptoNetworksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCryptoNetworks")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCryptoNetworksResponseObject); ok {
+		if err := validResponse.VisitListCryptoNetworksResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCryptoAddresses operation middleware
+func (sh *strictHandler) ListCryptoAddresses(w http.ResponseWriter, r *http.Request, networkID CryptoNetworkID) {
+	var request ListCryptoAddressesRequestObject
+
+	request.NetworkID = networkID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCryptoAddresses(ctx, request.(ListCryptoAddressesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCryptoAddresses")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCryptoAddressesResponseObject); ok {
+		if err := validResponse.VisitListCryptoAddressesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindLastCryptoTransaction operation middleware
+func (sh *strictHandler) FindLastCryptoTransaction(w http.ResponseWriter, r *http.Request) {
+	var request FindLastCryptoTransactionRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindLastCryptoTransaction(ctx, request.(FindLastCryptoTransactionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindLastCryptoTransaction")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindLastCryptoTransactionResponseObject); ok {
+		if err := validResponse.VisitFindLastCryptoTransactionResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -73,6 +74,7 @@ func newWorld(t testing.TB) *world {
 	worker := job.NewWorker(d, clk, log)
 	worker.Handle(operation.ResolveJob, operations.Resolve)
 	worker.Handle(collection.ExpireJob, collections.Expire)
+	addresses, node := newCrypto(crypto.Config{DB: d, Book: book, Clock: clk, Log: log, Operations: operations}, worker)
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan struct{})
 	go func() { worker.Run(working); close(stopped) }()
@@ -84,11 +86,11 @@ func newWorld(t testing.TB) *world {
 	w.Config = api.Config{
 		Corporate: corporate.New(d, book, clk, log, identities, settlements, answers, person, ""),
 		Customers: customer.New(d, book, clk, log, identities, settlements, answers, person, ""),
-		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Events: event.NewService(d, book), Reports: report.New(d, clk),
+		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Events: event.NewService(d, book), Reports: report.New(d, clk),
 		Keys: answers, Clock: clk, Log: log,
 		Health: answer("alive"), Ready: answer("ready"), Metrics: answer("# no figures\n"),
 		Mounts: map[string]http.Handler{
-			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements),
+			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements), "POST /sandbox/crypto-deposit": node.deposit(addresses, worker),
 		},
 	}
 	w.found(t)

@@ -20,6 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
@@ -54,6 +55,7 @@ type App struct {
 	Events      *event.Service
 	Keys        *idempotency.Service
 	Shop        *vtu.Shop
+	Crypto      *crypto.Service
 	Reports     *report.Service
 	Worker      *job.Worker
 
@@ -107,6 +109,9 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 	if err != nil {
 		return err
 	}
+	if p.custody, err = a.custody(); err != nil {
+		return err
+	}
 	a.businesses(keys, p)
 	return nil
 }
@@ -128,6 +133,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
 	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements, p.payers(), bankName)
 	a.Inbox.OnPayout(a.Payouts.Notified)
+	a.Crypto = a.newCrypto(p.custody)
 	a.Reports = report.New(a.DB, a.Clock)
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
@@ -158,7 +164,7 @@ func (a *App) Close() {
 // Handler is the program's whole HTTP face.
 func (a *App) Handler() (http.Handler, error) {
 	cfg := api.Config{
-		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Collections: a.Collections, VTU: a.Shop, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
+		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Clock: a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
@@ -167,6 +173,7 @@ func (a *App) Handler() (http.Handler, error) {
 		})},
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
+	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()
 	if a.world != nil {
 		cfg.Mounts["/sandbox/"] = a.world.sandbox.Control()
 	}

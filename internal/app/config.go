@@ -51,6 +51,8 @@ type Config struct {
 	SafeHaven SafeHavenConfig `koanf:"safehaven"`
 	VTpass    VTpassConfig    `koanf:"vtpass"`
 	VTU       VTUConfig       `koanf:"vtu"`
+	Crypto    CryptoConfig    `koanf:"crypto"`
+	Tatum     TatumConfig     `koanf:"tatum"`
 	Limits    LimitConfig     `koanf:"limits"`
 	Log       LogConfig       `koanf:"log"`
 	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
@@ -179,7 +181,7 @@ func (c Config) check() error {
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
 		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
 	}
-	if err := c.VTpass.check(c.Mode); err != nil {
+	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode)); err != nil {
 		return err
 	}
 	if c.Mode == Live {

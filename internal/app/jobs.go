@@ -6,12 +6,15 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/collection"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // handleJobs teaches the worker every kind of work there is.
 func (a *App) handleJobs() {
 	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
+	a.Worker.Handle(crypto.WatchJob, a.Crypto.Watch)
+	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)
 	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
 	a.Inbox.Handle(a.Worker)
 	a.Inbox.Stored(a.Worker.Wake)
@@ -27,6 +30,7 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	a.Book.Committed(func([]string) { a.Worker.Wake() })
 	all.Go(func() { a.Worker.Run(ctx) })
 	all.Go(func() { a.syncLists(ctx) })
+	all.Go(func() { a.Crypto.Follow(ctx) })
 	if a.world != nil {
 		all.Go(func() { a.world.watch(ctx) })
 	}

@@ -21,6 +21,7 @@ type plugs struct {
 	routes   vtu.Routes // which of them sells what
 	banks    map[string]provider.Bank
 	verifier provider.Verifier
+	custody  custody
 	// float is the number of our own account at each bank: what is paid into the
 	// companies' accounts goes on to it.
 	float map[string]string

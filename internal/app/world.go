@@ -63,7 +63,8 @@ func (w *world) callBack(listening net.Addr, path string) error {
 	if err != nil {
 		return err
 	}
-	return w.sandbox.SetCallback("http://127.0.0.1:" + port + path)
+	base := "http://127.0.0.1:" + port
+	return errors.Join(w.sandbox.SetCallback(base+path), w.sandbox.SetTatumCallback(base+tatumPath))
 }
 
 // settle is how long a move of the clock waits for what it made due.
