@@ -886,8 +886,32 @@ type Purchase struct {
 // PurchaseAnswer defines model for PurchaseAnswer.
 type PurchaseAnswer struct {
 	Success Succeeded `json:"success"`
-	Data    Purchase  `json:"data"`
+	Data    any       `json:"data"`
 	Message *string   `json:"message,omitempty"`
+}
+
+// PurchasePreview defines model for PurchasePreview.
+type PurchasePreview struct {
+	DryRun bool `json:"dryRun"`
+
+	// WouldSucceed As far as it is known without asking the network.
+	WouldSucceed bool `json:"wouldSucceed"`
+
+	// Refusal What would refuse it.
+	Refusal *string `json:"refusal"`
+
+	// Amount The price in naira.
+	Amount money.Text `json:"amount"`
+	Fee    money.Text `json:"fee"`
+
+	// Total What would be debited.
+	Total money.Text `json:"total"`
+
+	// Balance The settlement account now.
+	Balance money.Text `json:"balance"`
+
+	// BalanceAfter And afterwards; unchanged if it would be refused.
+	BalanceAfter money.Text `json:"balanceAfter"`
 }
 
 // RefreshRequest defines model for RefreshRequest.
@@ -1061,9 +1085,9 @@ type UtilityPurchase struct {
 
 // UtilityPurchaseAnswer defines model for UtilityPurchaseAnswer.
 type UtilityPurchaseAnswer struct {
-	Success Succeeded     `json:"success"`
-	Data    PowerPurchase `json:"data"`
-	Message *string       `json:"message,omitempty"`
+	Success Succeeded `json:"success"`
+	Data    any       `json:"data"`
+	Message *string   `json:"message,omitempty"`
 }
 
 // ValidatedAccount defines model for ValidatedAccount.
@@ -1460,6 +1484,9 @@ type GenerateVirtualAccountParams struct {
 
 // PurchaseAirtimeParams defines parameters for PurchaseAirtime.
 type PurchaseAirtimeParams struct {
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
 	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
 	// key in the body, which keeps its own meaning.
@@ -1468,6 +1495,9 @@ type PurchaseAirtimeParams struct {
 
 // PurchaseCableTVParams defines parameters for PurchaseCableTV.
 type PurchaseCableTVParams struct {
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
 	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
 	// key in the body, which keeps its own meaning.
@@ -1476,6 +1506,9 @@ type PurchaseCableTVParams struct {
 
 // PurchaseDataParams defines parameters for PurchaseData.
 type PurchaseDataParams struct {
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
 	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
 	// key in the body, which keeps its own meaning.
@@ -1484,6 +1517,9 @@ type PurchaseDataParams struct {
 
 // PurchaseUtilityParams defines parameters for PurchaseUtility.
 type PurchaseUtilityParams struct {
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
 	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
 	// key in the body, which keeps its own meaning.
@@ -3203,6 +3239,19 @@ func (siw *ServerInterfaceWrapper) PurchaseAirtime(w http.ResponseWriter, r *htt
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PurchaseAirtimeParams
 
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
+		}
+		return
+	}
+
 	headers := r.Header
 
 	// ------------- Optional header parameter "Idempotency-Key" -------------
@@ -3243,6 +3292,19 @@ func (siw *ServerInterfaceWrapper) PurchaseCableTV(w http.ResponseWriter, r *htt
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PurchaseCableTVParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
+		}
+		return
+	}
 
 	headers := r.Header
 
@@ -3285,6 +3347,19 @@ func (siw *ServerInterfaceWrapper) PurchaseData(w http.ResponseWriter, r *http.R
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PurchaseDataParams
 
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
+		}
+		return
+	}
+
 	headers := r.Header
 
 	// ------------- Optional header parameter "Idempotency-Key" -------------
@@ -3325,6 +3400,19 @@ func (siw *ServerInterfaceWrapper) PurchaseUtility(w http.ResponseWriter, r *htt
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PurchaseUtilityParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
+		}
+		return
+	}
 
 	headers := r.Header
 

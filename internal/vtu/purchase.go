@@ -22,12 +22,14 @@ type Order struct {
 	IdempotencyKey string // from the body
 	SettlementID   int64
 	Key            *idempotency.Key // from the header; nil for none
+	DryRun         bool             // only say what it would come to
 }
 
 // Receipt is what a purchase request came to.
 type Receipt struct {
 	Transaction Transaction
-	Replayed    bool // the key had been used: nothing was charged now
+	Replayed    bool     // the key had been used: nothing was charged now
+	Preview     *Preview // instead of all that, of an order that was only tried
 }
 
 // Purchase is what was bought, beside its operation.
@@ -57,7 +59,10 @@ type basket struct {
 // at work right now) and Unavailable.
 func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
 	earlier, err := s.operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
-	if err == nil {
+	switch {
+	case err == nil && order.DryRun:
+		return s.preview(ctx, order, earlier.Amount, keyUsed)
+	case err == nil:
 		return s.replay(ctx, earlier)
 	}
 	if !fault.Is(err, fault.Missing) {
@@ -73,6 +78,9 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 	b, err := choose()
 	if err != nil {
 		return Receipt{}, err
+	}
+	if order.DryRun {
+		return s.preview(ctx, order, b.amount, "")
 	}
 	o := s.operations.Start(operation.Operation{
 		Company: order.Company, Kind: Kind, IdempotencyKey: order.IdempotencyKey, Provider: b.category.provider,

@@ -1,0 +1,37 @@
+package vtu
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Preview is what a purchase would come to: the answer to an order that is only
+// tried (Order.DryRun). Nothing is written and no biller is asked, so it cannot
+// know what a biller would say. What leaves nothing to price (no such product, no
+// such account) is a fault, as in a purchase.
+type Preview struct {
+	Amount, Fee  money.Kobo
+	Balance      money.Kobo // now
+	BalanceAfter money.Kobo // the same when it would be refused
+	Refusal      string     // what would refuse it; "" for nothing that is known now
+}
+
+const keyUsed = "idempotencyKey was used before: the existing transaction would be returned"
+
+func (s *Shop) preview(ctx context.Context, order Order, amount money.Kobo, refusal string) (Receipt, error) {
+	balance, err := s.book.Balance(ctx, order.Company, settlement.LedgerAccount(order.SettlementID))
+	if err != nil {
+		return Receipt{}, err
+	}
+	p := Preview{Amount: amount, Balance: balance, BalanceAfter: balance, Refusal: refusal}
+	switch {
+	case refusal != "":
+	case balance < amount+leave:
+		p.Refusal = "Insufficient balance"
+	default:
+		p.BalanceAfter -= amount
+	}
+	return Receipt{Preview: &p}, nil
+}
