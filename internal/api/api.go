@@ -34,6 +34,7 @@ type Config struct {
 	VTU         VTU
 	Crypto      Crypto
 	Events      Events
+	Webhooks    Webhooks
 	Reports     Reports
 	Keys        Keys
 

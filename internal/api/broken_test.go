@@ -135,6 +135,12 @@ func (b broken) Integrity(context.Context, string) (report.Integrity, error) {
 	return report.Integrity{}, b.say()
 }
 
+func (b broken) Since(context.Context, string, time.Time) (int64, error) { return 0, b.say() }
+
+func (b broken) Used(context.Context, string, string) (idempotency.Use, error) {
+	return idempotency.Use{}, b.say()
+}
+
 func (b broken) Open(context.Context, string, string, string) (*idempotency.Key, *idempotency.Answer, error) {
 	return &idempotency.Key{}, nil, nil
 }

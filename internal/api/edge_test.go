@@ -283,7 +283,7 @@ func TestTheReferencePageIsWhole(t *testing.T) {
 	config, _ := broken{func() error { return nil }}.config()
 	url := serve(t, config)
 	for _, path := range []string{"/docs", "/docs/start.js", "/openapi.json"} {
-		if _, text := send(t, "GET", url+path, ""); strings.Contains(text, "https://") {
+		if _, text := send(t, "GET", url+path, ""); strings.Contains(strings.ReplaceAll(text, "https://example.com/", ""), "https://") {
 			t.Errorf("%s leads elsewhere", path)
 		}
 	}

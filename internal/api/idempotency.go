@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
@@ -156,4 +157,18 @@ func render(f family, visit func(http.ResponseWriter) error, err error) idempote
 		write(m, status, b)
 	}
 	return idempotency.Answer{Status: m.status, Body: m.body.Bytes()}
+}
+
+// FindIdempotencyKey shows what became of the request with a key.
+func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyRequestObject) (FindIdempotencyKeyResponseObject, error) {
+	use, err := h.Keys.Used(ctx, callOf(ctx).company, r.Key)
+	if err != nil {
+		return nil, err
+	}
+	row := IdempotencyUse{Key: use.Value, Status: "RUNNING", Reference: present(use.Subject), CreatedAt: clock.Text(use.CreatedAt)}
+	if a := use.Answer; a != nil {
+		status, response := int64(a.Status), json.RawMessage(a.Body)
+		row.Status, row.ResponseStatus, row.Response = "DONE", &status, &response
+	}
+	return FindIdempotencyKey200JSONResponse{Status: "success", Data: row}, nil
 }

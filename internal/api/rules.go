@@ -91,7 +91,7 @@ func (r *rules) check(b *body) error {
 
 // collect turns the leaves of a validation error into problems.
 func (r *rules) collect(found *problems, b *body, e *jsonschema.ValidationError) {
-	path := strings.Join(e.InstanceLocation, ".")
+	path, item := place(e.InstanceLocation)
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference:
 		for _, cause := range e.Causes {
@@ -110,7 +110,7 @@ func (r *rules) collect(found *problems, b *body, e *jsonschema.ValidationError)
 			})
 		}
 	default:
-		p := problem{field: path, place: r.place[path], text: words(k, at(b.value, e.InstanceLocation))}
+		p := problem{field: path + item, place: r.place[path], text: words(k, at(b.value, e.InstanceLocation))}
 		if pattern, ok := k.(*kind.Pattern); ok && r.secret[path] {
 			p.text = fmt.Sprintf("fails to match the required pattern: /%s/", pattern.Want)
 		}
@@ -119,6 +119,17 @@ func (r *rules) collect(found *problems, b *body, e *jsonschema.ValidationError)
 		}
 		found.add(p)
 	}
+}
+
+// place is a place in the body as a field's dotted path, and which item of it, if
+// the field is a list: events and [0].
+func place(location []string) (field, item string) {
+	if last := len(location) - 1; last > 0 {
+		if _, err := strconv.Atoi(location[last]); err == nil {
+			return strings.Join(location[:last], "."), "[" + location[last] + "]"
+		}
+	}
+	return strings.Join(location, "."), ""
 }
 
 // at is the value at a place in the body.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
-	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // What the edge asks of the businesses. Every "no" is a *fault.Fault; any other
@@ -93,10 +94,27 @@ type Crypto interface {
 	Transactions(ctx context.Context, company string, f crypto.TransactionFilter, offset, limit int) ([]crypto.Transaction, int, error)
 }
 
+// Webhooks are where companies want their events sent.
+type Webhooks interface {
+	Create(ctx context.Context, company string, d webhook.Draft, answered webhook.Answered) (webhook.Secret, error)
+	List(ctx context.Context, company string) ([]webhook.Endpoint, error)
+	Find(ctx context.Context, company, id string) (webhook.Endpoint, error)
+	Backlog(ctx context.Context, e webhook.Endpoint) (webhook.Backlog, error)
+	Update(ctx context.Context, company, id string, d webhook.Draft, answered webhook.Answered) (webhook.Endpoint, error)
+	Rotate(ctx context.Context, company, id string, answered webhook.Answered) (webhook.Secret, error)
+	Delete(ctx context.Context, company, id string) error
+	Test(ctx context.Context, company, id string, answered webhook.Answered) (webhook.Delivery, error)
+	Deliveries(ctx context.Context, company, id string, state webhook.DeliveryState, limit, offset int) ([]webhook.Delivery, int64, error)
+	Resend(ctx context.Context, company, deliveryID string, answered webhook.Answered) (webhook.Delivery, error)
+	Replay(ctx context.Context, company, id string, first, last int64, answered webhook.Answered) (webhook.Replay, error)
+}
+
 // Events is the feed of what happened to a company.
 type Events interface {
 	Feed(ctx context.Context, company string, after int64, limit int, wait time.Duration) (events []event.Event, more bool, err error)
 	Find(ctx context.Context, company, id string) (event.Event, error)
+	// Since is the number of the first event at an instant or after it.
+	Since(ctx context.Context, company string, at time.Time) (int64, error)
 }
 
 // Reports are questions across businesses.
@@ -115,6 +133,8 @@ type Reports interface {
 
 // Keys remember the answers to requests with an Idempotency-Key.
 type Keys interface {
+	// Used tells what became of the request with a key.
+	Used(ctx context.Context, company, value string) (idempotency.Use, error)
 	Open(ctx context.Context, company, value, fingerprint string) (*idempotency.Key, *idempotency.Answer, error)
 	// Freeze stores an answer that no commit of a business has stored, and does
 	// nothing when there is one.

@@ -493,6 +493,31 @@ type EventFeed struct {
 	HasMore bool `json:"hasMore"`
 }
 
+// EventKind What happened.
+type EventKind = string
+
+// IdempotencyUse defines model for IdempotencyUse.
+type IdempotencyUse struct {
+	Key string `json:"key"`
+
+	// Status `RUNNING`: it was begun and has no answer yet. Send it again with the same key to get one.
+	Status string `json:"status"`
+
+	// Reference The id of what the request made before it was answered; for a purchase its `transactionId`.
+	Reference *string `json:"reference"`
+
+	// ResponseStatus The HTTP status of the answer.
+	ResponseStatus *int64 `json:"responseStatus"`
+
+	// Response The answer's body.
+	Response *json.RawMessage `json:"response"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
 // InFlightCheck defines model for InFlightCheck.
 type InFlightCheck struct {
 	// Clearing Money on its way by the book; naira.
@@ -1239,6 +1264,157 @@ type VtuTransactionPage struct {
 // VtuType defines model for VtuType.
 type VtuType = string
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	ID string `json:"id"`
+
+	// URL Examples: https://example.com/hooks/kobo
+	URL         string  `json:"url"`
+	Description *string `json:"description"`
+
+	// Events Empty for all.
+	Events []string `json:"events"`
+
+	// Status `FAILING`: a delivery was given up after 72 hours, and nothing has been taken since. It is still tried.
+	Status string `json:"status"`
+
+	// Secret What messages are verified with. Only in the answers that create and rotate it.
+	//
+	// Examples: whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
+	Secret *string `json:"secret,omitempty"`
+
+	// FailingSince The first failed attempt since the last that was taken.
+	FailingSince *string `json:"failingSince"`
+
+	// OldSecretUntil Until then the secret before the last rotation signs too.
+	OldSecretUntil *string `json:"oldSecretUntil"`
+
+	// Backlog What the endpoint has still to be told. Only when one webhook is fetched.
+	Backlog *WebhookBacklog `json:"backlog,omitempty"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	UpdatedAt Instant `json:"updatedAt"`
+}
+
+// WebhookBacklog What the endpoint has still to be told. Only when one webhook is fetched.
+type WebhookBacklog struct {
+	// Sequence The last event it was sent.
+	Sequence int64 `json:"sequence"`
+
+	// Behind Events after that.
+	Behind int64 `json:"behind"`
+
+	// Retrying Deliveries that failed and are tried again.
+	Retrying int64 `json:"retrying"`
+
+	// Failed Deliveries that were given up.
+	Failed int64 `json:"failed"`
+}
+
+// WebhookDelivery defines model for WebhookDelivery.
+type WebhookDelivery struct {
+	ID        string `json:"id"`
+	WebhookID string `json:"webhookId"`
+
+	// EventID The event's `id`; the header `webhook-id`.
+	EventID string `json:"eventId"`
+
+	// Event Examples: vtu.success
+	Event string `json:"event"`
+
+	// Sequence The event's; 0 for a test.
+	Sequence int64 `json:"sequence"`
+
+	// Status `PENDING` is tried again, `FAILED` is not.
+	Status   string `json:"status"`
+	Attempts int64  `json:"attempts"`
+
+	// ResponseStatus The HTTP status of the last answer.
+	ResponseStatus *int64 `json:"responseStatus"`
+
+	// LatencyMs How long the last attempt took.
+	LatencyMs *int64 `json:"latencyMs"`
+
+	// Response How the last answer's body began.
+	Response *string `json:"response"`
+
+	// Error Why the last attempt does not count as taken.
+	Error         *string `json:"error"`
+	NextAttemptAt *string `json:"nextAttemptAt"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	UpdatedAt Instant `json:"updatedAt"`
+}
+
+// WebhookDeliveryPage defines model for WebhookDeliveryPage.
+type WebhookDeliveryPage struct {
+	Data []WebhookDelivery `json:"data"`
+	Meta ListMeta          `json:"meta"`
+}
+
+// WebhookReplay defines model for WebhookReplay.
+type WebhookReplay struct {
+	WebhookID string `json:"webhookId"`
+	From      int64  `json:"from"`
+	To        int64  `json:"to"`
+
+	// RequestedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	RequestedAt Instant `json:"requestedAt"`
+}
+
+// WebhookReplayRequest defines model for WebhookReplayRequest.
+type WebhookReplayRequest struct {
+	// From The first event: its sequence, or an instant or day.
+	From any `json:"from"`
+
+	// To The last event, likewise.
+	To any `json:"to"`
+}
+
+// WebhookRequest defines model for WebhookRequest.
+type WebhookRequest struct {
+	// URL Where to post. Public and https.
+	URL string `json:"url"`
+
+	// Description For yourself.
+	Description *string `json:"description,omitempty"`
+
+	// Events The events it is to hear of; empty or left out for all.
+	Events *[]string `json:"events,omitempty"`
+	Active *bool     `json:"active,omitempty"`
+}
+
+// WebhookUpdate defines model for WebhookUpdate.
+type WebhookUpdate struct {
+	// URL Where to post. Public and https.
+	URL *string `json:"url,omitempty"`
+
+	// Description For yourself.
+	Description *string `json:"description,omitempty"`
+
+	// Events The events it is to hear of; empty for all.
+	Events *[]string `json:"events,omitempty"`
+
+	// Active False to send nothing for the time being.
+	Active *bool `json:"active,omitempty"`
+}
+
 // CryptoNetworkID defines model for CryptoNetworkId.
 type CryptoNetworkID = string
 
@@ -1558,6 +1734,66 @@ type VerifyEntityParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ResendWebhookDeliveryParams defines parameters for ResendWebhookDelivery.
+type ResendWebhookDeliveryParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdateWebhookParams defines parameters for UpdateWebhook.
+type UpdateWebhookParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
+type ListWebhookDeliveriesParams struct {
+	// Page Which page; zero, negative or text is the first.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// Status Only deliveries in this state.
+	Status string `form:"status,omitempty" json:"status,omitempty"`
+}
+
+// ReplayWebhookParams defines parameters for ReplayWebhook.
+type ReplayWebhookParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
+type RotateWebhookSecretParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// TestWebhookParams defines parameters for TestWebhook.
+type TestWebhookParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // RefreshAccessTokenJSONRequestBody defines body for RefreshAccessToken for application/json ContentType.
 type RefreshAccessTokenJSONRequestBody = RefreshRequest
 
@@ -1611,6 +1847,15 @@ type PurchaseUtilityJSONRequestBody = UtilityPurchase
 
 // VerifyEntityJSONRequestBody defines body for VerifyEntity for application/json ContentType.
 type VerifyEntityJSONRequestBody = EntityQuery
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = WebhookRequest
+
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookUpdate
+
+// ReplayWebhookJSONRequestBody defines body for ReplayWebhook for application/json ContentType.
+type ReplayWebhookJSONRequestBody = WebhookReplayRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -1668,6 +1913,9 @@ type ServerInterface interface {
 	// FindEvent Fetch an event
 	// (GET /api/v1/events/{id})
 	FindEvent(w http.ResponseWriter, r *http.Request, id string)
+	// FindIdempotencyKey Look an Idempotency-Key up
+	// (GET /api/v1/idempotency/{key})
+	FindIdempotencyKey(w http.ResponseWriter, r *http.Request, key string)
 	// CheckIntegrity Check your book
 	// (GET /api/v1/integrity)
 	CheckIntegrity(w http.ResponseWriter, r *http.Request)
@@ -1749,6 +1997,36 @@ type ServerInterface interface {
 	// VerifyEntity Verify a smartcard or a meter
 	// (POST /api/v1/vtu/verify-entity)
 	VerifyEntity(w http.ResponseWriter, r *http.Request, params VerifyEntityParams)
+	// ListWebhooks List webhooks
+	// (GET /api/v1/webhooks)
+	ListWebhooks(w http.ResponseWriter, r *http.Request)
+	// CreateWebhook Add a webhook
+	// (POST /api/v1/webhooks)
+	CreateWebhook(w http.ResponseWriter, r *http.Request, params CreateWebhookParams)
+	// ResendWebhookDelivery Send a delivery again
+	// (POST /api/v1/webhooks/deliveries/{id}/resend)
+	ResendWebhookDelivery(w http.ResponseWriter, r *http.Request, id string, params ResendWebhookDeliveryParams)
+	// DeleteWebhook Delete a webhook
+	// (DELETE /api/v1/webhooks/{id})
+	DeleteWebhook(w http.ResponseWriter, r *http.Request, id string)
+	// FindWebhook Fetch a webhook
+	// (GET /api/v1/webhooks/{id})
+	FindWebhook(w http.ResponseWriter, r *http.Request, id string)
+	// UpdateWebhook Change a webhook
+	// (POST /api/v1/webhooks/{id})
+	UpdateWebhook(w http.ResponseWriter, r *http.Request, id string, params UpdateWebhookParams)
+	// ListWebhookDeliveries List deliveries
+	// (GET /api/v1/webhooks/{id}/deliveries)
+	ListWebhookDeliveries(w http.ResponseWriter, r *http.Request, id string, params ListWebhookDeliveriesParams)
+	// ReplayWebhook Send a part of the feed again
+	// (POST /api/v1/webhooks/{id}/replay)
+	ReplayWebhook(w http.ResponseWriter, r *http.Request, id string, params ReplayWebhookParams)
+	// RotateWebhookSecret Change the secret
+	// (POST /api/v1/webhooks/{id}/rotate-secret)
+	RotateWebhookSecret(w http.ResponseWriter, r *http.Request, id string, params RotateWebhookSecretParams)
+	// TestWebhook Try a webhook out
+	// (POST /api/v1/webhooks/{id}/test)
+	TestWebhook(w http.ResponseWriter, r *http.Request, id string, params TestWebhookParams)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -2530,6 +2808,32 @@ func (siw *ServerInterfaceWrapper) FindEvent(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindEvent(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindIdempotencyKey operation middleware
+func (siw *ServerInterfaceWrapper) FindIdempotencyKey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "key" -------------
+	var key string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "key", r.PathValue("key"), &key, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "key", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindIdempotencyKey(w, r, key)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3664,6 +3968,431 @@ func (siw *ServerInterfaceWrapper) VerifyEntity(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ListWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListWebhooks(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) CreateWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateWebhook(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResendWebhookDelivery operation middleware
+func (siw *ServerInterfaceWrapper) ResendWebhookDelivery(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResendWebhookDeliveryParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResendWebhookDelivery(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteWebhook operation middleware
+func (siw *ServerInterfaceWrapper) DeleteWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteWebhook(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindWebhook operation middleware
+func (siw *ServerInterfaceWrapper) FindWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindWebhook(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UpdateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) UpdateWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateWebhookParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UpdateWebhook(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListWebhookDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhookDeliveries(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhookDeliveriesParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListWebhookDeliveries(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplayWebhook operation middleware
+func (siw *ServerInterfaceWrapper) ReplayWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReplayWebhookParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplayWebhook(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RotateWebhookSecret operation middleware
+func (siw *ServerInterfaceWrapper) RotateWebhookSecret(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RotateWebhookSecretParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RotateWebhookSecret(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// TestWebhook operation middleware
+func (siw *ServerInterfaceWrapper) TestWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TestWebhookParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TestWebhook(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 type UnescapedCookieParamError struct {
 	ParamName string
 	Err       error
@@ -3802,6 +4531,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/customer/resend-otp", wrapper.ResendCustomerOtp)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/events", wrapper.ListEvents)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/events/{id}", wrapper.FindEvent)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/idempotency/{key}", wrapper.FindIdempotencyKey)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/integrity", wrapper.CheckIntegrity)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes", wrapper.ListOutcomes)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes/{reference}", wrapper.FindOutcome)
@@ -3829,6 +4559,16 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/transaction/{transactionId}", wrapper.FindVtuTransaction)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/transactions", wrapper.ListVtuTransactions)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/vtu/verify-entity", wrapper.VerifyEntity)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks", wrapper.ListWebhooks)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks", wrapper.CreateWebhook)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/webhooks/{id}", wrapper.DeleteWebhook)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks/{id}", wrapper.FindWebhook)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}", wrapper.UpdateWebhook)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks/{id}/deliveries", wrapper.ListWebhookDeliveries)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/replay", wrapper.ReplayWebhook)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/rotate-secret", wrapper.RotateWebhookSecret)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/test", wrapper.TestWebhook)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/deliveries/{id}/resend", wrapper.ResendWebhookDelivery)
 
 	return m
 }
@@ -4280,6 +5020,31 @@ type FindEvent200JSONResponse struct {
 }
 
 func (response FindEvent200JSONResponse) VisitFindEventResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindIdempotencyKeyRequestObject struct {
+	Key string `json:"key"`
+}
+
+type FindIdempotencyKeyResponseObject interface {
+	VisitFindIdempotencyKeyResponse(w http.ResponseWriter) error
+}
+
+type FindIdempotencyKey200JSONResponse struct {
+	Status SuccessStatus  `json:"status"`
+	Data   IdempotencyUse `json:"data"`
+}
+
+func (response FindIdempotencyKey200JSONResponse) VisitFindIdempotencyKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -5021,6 +5786,266 @@ func (response VerifyEntity200JSONResponse) VisitVerifyEntityResponse(w http.Res
 	return err
 }
 
+type ListWebhooksRequestObject struct {
+}
+
+type ListWebhooksResponseObject interface {
+	VisitListWebhooksResponse(w http.ResponseWriter) error
+}
+
+type ListWebhooks200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   []Webhook     `json:"data"`
+}
+
+func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookRequestObject struct {
+	Params CreateWebhookParams
+	Body   *CreateWebhookJSONRequestBody
+}
+
+type CreateWebhookResponseObject interface {
+	VisitCreateWebhookResponse(w http.ResponseWriter) error
+}
+
+type CreateWebhook200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   Webhook       `json:"data"`
+}
+
+func (response CreateWebhook200JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResendWebhookDeliveryRequestObject struct {
+	ID     string `json:"id"`
+	Params ResendWebhookDeliveryParams
+}
+
+type ResendWebhookDeliveryResponseObject interface {
+	VisitResendWebhookDeliveryResponse(w http.ResponseWriter) error
+}
+
+type ResendWebhookDelivery200JSONResponse struct {
+	Status SuccessStatus   `json:"status"`
+	Data   WebhookDelivery `json:"data"`
+}
+
+func (response ResendWebhookDelivery200JSONResponse) VisitResendWebhookDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhookRequestObject struct {
+	ID string `json:"id"`
+}
+
+type DeleteWebhookResponseObject interface {
+	VisitDeleteWebhookResponse(w http.ResponseWriter) error
+}
+
+type DeleteWebhook200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+
+	// Message Examples: Webhook deleted
+	Message string `json:"message"`
+}
+
+func (response DeleteWebhook200JSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindWebhookRequestObject struct {
+	ID string `json:"id"`
+}
+
+type FindWebhookResponseObject interface {
+	VisitFindWebhookResponse(w http.ResponseWriter) error
+}
+
+type FindWebhook200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   Webhook       `json:"data"`
+}
+
+func (response FindWebhook200JSONResponse) VisitFindWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWebhookRequestObject struct {
+	ID     string `json:"id"`
+	Params UpdateWebhookParams
+	Body   *UpdateWebhookJSONRequestBody
+}
+
+type UpdateWebhookResponseObject interface {
+	VisitUpdateWebhookResponse(w http.ResponseWriter) error
+}
+
+type UpdateWebhook200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   Webhook       `json:"data"`
+}
+
+func (response UpdateWebhook200JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhookDeliveriesRequestObject struct {
+	ID     string `json:"id"`
+	Params ListWebhookDeliveriesParams
+}
+
+type ListWebhookDeliveriesResponseObject interface {
+	VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error
+}
+
+type ListWebhookDeliveries200JSONResponse struct {
+	Status SuccessStatus       `json:"status"`
+	Data   WebhookDeliveryPage `json:"data"`
+}
+
+func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplayWebhookRequestObject struct {
+	ID     string `json:"id"`
+	Params ReplayWebhookParams
+	Body   *ReplayWebhookJSONRequestBody
+}
+
+type ReplayWebhookResponseObject interface {
+	VisitReplayWebhookResponse(w http.ResponseWriter) error
+}
+
+type ReplayWebhook200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   WebhookReplay `json:"data"`
+}
+
+func (response ReplayWebhook200JSONResponse) VisitReplayWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecretRequestObject struct {
+	ID     string `json:"id"`
+	Params RotateWebhookSecretParams
+}
+
+type RotateWebhookSecretResponseObject interface {
+	VisitRotateWebhookSecretResponse(w http.ResponseWriter) error
+}
+
+type RotateWebhookSecret200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   Webhook       `json:"data"`
+}
+
+func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestWebhookRequestObject struct {
+	ID     string `json:"id"`
+	Params TestWebhookParams
+}
+
+type TestWebhookResponseObject interface {
+	VisitTestWebhookResponse(w http.ResponseWriter) error
+}
+
+type TestWebhook200JSONResponse struct {
+	Status SuccessStatus   `json:"status"`
+	Data   WebhookDelivery `json:"data"`
+}
+
+func (response TestWebhook200JSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GenerateToken Get tokens for an API key
@@ -5077,6 +6102,9 @@ type StrictServerInterface interface {
 	// FindEvent Fetch an event
 	// (GET /api/v1/events/{id})
 	FindEvent(ctx context.Context, request FindEventRequestObject) (FindEventResponseObject, error)
+	// FindIdempotencyKey Look an Idempotency-Key up
+	// (GET /api/v1/idempotency/{key})
+	FindIdempotencyKey(ctx context.Context, request FindIdempotencyKeyRequestObject) (FindIdempotencyKeyResponseObject, error)
 	// CheckIntegrity Check your book
 	// (GET /api/v1/integrity)
 	CheckIntegrity(ctx context.Context, request CheckIntegrityRequestObject) (CheckIntegrityResponseObject, error)
@@ -5158,6 +6186,36 @@ type StrictServerInterface interface {
 	// VerifyEntity Verify a smartcard or a meter
 	// (POST /api/v1/vtu/verify-entity)
 	VerifyEntity(ctx context.Context, request VerifyEntityRequestObject) (VerifyEntityResponseObject, error)
+	// ListWebhooks List webhooks
+	// (GET /api/v1/webhooks)
+	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
+	// CreateWebhook Add a webhook
+	// (POST /api/v1/webhooks)
+	CreateWebhook(ctx context.Context, request CreateWebhookRequestObject) (CreateWebhookResponseObject, error)
+	// ResendWebhookDelivery Send a delivery again
+	// (POST /api/v1/webhooks/deliveries/{id}/resend)
+	ResendWebhookDelivery(ctx context.Context, request ResendWebhookDeliveryRequestObject) (ResendWebhookDeliveryResponseObject, error)
+	// DeleteWebhook Delete a webhook
+	// (DELETE /api/v1/webhooks/{id})
+	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
+	// FindWebhook Fetch a webhook
+	// (GET /api/v1/webhooks/{id})
+	FindWebhook(ctx context.Context, request FindWebhookRequestObject) (FindWebhookResponseObject, error)
+	// UpdateWebhook Change a webhook
+	// (POST /api/v1/webhooks/{id})
+	UpdateWebhook(ctx context.Context, request UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error)
+	// ListWebhookDeliveries List deliveries
+	// (GET /api/v1/webhooks/{id}/deliveries)
+	ListWebhookDeliveries(ctx context.Context, request ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error)
+	// ReplayWebhook Send a part of the feed again
+	// (POST /api/v1/webhooks/{id}/replay)
+	ReplayWebhook(ctx context.Context, request ReplayWebhookRequestObject) (ReplayWebhookResponseObject, error)
+	// RotateWebhookSecret Change the secret
+	// (POST /api/v1/webhooks/{id}/rotate-secret)
+	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
+	// TestWebhook Try a webhook out
+	// (POST /api/v1/webhooks/{id}/test)
+	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error)
@@ -5722,6 +6780,32 @@ func (sh *strictHandler) FindEvent(w http.ResponseWriter, r *http.Request, id st
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindEventResponseObject); ok {
 		if err := validResponse.VisitFindEventResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindIdempotencyKey operation middleware
+func (sh *strictHandler) FindIdempotencyKey(w http.ResponseWriter, r *http.Request, key string) {
+	var request FindIdempotencyKeyRequestObject
+
+	request.Key = key
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindIdempotencyKey(ctx, request.(FindIdempotencyKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindIdempotencyKey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindIdempotencyKeyResponseObject); ok {
+		if err := validResponse.VisitFindIdempotencyKeyResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -6482,6 +7566,291 @@ func (sh *strictHandler) VerifyEntity(w http.ResponseWriter, r *http.Request, pa
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(VerifyEntityResponseObject); ok {
 		if err := validResponse.VisitVerifyEntityResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWebhooks operation middleware
+func (sh *strictHandler) ListWebhooks(w http.ResponseWriter, r *http.Request) {
+	var request ListWebhooksRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhooks(ctx, request.(ListWebhooksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhooks")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListWebhooksResponseObject); ok {
+		if err := validResponse.VisitListWebhooksResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateWebhook operation middleware
+func (sh *strictHandler) CreateWebhook(w http.ResponseWriter, r *http.Request, params CreateWebhookParams) {
+	var request CreateWebhookRequestObject
+
+	request.Params = params
+
+	var body CreateWebhookJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateWebhook(ctx, request.(CreateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateWebhookResponseObject); ok {
+		if err := validResponse.VisitCreateWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResendWebhookDelivery operation middleware
+func (sh *strictHandler) ResendWebhookDelivery(w http.ResponseWriter, r *http.Request, id string, params ResendWebhookDeliveryParams) {
+	var request ResendWebhookDeliveryRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ResendWebhookDelivery(ctx, request.(ResendWebhookDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResendWebhookDelivery")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ResendWebhookDeliveryResponseObject); ok {
+		if err := validResponse.VisitResendWebhookDeliveryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteWebhook operation middleware
+func (sh *strictHandler) DeleteWebhook(w http.ResponseWriter, r *http.Request, id string) {
+	var request DeleteWebhookRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteWebhook(ctx, request.(DeleteWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteWebhookResponseObject); ok {
+		if err := validResponse.VisitDeleteWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindWebhook operation middleware
+func (sh *strictHandler) FindWebhook(w http.ResponseWriter, r *http.Request, id string) {
+	var request FindWebhookRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindWebhook(ctx, request.(FindWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindWebhookResponseObject); ok {
+		if err := validResponse.VisitFindWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateWebhook operation middleware
+func (sh *strictHandler) UpdateWebhook(w http.ResponseWriter, r *http.Request, id string, params UpdateWebhookParams) {
+	var request UpdateWebhookRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body UpdateWebhookJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateWebhook(ctx, request.(UpdateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UpdateWebhookResponseObject); ok {
+		if err := validResponse.VisitUpdateWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWebhookDeliveries operation middleware
+func (sh *strictHandler) ListWebhookDeliveries(w http.ResponseWriter, r *http.Request, id string, params ListWebhookDeliveriesParams) {
+	var request ListWebhookDeliveriesRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhookDeliveries(ctx, request.(ListWebhookDeliveriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhookDeliveries")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListWebhookDeliveriesResponseObject); ok {
+		if err := validResponse.VisitListWebhookDeliveriesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReplayWebhook operation middleware
+func (sh *strictHandler) ReplayWebhook(w http.ResponseWriter, r *http.Request, id string, params ReplayWebhookParams) {
+	var request ReplayWebhookRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body ReplayWebhookJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplayWebhook(ctx, request.(ReplayWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplayWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ReplayWebhookResponseObject); ok {
+		if err := validResponse.VisitReplayWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RotateWebhookSecret operation middleware
+func (sh *strictHandler) RotateWebhookSecret(w http.ResponseWriter, r *http.Request, id string, params RotateWebhookSecretParams) {
+	var request RotateWebhookSecretRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RotateWebhookSecret(ctx, request.(RotateWebhookSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RotateWebhookSecret")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RotateWebhookSecretResponseObject); ok {
+		if err := validResponse.VisitRotateWebhookSecretResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TestWebhook operation middleware
+func (sh *strictHandler) TestWebhook(w http.ResponseWriter, r *http.Request, id string, params TestWebhookParams) {
+	var request TestWebhookRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.TestWebhook(ctx, request.(TestWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(TestWebhookResponseObject); ok {
+		if err := validResponse.VisitTestWebhookResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -36,6 +36,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // world is the edge on real businesses and a real database, as in dev. Only the
@@ -80,13 +81,20 @@ func newWorld(t testing.TB) *world {
 	go func() { worker.Run(working); close(stopped) }()
 	t.Cleanup(func() { stop(); <-stopped })
 
+	events := event.NewService(d, book)
+	webhooks := webhook.New(webhook.Config{DB: d, Book: book, Events: events, Keys: keys, Clock: clk, Log: log, Loopback: true})
+	sent := make(chan struct{})
+	go func() { webhooks.Run(working); close(sent) }()
+	t.Cleanup(func() { stop(); <-sent })
+
 	w := &world{clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk}}
-	answers, person := idempotency.NewService(d, book, clk), &teller{bank: bank}
+	answers, person := idempotency.NewService(d, book, clk).Sealing(keys), &teller{bank: bank}
 	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
 	w.Config = api.Config{
 		Corporate: corporate.New(d, book, clk, log, identities, settlements, answers, person, ""),
 		Customers: customer.New(d, book, clk, log, identities, settlements, answers, person, ""),
-		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Events: event.NewService(d, book), Reports: report.New(d, clk),
+		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
+		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log,
 		Health: answer("alive"), Ready: answer("ready"), Metrics: answer("# no figures\n"),
 		Mounts: map[string]http.Handler{

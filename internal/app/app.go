@@ -36,6 +36,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // App is one running program: every business on one database.
@@ -53,6 +54,7 @@ type App struct {
 	Operations  *operation.Service
 	Payouts     *payout.Service
 	Events      *event.Service
+	Webhooks    *webhook.Service
 	Keys        *idempotency.Service
 	Shop        *vtu.Shop
 	Crypto      *crypto.Service
@@ -121,7 +123,10 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
 	a.Events = event.NewService(a.DB, a.Book)
-	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock)
+	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock).Sealing(keys)
+	a.Webhooks = webhook.New(webhook.Config{
+		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.Mode == Sandbox,
+	})
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
 	a.Inbox = a.newInbox(keys, p)
@@ -138,7 +143,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
 	if a.world != nil {
-		a.world.follow(a.Worker)
+		a.world.follow(a.Worker, a.Webhooks)
 	}
 }
 
@@ -165,7 +170,8 @@ func (a *App) Close() {
 func (a *App) Handler() (http.Handler, error) {
 	cfg := api.Config{
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
-		Clock: a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
+		Webhooks: a.Webhooks,
+		Clock:    a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
 			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,

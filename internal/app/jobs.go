@@ -29,6 +29,7 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	a.Book.Committed(func([]string) { a.Worker.Wake() })
 	all.Go(func() { a.Worker.Run(ctx) })
+	all.Go(func() { a.Webhooks.Run(ctx) })
 	all.Go(func() { a.syncLists(ctx) })
 	all.Go(func() { a.Crypto.Follow(ctx) })
 	if a.world != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 	"github.com/kobo-waas/kobo/internal/provider/vtpass"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // world is what sandbox mode has instead of real providers: a server on
@@ -70,13 +71,17 @@ func (w *world) callBack(listening net.Addr, path string) error {
 // settle is how long a move of the clock waits for what it made due.
 const settle = 3 * time.Second
 
-// follow has the worker do what becomes due when the clock is moved, before the
-// one who moved it gets an answer.
-func (w *world) follow(worker *job.Worker) {
+// follow has the worker and the sender do what becomes due when the clock is
+// moved, before the one who moved it gets an answer.
+func (w *world) follow(worker *job.Worker, sender *webhook.Service) {
 	w.sandbox.OnAdvance(func(ctx context.Context, _ time.Duration) error {
 		ctx, cancel := context.WithTimeout(ctx, settle)
 		defer cancel()
-		if err := worker.Settled(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		err := worker.Settled(ctx)
+		if err == nil {
+			err = sender.Settled(ctx)
+		}
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 		return nil

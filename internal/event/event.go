@@ -121,6 +121,27 @@ func (s *Service) Find(ctx context.Context, company, eventID string) (Event, err
 	return e, err
 }
 
+// Since is the number of a company's first event at an instant or after it; one
+// more than there are when there is none. Numbers and instants grow together, so
+// it is looked for by halves.
+func (s *Service) Since(ctx context.Context, company string, at time.Time) (int64, error) {
+	head, err := s.book.Head(ctx, company)
+	low, high := int64(1), head+1
+	for err == nil && low < high {
+		middle := (low + high) / 2
+		var page []Event
+		if page, err = s.page(ctx, company, middle-1, 1); err != nil || len(page) == 0 {
+			break
+		}
+		if page[0].CreatedAt.Before(at) {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, err
+}
+
 // other is how often a waiting reader looks for events that another process
 // committed; those of this process wake it at once.
 const other = 75 * time.Millisecond

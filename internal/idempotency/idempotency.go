@@ -10,18 +10,22 @@ package idempotency
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // Answer is what was sent: the status and the body, to the byte.
 type Answer struct {
 	Status int
 	Body   []byte
+	// Secret says that the body shows a secret: it is kept sealed.
+	Secret bool
 }
 
 var inFlight = fault.New(fault.Conflict, "Duplicate request in flight")
@@ -33,6 +37,7 @@ type Key struct {
 	subject                     string
 	now                         time.Time
 	render                      func(result any, err error) Answer
+	seal                        func(body []byte) string
 }
 
 // Service keeps the keys of all companies.
@@ -40,11 +45,69 @@ type Service struct {
 	db    *db.DB
 	book  *ledger.Book
 	clock clock.Clock
+	keys  *secret.Keyring
 }
 
 // NewService keeps keys in the book's database.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
 	return &Service{db: d, book: book, clock: c}
+}
+
+// Sealing gives the service what it seals answers with that show a secret.
+// Without it there must be none.
+func (s *Service) Sealing(keys *secret.Keyring) *Service {
+	s.keys = keys
+	return s
+}
+
+// sealed begins a body that is kept sealed; no JSON text begins so.
+const (
+	sealed   = "sealed:"
+	sealedAs = "idempotency_key.body"
+)
+
+func (s *Service) sealFor(company string) func(body []byte) string {
+	return func(body []byte) string {
+		text, err := s.keys.Seal(company, sealedAs, string(body))
+		if err != nil {
+			panic("idempotency: " + err.Error()) // only without a key
+		}
+		return sealed + text
+	}
+}
+
+// answer is the stored answer of a row.
+func (s *Service) answer(company string, r row) (*Answer, error) {
+	text, secret := strings.CutPrefix(r.body, sealed)
+	if !secret {
+		return &Answer{Status: int(r.status), Body: []byte(r.body)}, nil
+	}
+	body, err := s.keys.Open(company, sealedAs, text)
+	return &Answer{Status: int(r.status), Body: []byte(body.Reveal()), Secret: true}, err
+}
+
+// Use is what is known of a key that was used.
+type Use struct {
+	Value     string
+	Subject   string  // the id of what the request made; "" when there is none
+	Answer    *Answer // nil while the request is running
+	CreatedAt time.Time
+}
+
+// Used tells what became of the request with a key.
+func (s *Service) Used(ctx context.Context, company, value string) (Use, error) {
+	r, err := s.find(ctx, company, value)
+	if errors.Is(err, db.ErrNone) {
+		return Use{}, fault.New(fault.Missing, "Idempotency-Key not found")
+	}
+	if err != nil {
+		return Use{}, err
+	}
+	u := Use{Value: value, Subject: r.subject, CreatedAt: r.createdAt}
+	if r.state == done {
+		u.Answer, err = s.answer(company, r)
+	}
+	return u, err
 }
 
 // Open begins a request with a key. It returns the stored answer if there is
@@ -53,7 +116,7 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
 // through the request.
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
 	now := s.clock.Now()
-	key := &Key{company: company, value: value, fingerprint: fingerprint, now: now}
+	key := &Key{company: company, value: value, fingerprint: fingerprint, now: now, seal: s.sealFor(company)}
 	row, err := s.find(ctx, company, value)
 	switch {
 	case errors.Is(err, db.ErrNone):
@@ -63,7 +126,8 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	case row.fingerprint != fingerprint:
 		return nil, nil, fault.New(fault.Mismatch, "Idempotency-Key was already used with a different request")
 	case row.state == done:
-		return nil, &Answer{Status: int(row.status), Body: []byte(row.body)}, nil
+		answer, err := s.answer(company, row)
+		return nil, answer, err
 	case now.Before(row.runningUntil):
 		return nil, nil, inFlight
 	}
@@ -113,8 +177,16 @@ func (k *Key) Done(result any, err error) []ledger.Move {
 	a := k.render(result, err)
 	return []ledger.Move{{
 		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: done,
-		Set: []ledger.Change{{Column: "status", Value: int64(a.Status)}, {Column: "body", Value: string(a.Body)}},
+		Set: []ledger.Change{{Column: "status", Value: int64(a.Status)}, {Column: "body", Value: k.body(a)}},
 	}}
+}
+
+// body is an answer's body as it is kept.
+func (k *Key) body(a Answer) string {
+	if a.Secret {
+		return k.seal(a.Body)
+	}
+	return string(a.Body)
 }
 
 // Finish stores the answer to a Running request in a unit of its own, for when

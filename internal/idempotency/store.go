@@ -31,23 +31,23 @@ var table = &db.Table{
 func (k *Key) record(state, subject string, until time.Time, a Answer) []db.Record {
 	return []db.Record{{Table: table, Values: []any{
 		k.company, k.value, k.fingerprint, state, subject,
-		clock.Micros(until), int64(a.Status), string(a.Body), clock.Micros(k.now),
+		clock.Micros(until), int64(a.Status), k.body(a), clock.Micros(k.now),
 	}}}
 }
 
 type row struct {
 	fingerprint, state, subject, body string
 	status                            int64
-	runningUntil                      time.Time
+	runningUntil, createdAt           time.Time
 }
 
 func (s *Service) find(ctx context.Context, company, value string) (row, error) {
 	return db.One(ctx, s.db, func(sc db.Scanner) (row, error) {
 		var r row
-		var until int64
-		err := sc.Scan(&r.fingerprint, &r.state, &r.subject, &r.body, &r.status, &until)
-		r.runningUntil = clock.Time(until)
+		var until, created int64
+		err := sc.Scan(&r.fingerprint, &r.state, &r.subject, &r.body, &r.status, &until, &created)
+		r.runningUntil, r.createdAt = clock.Time(until), clock.Time(created)
 		return r, err
-	}, `SELECT fingerprint, state, subject, body, status, running_until FROM idempotency_key
+	}, `SELECT fingerprint, state, subject, body, status, running_until, created_at FROM idempotency_key
 		WHERE company_id = $1 AND value = $2`, company, value)
 }

@@ -80,7 +80,7 @@ func (g guard) check(ctx context.Context, address string) error {
 	case u.Scheme == "http" && g.loopback && g.onThisMachine(ctx, host):
 		return nil
 	case u.Scheme != "https":
-		return refused("The url must begin with https://")
+		return refused("The url must be https")
 	}
 	return g.checkHost(ctx, host)
 }

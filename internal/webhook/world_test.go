@@ -221,7 +221,9 @@ func (r *receiver) sequences() string {
 	return fmt.Sprint(out)
 }
 
-func fail(w http.ResponseWriter, _ received) { http.Error(w, "not today", http.StatusInternalServerError) }
+func fail(w http.ResponseWriter, _ received) {
+	http.Error(w, "not today", http.StatusInternalServerError)
+}
 
 // eventually waits for something that happens beside the test.
 func eventually(t testing.TB, what string, is func() bool) {

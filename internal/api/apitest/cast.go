@@ -1,7 +1,10 @@
 package apitest
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,10 +32,11 @@ type Stage struct {
 //     while changes were requested and is now SUBMITTED
 //   - off_reference, off_key, off_access, off_refresh: an approved company that got tokens
 //     and was then switched off
+//   - hook_url: a company's server that takes what it is sent, but nothing below /no
 func (s Stage) Cast(t testing.TB, reference string) map[string]string {
 	t.Helper()
 	by := operator.Local("transcripts")
-	v := map[string]string{}
+	v := map[string]string{"hook_url": hook(t)}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -76,4 +80,17 @@ func (s Stage) move(t testing.TB, reference string, path ...company.KYB) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func hook(t testing.TB) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/no") {
+			http.Error(w, "no thanks", http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }

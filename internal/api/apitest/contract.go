@@ -101,5 +101,8 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	if err := openapi3filter.ValidateResponse(r.Context(), input); err != nil {
 		return fmt.Errorf("against the contract: %w", err)
 	}
+	if id := route.Operation.OperationID; status == http.StatusOK && (id == "listEvents" || id == "findEvent") {
+		return c.checkEvents(body)
+	}
 	return nil
 }

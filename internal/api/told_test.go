@@ -1,0 +1,137 @@
+package api_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/kobo-waas/kobo/internal/api"
+)
+
+// document is the contract as a reader that is not ours sees it.
+func document(t testing.TB) *openapi3.T {
+	t.Helper()
+	text, err := api.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// movesNothing are the operations that neither create nor move anything, each
+// with the reason why it needs no Idempotency-Key.
+var movesNothing = map[string]string{
+	"generateToken":      "a second pair of tokens replaces the first, which the contract says",
+	"refreshAccessToken": "a second access token is as good as the first",
+}
+
+// Every POST takes an Idempotency-Key: whoever adds one says x-idempotent, or
+// here why it moves nothing (completion.md §4.1).
+func TestEveryPOSTThatMovesSomethingTakesAKey(t *testing.T) {
+	known := contract(t).Operations()
+	for id := range movesNothing {
+		if !slices.Contains(known, id) {
+			t.Errorf("%s is on the list of those that move nothing, and is no operation", id)
+		}
+	}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			keyed := op.Extensions["x-idempotent"] == true
+			named := slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.Name == "Idempotency-Key" })
+			switch {
+			case method != "POST" && (keyed || named):
+				t.Errorf("%s %s takes an Idempotency-Key and is no POST", method, path)
+			case method != "POST":
+			case movesNothing[op.OperationID] != "":
+				if keyed {
+					t.Errorf("%s takes an Idempotency-Key, and is on the list of those that need none", op.OperationID)
+				}
+			case !keyed:
+				t.Errorf("POST %s (%s) creates or moves something: say x-idempotent: true, or in movesNothing why not", path, op.OperationID)
+			case !named:
+				t.Errorf("%s takes an Idempotency-Key and does not say so in its parameters", op.OperationID)
+			default:
+				for _, status := range []int{409, 422} {
+					if op.Responses.Status(status) == nil {
+						t.Errorf("%s takes an Idempotency-Key and has no answer %d", op.OperationID, status)
+					}
+				}
+			}
+		}
+	}
+}
+
+// kinds are the constants of package event that are kinds of events.
+func kinds(t testing.TB) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../event/event.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if d, ok := n.(*ast.GenDecl); ok && d.Tok != token.CONST {
+			return false
+		}
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			if text, err := strconv.Unquote(l.Value); err == nil && strings.Contains(text, ".") {
+				out = append(out, text)
+			}
+		}
+		return true
+	})
+	if len(out) == 0 {
+		t.Fatal("no kinds found: the search is broken")
+	}
+	return out
+}
+
+// Every kind of event has its payload in the contract, and can be asked for.
+func TestEveryKindOfEventIsInTheContract(t *testing.T) {
+	doc := document(t)
+	var choice []string
+	for _, k := range doc.Components.Schemas["EventKind"].Value.Enum {
+		choice = append(choice, k.(string))
+	}
+	have := kinds(t)
+	for _, kind := range have {
+		if !slices.Contains(choice, kind) {
+			t.Errorf("%s: a webhook cannot ask for it (EventKind)", kind)
+		}
+		if doc.Webhooks[kind] == nil {
+			t.Errorf("%s: the section webhooks does not say what it carries", kind)
+		}
+	}
+	for kind := range doc.Webhooks {
+		if !slices.Contains(have, kind) {
+			t.Errorf("%s is in the section webhooks, and is no kind of package event", kind)
+		}
+	}
+}
+
+// The check of events that the transcripts make finds what is wrong.
+func TestAnEventIsHeldAgainstItsKind(t *testing.T) {
+	c := contract(t)
+	const frame = `{"id":"a","sequence":1,"createdAt":"2030-01-02T03:04:05.678Z","companyId":"c","event":`
+	for text, fits := range map[string]bool{
+		frame + `"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED"}}`:         true,
+		frame + `"kyb.changed","data":{"companyId":"c"}}`:                                false,
+		frame + `"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED","x":"y"}}`: false,
+		frame + `"kyb.lost","data":{}}`:                                                  false,
+		`{"event":"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED"}}`:        false,
+	} {
+		if err := c.CheckEvent([]byte(text)); (err == nil) != fits {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
