@@ -60,6 +60,8 @@ var tenantless = map[string]string{
 	"crypto_directory": "whose an address is, for a movement that names only the address",
 	"crypto_cursor":    "how far a chain was read is the same for all companies",
 
+	"card_directory": "whose a card is, for a notice that names only the issuer's card",
+
 	"operator_key":         "operators belong to no company",
 	"settlement_number":    "the allocator of account numbers, which are unique in the whole installation",
 	"settlement_directory": "whose a bank account is, for a credit that names only the account",

@@ -49,6 +49,11 @@ const (
 	CryptoWithdrawalCompleted = "crypto.withdrawal_completed"
 	CryptoWithdrawalFailed    = "crypto.withdrawal_failed"
 
+	CardGenerated      = "card.generated"
+	CardFundingPending = "card.funding_pending"
+	CardFunded         = "card.funded"
+	CardFundingFailed  = "card.funding_failed"
+
 	// SettlementCredit is ours beyond that list: money came straight into a
 	// settlement account's own bank account.
 	SettlementCredit = "settlement.credit"

@@ -1,0 +1,335 @@
+package card
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Kind is the kind of operation a funding is.
+const Kind = "card"
+
+// Funding is money for a card, with all that is known of it.
+type Funding struct {
+	Reference    string
+	CardID       string
+	Amount       money.Kobo
+	Status       operation.State
+	Refunded     bool
+	SettlementID int64
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+
+	message, provider string // the issuer's last words, and who it is
+}
+
+// MarshalJSON is the funding as GET /card/transaction shows it, which is what
+// its events carry. A test holds the two together.
+func (f Funding) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Reference    string     `json:"reference"`
+		CardID       string     `json:"cardId"`
+		Amount       money.Kobo `json:"amount"`
+		Status       string     `json:"status"`
+		Refunded     bool       `json:"refunded"`
+		SettlementID int64      `json:"settlementId"`
+		CreatedAt    string     `json:"createdAt"`
+		UpdatedAt    string     `json:"updatedAt"`
+	}{
+		f.Reference, f.CardID, f.Amount, string(f.Status), f.Refunded, f.SettlementID, clock.Text(f.CreatedAt), clock.Text(f.UpdatedAt),
+	})
+}
+
+// of is a funding and its operation, seen as one.
+func of(o operation.Operation, cardID string) Funding {
+	return Funding{
+		Reference: o.ID, CardID: cardID, Amount: o.Amount, Status: o.State, Refunded: o.Refunded(), SettlementID: o.SettlementID,
+		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, message: o.Message, provider: o.Provider,
+	}
+}
+
+// Order is money to put on a card.
+type Order struct {
+	Company string
+	CardID  string
+	Amount  money.Kobo
+	Key     *idempotency.Key // nil for none
+}
+
+var errShort = fault.New(fault.Refused, "Insufficient balance")
+
+// Confirming is the answer while nobody knows what became of a funding. It says
+// under which reference that will be known.
+func Confirming(reference string) *fault.Fault {
+	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.")
+	f.Extra = map[string]any{"data": map[string]string{"reference": reference}}
+	return f
+}
+
+// Declined is the answer to a funding that the issuer refused.
+func (s *Service) Declined(f Funding) *fault.Fault {
+	const end = ". Your balance has been refunded."
+	by := s.issuers[f.provider]
+	if by == nil || f.message == "" {
+		return fault.New(fault.Refused, "Card funding failed"+end)
+	}
+	return fault.New(fault.Refused, said(by, trimmed(f.message)).Message+end)
+}
+
+// trimmed is a sentence that another one follows.
+func trimmed(sentence string) string {
+	for sentence != "" && sentence[len(sentence)-1] == '.' {
+		sentence = sentence[:len(sentence)-1]
+	}
+	return sentence
+}
+
+// purse is the account that pays for fundings, the company's first active one,
+// and its balance. A company without one gets one, with nothing in it
+// (wallet-api.md, fund card).
+func (s *Service) purse(ctx context.Context, company string) (settlementID int64, balance money.Kobo, err error) {
+	a, err := s.settlements.Default(ctx, company)
+	if !fault.Is(err, fault.Missing) {
+		return a.ID, a.Balance, err
+	}
+	// Requests that arrive together must not each open one.
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	a, err = s.settlements.Default(ctx, company)
+	if fault.Is(err, fault.Missing) {
+		a, err = s.settlements.CreateOwn(ctx, company, "Main account", nil)
+	}
+	return a.ID, a.Balance, err
+}
+
+// plan is a funding that could be made.
+func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation, money.Kobo, error) {
+	c, err := s.find(ctx, o.Company, o.CardID)
+	if err != nil {
+		return c, operation.Operation{}, 0, err
+	}
+	if o.Amount <= 0 {
+		return c, operation.Operation{}, 0, fault.New(fault.Refused, `Invalid amount: "amount" must be greater than 0`)
+	}
+	if _, err := s.issuer(c.provider); err != nil {
+		return c, operation.Operation{}, 0, err
+	}
+	if c.account == "" {
+		if c, err = s.Find(ctx, o.Company, o.CardID); err != nil {
+			return c, operation.Operation{}, 0, err
+		}
+	}
+	id, balance, err := s.purse(ctx, o.Company)
+	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: id, Amount: o.Amount}, balance, err
+}
+
+// Fund puts money on a card. The funding that comes back may be PENDING: then the
+// money is debited and the outcome is being followed; or FAILED: then it is back.
+// Faults are Missing, Refused (nothing was debited now), Conflict and Unavailable.
+//
+// A request without a key is no different from its own repetition. So while an
+// earlier funding of the same card and amount is open it is taken for one, and
+// answered with the reference of the first (completion.md §4.2).
+func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
+	c, op, _, err := s.plan(ctx, o)
+	if err != nil {
+		return Funding{}, err
+	}
+	return s.fund(ctx, c, op, o.Key)
+}
+
+// load puts the first money on a new card, under the card's own id: once,
+// whoever does it.
+func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
+	f, err := s.Funding(ctx, c.Company, c.ID)
+	if !fault.Is(err, fault.Missing) {
+		return f, err
+	}
+	c, op, _, err := s.plan(ctx, Order{Company: c.Company, CardID: c.ID, Amount: c.load})
+	if err != nil {
+		return Funding{}, err
+	}
+	op.ID = c.ID
+	return s.fund(ctx, c, op, nil)
+}
+
+// fund goes the three steps.
+func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
+	for {
+		op = s.operations.Start(op)
+		u := s.operations.Unit(op, 0, "Card funding")
+		// The key first: a repeated request is told that it is at work.
+		u.Claims = append(key.Running(op.ID, op.CalledUntil), u.Claims...)
+		u.Tallies = []ledger.Tally{open(c.ID, op.Amount, 1, key == nil)}
+		u.Notes = append(u.Notes, fundingRecord(op, c.ID), event.New(op.Company, event.CardFundingPending, of(op, c.ID), op.CreatedAt))
+		err := s.book.Commit(ctx, u)
+		if err == nil {
+			return s.run(ctx, c, op, key)
+		}
+		if earlier, ok := operation.Earlier(err); ok {
+			return of(earlier, c.ID), nil
+		}
+		r := ledger.Refused(err)
+		switch {
+		case r != nil && r.Reason == ledger.Short:
+			return Funding{}, errShort
+		case r == nil || r.Reason != ledger.Over:
+			return Funding{}, idempotency.Taken(err)
+		}
+		reference, err := s.openFunding(ctx, op.Company, c.ID, op.Amount)
+		if err == nil {
+			return Funding{}, Confirming(reference)
+		}
+		if !errors.Is(err, db.ErrNone) {
+			return Funding{}, err
+		}
+		// It has been resolved in this very moment: this request is a new one.
+	}
+}
+
+func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
+	op, err := s.operations.Run(ctx, op,
+		func(ctx context.Context) provider.Answer {
+			return s.issuers[op.Provider].FundCard(ctx, funding(op, c))
+		},
+		func(after operation.Operation) operation.Paper {
+			return operation.Paper{Moves: key.Done(of(after, c.ID), nil)}
+		})
+	if err != nil {
+		// The issuer has been asked and what it said is not in the book: that is what
+		// PENDING means. The resolver will ask again.
+		s.log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
+	}
+	return of(op, c.ID), nil
+}
+
+func funding(o operation.Operation, c Card) provider.CardFunding {
+	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
+}
+
+// open counts the fundings of a card and an amount whose outcome is not known.
+// An alone one does not begin beside another.
+func open(cardID string, amount money.Kobo, add int64, alone bool) ledger.Tally {
+	t := ledger.Tally{Name: "card/" + cardID + "/" + amount.Decimal(), Add: add}
+	if alone {
+		t.Most = 1
+	}
+	return t
+}
+
+func route(o operation.Operation) operation.Route {
+	return operation.Route{
+		Settlement: settlement.LedgerAccount(o.SettlementID),
+		Clearing:   settlement.ClearingAccount(Kind),
+		Provider:   settlement.ProviderAccount(o.Provider),
+	}
+}
+
+// requery asks the issuer that was asked, and no other.
+func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
+	by, err := s.issuer(o.Provider)
+	if err != nil {
+		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
+	}
+	cardID, err := s.fundedCard(ctx, o.Company, o.ID)
+	if err != nil {
+		return provider.Answer{Code: "not_read", Message: "The funding could not be read"}
+	}
+	c, err := s.findCard(ctx, o.Company, cardID)
+	if err != nil {
+		return provider.Answer{Code: "not_read", Message: "The card could not be read"}
+	}
+	return by.RequeryFunding(ctx, funding(o, c))
+}
+
+// paper is what goes with an outcome: the event, and the room for another funding
+// of the same card and amount.
+func (s *Service) paper(ctx context.Context, o operation.Operation) (operation.Paper, error) {
+	cardID, err := s.fundedCard(ctx, o.Company, o.ID)
+	if err != nil {
+		return operation.Paper{}, err
+	}
+	kind := event.CardFunded
+	if o.Refunded() {
+		kind = event.CardFundingFailed
+	}
+	return operation.Paper{
+		Moves:   []ledger.Move{closed(o)},
+		Tallies: []ledger.Tally{open(cardID, o.Amount, -1, false)},
+		Notes:   []db.Record{event.New(o.Company, kind, of(o, cardID), o.UpdatedAt)},
+	}, nil
+}
+
+// Funding is a funding of the company by its reference.
+func (s *Service) Funding(ctx context.Context, company, reference string) (Funding, error) {
+	o, err := s.operations.Find(ctx, company, reference)
+	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
+		return Funding{}, fault.New(fault.Missing, "Card transaction not found")
+	}
+	if err != nil {
+		return Funding{}, err
+	}
+	cardID, err := s.fundedCard(ctx, company, reference)
+	return of(o, cardID), err
+}
+
+// Resume answers a request whose first try, under the same Idempotency-Key, was
+// cut off after it had begun: with the answer that try would have given, which
+// it stores.
+func (s *Service) Resume(ctx context.Context, company, reference string, key *idempotency.Key) (Funding, error) {
+	f, err := s.Funding(ctx, company, reference)
+	if err != nil {
+		return Funding{}, err
+	}
+	err = s.book.Commit(ctx, ledger.Unit{Company: company, Moves: key.Done(f, nil)})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		return Funding{}, fault.New(fault.Conflict, "Duplicate request in flight")
+	}
+	return f, err
+}
+
+// Preview is what a funding would come to.
+type Preview struct {
+	Amount       money.Kobo
+	Balance      money.Kobo // now
+	BalanceAfter money.Kobo // the same when it would be refused
+	Refusal      string     // what would refuse it; "" for nothing that is known now
+}
+
+// Preview says what Fund would do. It debits nothing and asks no issuer to pay,
+// so it cannot know what the issuer would say.
+func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
+	c, err := s.find(ctx, o.Company, o.CardID)
+	if err != nil {
+		return Preview{}, err
+	}
+	a, err := s.settlements.Default(ctx, o.Company)
+	if err != nil && !fault.Is(err, fault.Missing) {
+		return Preview{}, err
+	}
+	p := Preview{Amount: o.Amount, Balance: a.Balance, BalanceAfter: a.Balance}
+	reference, err := s.openFunding(ctx, o.Company, c.ID, o.Amount)
+	switch {
+	case err == nil && o.Key == nil:
+		p.Refusal = Confirming(reference).Message
+	case err != nil && !errors.Is(err, db.ErrNone):
+		return Preview{}, err
+	case a.Balance < o.Amount:
+		p.Refusal = errShort.Message
+	default:
+		p.BalanceAfter -= o.Amount
+	}
+	return p, nil
+}

@@ -1,0 +1,100 @@
+package card
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Pattern is where issuers send their notices, as net/http writes it. The inbox's
+// door has one element more in its path.
+const Pattern = "POST /callbacks/{provider}"
+
+// Path is the path of an issuer's notices. It is no secret: they carry a header
+// that is.
+func Path(issuer string) string { return "/callbacks/" + issuer }
+
+// longest is how many bytes a notice may have.
+const longest = 64 << 10
+
+// Door takes notices. A question that waits for an answer, whether a payment may
+// go through, is answered from the configuration alone, without a look into the
+// database: there is a second for it. Something that happened is written down
+// before it is acknowledged, and once.
+func (s *Service) Door() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("provider")
+		by := s.issuers[name]
+		if by == nil {
+			say(w, http.StatusNotFound, `{"status":"error","message":"Not found"}`)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longest))
+		var tooLarge *http.MaxBytesError
+		switch {
+		case errors.As(err, &tooLarge):
+			say(w, http.StatusRequestEntityTooLarge, `{"status":"error","message":"Request body is larger than 64 KiB"}`)
+			return
+		case err != nil:
+			say(w, http.StatusBadRequest, `{"status":"error","message":"The request was cut off"}`)
+			return
+		}
+		n, err := by.ParseCardNotice(r.Header, body)
+		if errors.Is(err, provider.ErrForged) {
+			say(w, http.StatusUnauthorized, `{"status":"error","message":"Unauthorized"}`)
+			return
+		}
+		if err != nil {
+			s.log.Warn("a card notice could not be read", "provider", name, "error", err)
+			say(w, http.StatusBadRequest, `{"status":"error","message":"The notice cannot be read"}`)
+			return
+		}
+		if err := s.Notified(r.Context(), name, n); err != nil {
+			s.log.Error("a card notice was not written down", "provider", name, "word", n.Word, "error", err)
+			say(w, http.StatusServiceUnavailable, `{"status":"error","message":"Service temporarily unavailable"}`)
+			return
+		}
+		say(w, http.StatusOK, string(n.Reply))
+	})
+}
+
+func say(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body+"\n") // nobody is left to tell when the sender has gone
+}
+
+// Notified writes down what happened with a card, the same thing once. A card
+// that is not ours is none of our business.
+func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNotice) error {
+	if n.Kind != provider.CardActivity && n.Kind != provider.CardEnded {
+		return nil
+	}
+	whose, ours, err := s.owner(ctx, issuer, n.Card)
+	if err != nil || !ours {
+		return err
+	}
+	now := s.clock.Now()
+	if n.At.IsZero() {
+		n.At = now
+	}
+	u := ledger.Unit{Company: whose.company, Claims: []db.Record{activityRecord(whose, n, now)}}
+	if n.Kind == provider.CardEnded {
+		c, err := s.findCard(ctx, whose.company, whose.card)
+		if err != nil {
+			return err
+		}
+		c.Status, c.UpdatedAt = "canceled", now
+		u.Moves = []ledger.Move{c.move(issued, issued)}
+	}
+	err = s.book.Commit(ctx, u)
+	if r := ledger.Refused(err); r != nil && (r.Reason == ledger.Exists || r.Reason == ledger.Moved) {
+		return nil
+	}
+	return err
+}
