@@ -53,11 +53,31 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
 	return &Service{db: d, book: book, clock: c}
 }
 
-// Sealing gives the service what it seals answers with that show a secret.
-// Without it there must be none.
+// Sealing gives the service the keys under which it keeps fingerprints, and
+// seals answers that show a secret. Without them there must be none.
 func (s *Service) Sealing(keys *secret.Keyring) *Service {
 	s.keys = keys
 	return s
+}
+
+// fingerprints is what the keyed hash of a fingerprint is for. A request may hold
+// a PIN or a BVN, and who could read the table could try them all out on a plain
+// hash.
+const fingerprints = "idempotency-fingerprint"
+
+// kept is a fingerprint as it is written down.
+func (s *Service) kept(company, fingerprint string) string {
+	if s.keys == nil {
+		return fingerprint
+	}
+	return s.keys.MAC(fingerprints, company, fingerprint)
+}
+
+func (s *Service) same(company, kept, fingerprint string) bool {
+	if s.keys == nil {
+		return kept == fingerprint
+	}
+	return s.keys.Verify(kept, fingerprints, company, fingerprint)
 }
 
 // sealed begins a body that is kept sealed; no JSON text begins so.
@@ -116,14 +136,14 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 // through the request.
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
 	now := s.clock.Now()
-	key := &Key{company: company, value: value, fingerprint: fingerprint, now: now, seal: s.sealFor(company)}
+	key := &Key{company: company, value: value, fingerprint: s.kept(company, fingerprint), now: now, seal: s.sealFor(company)}
 	row, err := s.find(ctx, company, value)
 	switch {
 	case errors.Is(err, db.ErrNone):
 		return key, nil, nil
 	case err != nil:
 		return nil, nil, err
-	case row.fingerprint != fingerprint:
+	case !s.same(company, row.fingerprint, fingerprint):
 		return nil, nil, fault.New(fault.Mismatch, "Idempotency-Key was already used with a different request")
 	case row.state == done:
 		answer, err := s.answer(company, row)
