@@ -96,7 +96,7 @@ func newPaper(s *Statement) *paper {
 	p.SetMargins(left, left, left)
 	p.SetAutoPageBreak(false, 0)
 	p.SetCellMargin(1.5)
-	p.AliasNbPages("{pages}")
+	p.AliasNbPages("{n}")
 	p.SetTitle("Account statement", true)
 	p.SetCreationDate(s.MadeAt)
 	p.SetModificationDate(s.MadeAt)
@@ -210,7 +210,7 @@ func (p *paper) foot() {
 	p.SetDrawColor(line[0], line[1], line[2])
 	p.Line(left, 283, left+across, 283)
 	p.say(left, 284, 130, 5, "L", "", 7, grey, "All times are UTC. Opening balance plus money in, less money out, is the closing balance.")
-	p.say(176, 284, 22, 5, "L", "", 7, grey, "Page "+strconv.Itoa(p.PageNo())+" of {pages}")
+	p.say(170, 284, 28, 5, "L", "", 7, grey, "Page "+strconv.Itoa(p.PageNo())+" of {n}")
 }
 
 // cell writes into a column of the row at hand.
