@@ -1,0 +1,129 @@
+// Package evm fits any node of an Ethereum-like network into the Custodian
+// socket, without a vendor: it reads the chain block by block.
+//
+// A cursor says which block was read last, and the hashes of those before it. A
+// block that does not follow on the last one means that the chain was
+// reorganised: the reading goes back to where both agree, tells which blocks are
+// gone, and goes on from there. Deposits are plain transfers of the native asset
+// and Transfer logs (ERC-20) of the listed tokens. What a contract sends of the
+// native asset leaves no trace in a block and is not seen (docs/providers/evm.md).
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// Config is one network and a node of it.
+type Config struct {
+	Network chain.Network
+	URL     secret.Text // of the node; many carry a key
+	// Span is how many blocks are read at once while catching up, BatchSize how
+	// many questions one request carries, PerSecond how many the node takes.
+	// Zero means 20, 50 and 100.
+	Span, BatchSize, PerSecond int
+	Deadline                   time.Duration // of one request; zero means 20 s
+	Around                     func(http.RoundTripper) http.RoundTripper
+}
+
+// Plug is a node as a custodian of one network.
+type Plug struct {
+	network   chain.Network
+	node      *node
+	span      int64
+	memory    int64    // how many blocks back a reorganisation is recognised
+	contracts []string // of the tokens
+}
+
+var _ provider.Custodian = (*Plug)(nil)
+
+const name = "EVM node"
+
+// New is a plug for one network. It asks nothing yet.
+func New(cfg Config) (*Plug, error) {
+	if cfg.Network.Kind != chain.EVM {
+		return nil, errors.New("evm: the network is not an Ethereum-like one")
+	}
+	cfg.Span = usual(cfg.Span, 20)
+	cfg.BatchSize = usual(cfg.BatchSize, 50)
+	cfg.PerSecond = usual(cfg.PerSecond, 100)
+	if cfg.Deadline <= 0 {
+		cfg.Deadline = 20 * time.Second
+	}
+	n, err := newNode(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("evm: %w", err)
+	}
+	p := &Plug{network: cfg.Network, node: n, span: int64(cfg.Span), memory: max(64, 2*cfg.Network.Confirmations)}
+	for _, t := range cfg.Network.Tokens {
+		p.contracts = append(p.contracts, t.Contract)
+	}
+	return p, nil
+}
+
+func usual(value, otherwise int) int {
+	if value > 0 {
+		return value
+	}
+	return otherwise
+}
+
+// Name is the provider's name for people.
+func (p *Plug) Name() string { return name }
+
+// Pace is the network's own: there is nothing new before the next block.
+func (p *Plug) Pace() time.Duration { return time.Duration(p.network.BlockSeconds) * time.Second }
+
+// Address derives the address here.
+func (p *Plug) Address(_ context.Context, n chain.Network, key chain.Key, index int64) (string, error) {
+	return key.Address(n, index)
+}
+
+// Watch has nothing to do: whatever is in a block is seen, and compared with the
+// addresses there are then.
+func (p *Plug) Watch(context.Context, chain.Network, string) (string, error) { return "", nil }
+
+// Unwatch has nothing to do either.
+func (p *Plug) Unwatch(context.Context, string) error { return nil }
+
+// ParseNotification believes nobody: a node sends nothing.
+func (p *Plug) ParseNotification(http.Header, []byte) ([]provider.Movement, error) {
+	return nil, provider.ErrForged
+}
+
+type receipt struct {
+	Hash      string   `json:"transactionHash"`
+	Status    quantity `json:"status"`
+	Block     quantity `json:"blockNumber"`
+	BlockHash string   `json:"blockHash"`
+}
+
+// Inclusion asks for the receipt, which only a transaction in a block has, and
+// for the head.
+func (p *Plug) Inclusion(ctx context.Context, _ chain.Network, hash string) (provider.Inclusion, error) {
+	var head quantity
+	var got *receipt
+	var tx *transaction
+	err := p.node.ask(ctx,
+		call{"eth_getTransactionReceipt", []any{hash}, &got},
+		call{"eth_getTransactionByHash", []any{hash}, &tx},
+		call{"eth_blockNumber", []any{}, &head})
+	if err != nil {
+		return provider.Inclusion{}, err
+	}
+	at := provider.Inclusion{Head: int64(head)}
+	if got == nil {
+		at.Waiting = tx != nil
+		return at, nil
+	}
+	at.Found, at.Reverted = true, got.Status == 0
+	at.Block, at.BlockHash = int64(got.Block), got.BlockHash
+	return at, nil
+}

@@ -1,0 +1,262 @@
+package evm_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/evm"
+	"github.com/kobo-waas/kobo/internal/provider/providertest"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+func local(tokens ...chain.Token) chain.Network {
+	return chain.Network{
+		ID: "local", Chain: "local", Name: "Local", Kind: chain.EVM, NativeAsset: "ETH", Decimals: 18,
+		Tokens: tokens, Confirmations: 3, BlockSeconds: 1, Testnet: true,
+	}
+}
+
+func plug(t *testing.T, n chain.Network, url string, change func(*evm.Config)) *evm.Plug {
+	t.Helper()
+	cfg := evm.Config{Network: n, URL: secret.NewText(url), PerSecond: 100_000, Deadline: 5 * time.Second}
+	if change != nil {
+		change(&cfg)
+	}
+	p, err := evm.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// reader reads a chain as the business does.
+type reader struct {
+	t       *testing.T
+	plug    *evm.Plug
+	network chain.Network
+	cursor  string
+	watched map[string]bool
+}
+
+func (r *reader) ours(_ context.Context, networkID string, addresses []string) (map[string]bool, error) {
+	if networkID != r.network.ID {
+		r.t.Errorf("asked about %s", networkID)
+	}
+	found := map[string]bool{}
+	for _, a := range addresses {
+		if r.watched[a] {
+			found[a] = true
+		}
+	}
+	return found, nil
+}
+
+// read is everything there is to tell now, and which blocks are gone.
+func (r *reader) read() (told []string, gone int) {
+	r.t.Helper()
+	for {
+		b, err := r.plug.Since(r.t.Context(), r.cursor, r.ours)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, m := range b.Movements {
+			way := "in"
+			if m.Out {
+				way = "out"
+			}
+			line := fmt.Sprintf("%s %s %d", way, m.Units, m.Ordinal)
+			if m.Contract != "" {
+				line += " token"
+			}
+			if m.Reverted {
+				line += " reverted"
+			}
+			if !json.Valid(m.Raw) || m.Block == 0 || m.BlockHash == "" || m.Hash == "" || m.Counter == "" {
+				r.t.Errorf("%+v", m)
+			}
+			told = append(told, line)
+		}
+		gone += len(b.Gone)
+		if !b.More || b.Cursor == r.cursor {
+			r.cursor = b.Cursor
+			return told, gone
+		}
+		r.cursor = b.Cursor
+	}
+}
+
+func (r *reader) want(what, told string, gone int) {
+	r.t.Helper()
+	got, lost := r.read()
+	if strings.Join(got, ", ") != told || lost != gone {
+		r.t.Errorf("%s: %q and %d blocks gone, want %q and %d", what, strings.Join(got, ", "), lost, told, gone)
+	}
+}
+
+// A real chain: ether, a token, a token with the same name, withdrawals, what did
+// nothing, a reorganisation, and a reader who was away.
+func TestARealChainIsRead(t *testing.T) {
+	c := providertest.NewChain(t)
+	all := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
+	token, spam := c.Deploy("USDT", all), c.Deploy("USDT", all)
+	n := local()
+	contract, _ := n.Canonical(token)
+	n = local(chain.Token{Symbol: "USDT", Contract: contract, Decimals: 18})
+	key, err := chain.ParseKey(chain.PublicTestKeys[chain.EVM])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{t: t, network: n, watched: map[string]bool{}, plug: plug(t, n, c.URL, func(cfg *evm.Config) { cfg.Span, cfg.BatchSize = 7, 3 })}
+	mine, err := r.plug.Address(t.Context(), n, key, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.watched[n.Fold(mine)] = true
+	r.want("the first time", "", 0)
+
+	c.Send(c.Owner, mine, big.NewInt(250))
+	c.SendToken(token, c.Owner, mine, big.NewInt(31))
+	c.SendToken(token, c.Owner, mine, big.NewInt(31))
+	c.SendToken(spam, c.Owner, mine, big.NewInt(1_000_000))
+	c.Send(c.Owner, c.Owner, big.NewInt(9))
+	r.want("what waits for a block", "", 0)
+	c.Mine(1)
+	r.want("deposits", "in 250 0, in 31 0 token, in 31 0 token", 0)
+	r.want("nothing new", "", 0)
+
+	c.Send(c.Owner, mine, new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil))
+	c.Mine(30)
+	r.want("after an absence of many blocks", "in 1000000000000000000 0", 0)
+
+	c.Own(mine)
+	out := c.Send(mine, c.Owner, big.NewInt(77))
+	c.SendToken(token, mine, c.Owner, big.NewInt(30))
+	self := c.Send(mine, mine, big.NewInt(5))
+	c.Mine(1)
+	r.want("withdrawals", "out 77 0, in 5 0, out 5 0, out 30 0 token", 0)
+	_ = self
+
+	block := c.Head()
+	for _, want := range []int64{1, 3} {
+		at, err := r.plug.Inclusion(t.Context(), n, out)
+		if err != nil || !at.Found || at.Reverted || at.Block != block || at.Depth() != want {
+			t.Errorf("%+v %v, depth %d, want %d", at, err, at.Depth(), want)
+		}
+		c.Mine(2)
+	}
+	r.want("empty blocks", "", 0)
+
+	lost := c.Send(c.Owner, mine, big.NewInt(99))
+	c.Mine(1)
+	r.want("what will be gone", "in 99 0", 0)
+	if at, err := r.plug.Inclusion(t.Context(), n, lost); err != nil || !at.Found {
+		t.Errorf("%+v %v", at, err)
+	}
+	c.Reorganise(2)
+	c.Mine(1)
+	again := c.Send(c.Owner, mine, big.NewInt(101))
+	c.Mine(1)
+	r.want("after the reorganisation", "in 101 0", 2)
+	if at, err := r.plug.Inclusion(t.Context(), n, lost); err != nil || at.Found {
+		t.Errorf("what is gone: %+v %v", at, err)
+	}
+	if at, err := r.plug.Inclusion(t.Context(), n, again); err != nil || !at.Found {
+		t.Errorf("what happened instead: %+v %v", at, err)
+	}
+	waiting := c.Send(c.Owner, mine, big.NewInt(1))
+	if at, err := r.plug.Inclusion(t.Context(), n, waiting); err != nil || !at.Waiting {
+		t.Errorf("what waits: %+v %v", at, err)
+	}
+	c.Reorganise(5)
+	c.Mine(90) // longer than anybody remembers
+	c.Reorganise(85)
+	c.Mine(1)
+	r.want("after a reorganisation while away", "", 5)
+}
+
+// A node that is tired, silent or wrong is asked again, and never believed.
+func TestANodeInTrouble(t *testing.T) {
+	var asked, say atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		switch say.Load() {
+		case 0:
+			w.WriteHeader(http.StatusTooManyRequests)
+		case 1:
+			_, _ = io.WriteString(w, "<html>")
+		case 2:
+			_, _ = io.WriteString(w, `[{"id":0,"error":{"code":-32005,"message":"limit"}},{"id":1,"result":null},{"id":2,"result":"0x1"}]`)
+		case 3:
+			_, _ = io.WriteString(w, `[]`)
+		case 4:
+			w.WriteHeader(http.StatusUnauthorized)
+		case 5:
+			_, _ = io.WriteString(w, `[{"id":9,"result":"0x1"},{"id":1,"result":null},{"id":2,"result":"0x1"}]`)
+		case 6:
+			_, _ = io.WriteString(w, `[{"id":0,"result":null},{"id":1,"result":null},{"id":2,"result":"soon"}]`)
+		}
+	}))
+	defer server.Close()
+	n := local()
+	p := plug(t, n, server.URL+"/v3/the-secret-key", nil)
+	for i, tries := range []int64{4, 4, 1, 4, 1, 4, 1} {
+		say.Store(int64(i))
+		asked.Store(0)
+		_, err := p.Inclusion(t.Context(), n, "0x1")
+		if err == nil || asked.Load() != tries || strings.Contains(err.Error(), "the-secret-key") {
+			t.Errorf("%d: %v after %d tries, want %d", i, err, asked.Load(), tries)
+		}
+	}
+	server.Close()
+	if _, err := p.Inclusion(t.Context(), n, "0x1"); err == nil || strings.Contains(err.Error(), "the-secret-key") {
+		t.Errorf("nobody there: %v", err)
+	}
+	if _, err := p.Since(t.Context(), "no cursor", nil); err == nil {
+		t.Error("a cursor that is none")
+	}
+	if _, err := p.ParseNotification(nil, nil); err != provider.ErrForged {
+		t.Errorf("a node sends nothing: %v", err)
+	}
+}
+
+// The node's limit counts questions and not requests.
+func TestTheLimitCountsQuestions(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `[{"id":2,"result":"0x10"},{"id":0,"result":null},{"id":1,"result":null}]`)
+	}))
+	defer server.Close()
+	n := local()
+	p := plug(t, n, server.URL, func(c *evm.Config) { c.PerSecond = 6 })
+	begun := time.Now()
+	for range 4 { // twelve questions: six at once, six within a second
+		if at, err := p.Inclusion(t.Context(), n, "0x1"); err != nil || at.Head != 16 || at.Found || at.Waiting {
+			t.Fatalf("%+v %v", at, err)
+		}
+	}
+	if took := time.Since(begun); took < 900*time.Millisecond {
+		t.Errorf("twelve questions took %v", took)
+	}
+}
+
+func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
+	for name, cfg := range map[string]evm.Config{
+		"another kind of network": {Network: chain.Testnets()[3], URL: secret.NewText("https://node.example")},
+		"no address":              {Network: local()},
+		"plain http":              {Network: local(), URL: secret.NewText("http://node.example")},
+	} {
+		if _, err := evm.New(cfg); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package evm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// transferTopic is Transfer(address,address,uint256), hashed.
+const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+type entry struct {
+	Contract  string   `json:"address"`
+	Topics    []string `json:"topics"`
+	Data      amount   `json:"data"`
+	Hash      string   `json:"transactionHash"`
+	Block     quantity `json:"blockNumber"`
+	BlockHash string   `json:"blockHash"`
+	Index     quantity `json:"logIndex"`
+	Removed   bool     `json:"removed"`
+}
+
+// leg is one transfer between two addresses, before we know whether one of them
+// is ours.
+type leg struct {
+	from, to, contract string // folded
+	units              *big.Int
+	hash               string
+	block              *block
+	raw                any
+}
+
+// movements are the transfers in the blocks that touch an address of ours.
+func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Ours) ([]provider.Movement, error) {
+	legs, err := p.legs(ctx, blocks)
+	if err != nil || len(legs) == 0 {
+		return nil, err
+	}
+	watched, err := ours(ctx, p.network.ID, parties(legs))
+	if err != nil {
+		return nil, err
+	}
+	legs = touching(legs, watched)
+	reverted, err := p.reverted(ctx, legs)
+	if err != nil {
+		return nil, err
+	}
+	var out []provider.Movement
+	alike := map[string]int64{}
+	for _, l := range legs {
+		for _, leaving := range []bool{false, true} {
+			m, ok := p.movement(l, leaving, watched)
+			if !ok {
+				continue
+			}
+			// Nothing came to anybody in a transaction that did nothing.
+			if m.Reverted = l.contract == "" && reverted[l.hash]; m.Reverted && !m.Out {
+				continue
+			}
+			key := fmt.Sprint(l.hash, l.from, l.to, l.contract, l.units, leaving)
+			m.Ordinal = alike[key]
+			alike[key]++
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// legs are all transfers in the blocks: those of the native asset, and those of
+// the listed tokens. The logs are asked for by the blocks' hashes, so that they
+// are of these very blocks.
+func (p *Plug) legs(ctx context.Context, blocks []*block) ([]leg, error) {
+	var legs []leg
+	logs := make([][]entry, len(blocks))
+	var calls []call
+	for i, b := range blocks {
+		for _, tx := range b.Transactions {
+			if tx.To == nil || tx.Value.units.Sign() == 0 {
+				continue
+			}
+			from, to := p.network.Fold(tx.From), p.network.Fold(*tx.To)
+			legs = append(legs, leg{from, to, "", &tx.Value.units, tx.Hash, b, nativeRaw{
+				Hash: tx.Hash, From: from, To: to, Value: tx.Value.units.String(), Block: int64(b.Number), BlockHash: b.Hash,
+			}})
+		}
+		if len(p.contracts) > 0 {
+			filter := map[string]any{"blockHash": b.Hash, "address": p.contracts, "topics": []string{transferTopic}}
+			calls = append(calls, call{"eth_getLogs", []any{filter}, &logs[i]})
+		}
+	}
+	if err := p.node.ask(ctx, calls...); err != nil {
+		return nil, err
+	}
+	for i, b := range blocks {
+		for _, e := range logs[i] {
+			if l, ok := p.tokenLeg(e, b); ok {
+				legs = append(legs, l)
+			}
+		}
+	}
+	return legs, nil
+}
+
+// nativeRaw and tokenRaw are what the node said, without what is long: what a
+// company finds in meta.raw.
+type nativeRaw struct {
+	Hash      string `json:"hash"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Value     string `json:"value"`
+	Block     int64  `json:"blockNumber"`
+	BlockHash string `json:"blockHash"`
+}
+
+type tokenRaw struct {
+	Contract  string   `json:"address"`
+	Topics    []string `json:"topics"`
+	Value     string   `json:"value"`
+	Hash      string   `json:"transactionHash"`
+	Index     int64    `json:"logIndex"`
+	Block     int64    `json:"blockNumber"`
+	BlockHash string   `json:"blockHash"`
+}
+
+// tokenLeg reads a log. A collectible's transfer has the same topic and one more.
+func (p *Plug) tokenLeg(e entry, b *block) (leg, bool) {
+	if len(e.Topics) != 3 || e.Topics[0] != transferTopic || e.Removed || e.BlockHash != b.Hash || e.Data.units.Sign() == 0 {
+		return leg{}, false
+	}
+	from, ok := addressOf(e.Topics[1])
+	to, ok2 := addressOf(e.Topics[2])
+	if _, listed := p.network.Asset(e.Contract); !ok || !ok2 || !listed {
+		return leg{}, false
+	}
+	return leg{from, to, p.network.Fold(e.Contract), &e.Data.units, e.Hash, b, tokenRaw{
+		Contract: e.Contract, Topics: e.Topics, Value: e.Data.units.String(), Hash: e.Hash, Index: int64(e.Index),
+		Block: int64(b.Number), BlockHash: b.Hash,
+	}}, true
+}
+
+// addressOf is the address in a topic: 32 bytes, of which it is the last 20.
+func addressOf(topic string) (string, bool) {
+	const pad = len("0x") + 24
+	if len(topic) != pad+40 {
+		return "", false
+	}
+	return "0x" + topic[pad:], true
+}
+
+func parties(legs []leg) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, l := range legs {
+		for _, a := range []string{l.from, l.to} {
+			if !seen[a] {
+				seen[a] = true
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+func touching(legs []leg, watched map[string]bool) []leg {
+	var out []leg
+	for _, l := range legs {
+		if watched[l.from] || watched[l.to] {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// reverted tells which transactions did nothing. Only those of the native asset
+// have to be asked for: a transaction that did nothing leaves no logs.
+func (p *Plug) reverted(ctx context.Context, legs []leg) (map[string]bool, error) {
+	var calls []call
+	receipts := make([]*receipt, len(legs))
+	for i, l := range legs {
+		if l.contract == "" {
+			calls = append(calls, call{"eth_getTransactionReceipt", []any{l.hash}, &receipts[i]})
+		}
+	}
+	if err := p.node.ask(ctx, calls...); err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for i, l := range legs {
+		switch {
+		case l.contract != "":
+		case receipts[i] == nil || receipts[i].BlockHash != l.block.Hash:
+			return nil, trouble(provider.CodeUnreadable, "the chain changed while it was read", nil)
+		default:
+			out[l.hash] = receipts[i].Status == 0
+		}
+	}
+	return out, nil
+}
+
+// movement is a leg as one of its two parties sees it, if that one is ours.
+func (p *Plug) movement(l leg, out bool, watched map[string]bool) (provider.Movement, bool) {
+	address, counter := l.to, l.from
+	if out {
+		address, counter = l.from, l.to
+	}
+	if !watched[address] {
+		return provider.Movement{}, false
+	}
+	raw, err := json.Marshal(l.raw)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	m := provider.Movement{
+		NetworkID: p.network.ID, Out: out, Units: l.units, Hash: l.hash,
+		Block: int64(l.block.Number), BlockHash: l.block.Hash, Raw: raw,
+	}
+	m.Address, _ = p.network.Canonical(address)
+	m.Counter, _ = p.network.Canonical(counter)
+	if l.contract != "" {
+		m.Contract, _ = p.network.Canonical(l.contract)
+	}
+	return m, true
+}

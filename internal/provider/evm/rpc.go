@@ -1,0 +1,222 @@
+package evm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// What one answer may weigh, how often a question is asked, and how long the
+// first pause between two tries is.
+const (
+	answerLimit = 64 << 20
+	tries       = 4
+	firstPause  = 200 * time.Millisecond
+)
+
+// node is a JSON-RPC node. All that is asked of it only reads, so every question
+// may be asked again.
+type node struct {
+	url    string // may hold a key: never shown
+	http   *http.Client
+	turn   *rate.Limiter
+	batch  int
+	window time.Duration
+}
+
+// call is one question; into is where its answer goes.
+type call struct {
+	method string
+	params []any
+	into   any
+}
+
+type request struct {
+	Version string `json:"jsonrpc"`
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  []any  `json:"params"`
+}
+
+type reply struct {
+	ID     int             `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func newNode(cfg Config) (*node, error) {
+	u, err := url.Parse(cfg.URL.Reveal())
+	switch {
+	case err != nil || u.Host == "":
+		return nil, errors.New("the node's URL cannot be read")
+	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+		return nil, errors.New("the node's URL must begin with https://")
+	}
+	var transport http.RoundTripper = http.DefaultTransport.(*http.Transport).Clone()
+	if cfg.Around != nil {
+		transport = cfg.Around(transport)
+	}
+	return &node{
+		url: u.String(), batch: cfg.BatchSize, window: cfg.Deadline,
+		turn: rate.NewLimiter(rate.Limit(cfg.PerSecond), cfg.PerSecond),
+		http: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// ask puts questions to the node, as many in one request as it takes. An answer
+// of null leaves its into as it is.
+func (n *node) ask(ctx context.Context, calls ...call) error {
+	for len(calls) > 0 {
+		some := calls[:min(n.batch, len(calls))]
+		if err := n.some(ctx, some); err != nil {
+			return err
+		}
+		calls = calls[len(some):]
+	}
+	return nil
+}
+
+// some asks until there is an answer, the caller is gone, or the tries are used
+// up. A node's own "no" is an answer.
+func (n *node) some(ctx context.Context, calls []call) error {
+	requests := make([]request, len(calls))
+	for i, c := range calls {
+		requests[i] = request{"2.0", i, c.method, c.params}
+	}
+	body, err := json.Marshal(requests)
+	if err != nil {
+		return err
+	}
+	pause := firstPause
+	for try := 1; ; try++ {
+		// Nodes count questions, not requests.
+		if err := n.turn.WaitN(ctx, min(len(calls), n.turn.Burst())); err != nil {
+			return trouble(provider.CodeNotSent, "it was not our turn before the deadline", err)
+		}
+		again, err := n.once(ctx, body, calls)
+		if err == nil || !again || try == tries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+		pause *= 2
+	}
+}
+
+// once sends one request. Again tells whether another try may help.
+func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, n.window)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.url, bytes.NewReader(body))
+	if err != nil {
+		return false, trouble(provider.CodeNotSent, "the request could not be made", nil)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := n.http.Do(req)
+	if err != nil {
+		var u *url.Error // its text holds the URL
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		return true, trouble(provider.CodeConnection, "the node did not answer", err)
+	}
+	defer func() { _ = res.Body.Close() }() // what matters was read or is in err
+	text, err := io.ReadAll(io.LimitReader(res.Body, answerLimit+1))
+	switch {
+	case err != nil:
+		return true, trouble(provider.CodeConnection, "the answer broke off", err)
+	case res.StatusCode != http.StatusOK:
+		again = res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests
+		return again, trouble(provider.CodeServerError, "HTTP "+strconv.Itoa(res.StatusCode), nil)
+	case len(text) > answerLimit:
+		return false, trouble(provider.CodeUnreadable, "the answer is too long", nil)
+	}
+	return read(text, calls)
+}
+
+// read gives each question its answer. Answers come in any order; one that is
+// wanting is a fault of the node.
+func read(text []byte, calls []call) (again bool, err error) {
+	var replies []reply
+	if err := json.Unmarshal(text, &replies); err != nil {
+		return true, trouble(provider.CodeUnreadable, "the answer is not in the expected format", nil)
+	}
+	if len(replies) != len(calls) {
+		return true, trouble(provider.CodeUnreadable, "answers are wanting", nil)
+	}
+	for _, r := range replies {
+		switch {
+		case r.ID < 0 || r.ID >= len(calls):
+			return true, trouble(provider.CodeUnreadable, "an answer to no question", nil)
+		case r.Error != nil:
+			return false, trouble(strconv.Itoa(r.Error.Code), provider.Message(calls[r.ID].method+": "+r.Error.Message), nil)
+		}
+		if err := json.Unmarshal(r.Result, calls[r.ID].into); err != nil {
+			return false, trouble(provider.CodeUnreadable, calls[r.ID].method+" is not in the expected format", nil)
+		}
+	}
+	return false, nil
+}
+
+func trouble(code, message string, cause error) error {
+	return &provider.Error{Provider: name, Code: code, Message: message, Cause: cause}
+}
+
+// quantity is a number as Ethereum writes it: 0x1a.
+type quantity int64
+
+// UnmarshalText reads it. Numbers of blocks and the like fit; amounts do not and
+// are of type amount.
+func (q *quantity) UnmarshalText(b []byte) error {
+	v, err := strconv.ParseInt(strings.TrimPrefix(string(b), "0x"), 16, 64)
+	*q = quantity(v)
+	return err
+}
+
+// MarshalText writes it.
+func (q quantity) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "0x%x", int64(q)), nil
+}
+
+// amount is a number of up to 256 bits.
+type amount struct{ units big.Int }
+
+// UnmarshalText reads it, "0x" for none included.
+func (a *amount) UnmarshalText(b []byte) error {
+	digits := strings.TrimPrefix(string(b), "0x")
+	if len(digits) > 64 {
+		return errors.New("a number of more than 256 bits")
+	}
+	if digits == "" {
+		return nil
+	}
+	if _, ok := a.units.SetString(digits, 16); !ok {
+		return errors.New("no number")
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package evm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// cursor is how far the chain was read: the last blocks, oldest first. The ones
+// before the last are remembered to find where a reorganised chain agrees.
+type cursor []mark
+
+type mark struct {
+	Number int64  `json:"n"`
+	Hash   string `json:"h"`
+}
+
+func (c cursor) last() mark { return c[len(c)-1] }
+
+func (c cursor) text() string {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // numbers and texts
+	}
+	return string(b)
+}
+
+type block struct {
+	Number       quantity      `json:"number"`
+	Hash         string        `json:"hash"`
+	Parent       string        `json:"parentHash"`
+	Transactions []transaction `json:"transactions"`
+}
+
+type transaction struct {
+	Hash  string  `json:"hash"`
+	From  string  `json:"from"`
+	To    *string `json:"to"` // none when a contract is made
+	Value amount  `json:"value"`
+}
+
+// Since reads the next blocks. The very first time it goes back a little: the
+// first address may have been paid to before anybody looked.
+func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (provider.Batch, error) {
+	if text == "" {
+		start, err := p.start(ctx)
+		return provider.Batch{Cursor: cursor{start}.text(), More: true}, err
+	}
+	var at cursor
+	if err := json.Unmarshal([]byte(text), &at); err != nil || len(at) == 0 {
+		return provider.Batch{}, errors.New("evm: the cursor cannot be read")
+	}
+	at, gone, head, err := p.common(ctx, at)
+	if err != nil {
+		return provider.Batch{}, err
+	}
+	out := provider.Batch{Gone: gone, Cursor: at.text()}
+	to := min(head, at.last().Number+p.span)
+	if to <= at.last().Number {
+		return out, nil
+	}
+	blocks, err := p.blocks(ctx, at.last().Number+1, to)
+	if err != nil {
+		return provider.Batch{}, err
+	}
+	blocks = following(at.last(), blocks)
+	if out.Movements, err = p.movements(ctx, blocks, ours); err != nil {
+		return provider.Batch{}, err
+	}
+	for _, b := range blocks {
+		at = append(at, mark{int64(b.Number), b.Hash})
+	}
+	if extra := int64(len(at)) - p.memory; extra > 0 {
+		at = at[extra:]
+	}
+	out.Cursor = at.text()
+	// Fewer blocks than were asked for mean that the chain changed while it was
+	// read: the next reading finds out how.
+	out.More = at.last().Number < head
+	return out, nil
+}
+
+func (p *Plug) start(ctx context.Context) (mark, error) {
+	var head quantity
+	if err := p.node.ask(ctx, call{"eth_blockNumber", []any{}, &head}); err != nil {
+		return mark{}, err
+	}
+	return p.mark(ctx, int64(head)-p.memory)
+}
+
+// mark is the block of this number, or the chain's first.
+func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
+	var b *block
+	err := p.node.ask(ctx, call{"eth_getBlockByNumber", []any{quantity(max(number, 0)), false}, &bare{&b}})
+	if err == nil && b == nil {
+		err = trouble(provider.CodeUnreadable, "a block that must be there is not", nil)
+	}
+	if err != nil {
+		return mark{}, err
+	}
+	return mark{int64(b.Number), b.Hash}, nil
+}
+
+// common takes the cursor back to the last block that is still in the chain, and
+// tells which are not. One question is enough while nothing happened.
+func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []string, head int64, err error) {
+	var now quantity
+	var last *block
+	err = p.node.ask(ctx,
+		call{"eth_blockNumber", []any{}, &now},
+		call{"eth_getBlockByNumber", []any{quantity(at.last().Number), false}, &bare{&last}})
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if last != nil && last.Hash == at.last().Hash {
+		return at, nil, int64(now), nil
+	}
+	if last == nil && int64(now) < at.last().Number && !p.shorter(ctx, at, int64(now)) {
+		return at, nil, int64(now), nil // a node that is behind the one we asked before
+	}
+	found := make([]*block, len(at))
+	calls := make([]call, len(at))
+	for i, m := range at {
+		calls[i] = call{"eth_getBlockByNumber", []any{quantity(m.Number), false}, &bare{&found[i]}}
+	}
+	if err := p.node.ask(ctx, calls...); err != nil {
+		return nil, nil, 0, err
+	}
+	keep := len(at)
+	for keep > 0 && (found[keep-1] == nil || found[keep-1].Hash != at[keep-1].Hash) {
+		keep--
+		gone = append(gone, at[keep].Hash)
+	}
+	if keep > 0 {
+		return at[:keep], gone, int64(now), nil
+	}
+	// Deeper than we remember. Everything remembered is read again, and as much
+	// before it.
+	start, err := p.mark(ctx, at[0].Number-p.memory)
+	return cursor{start}, gone, int64(now), err
+}
+
+// shorter tells whether a chain that is shorter than what we read is another
+// chain, and not the same one on a node that lags: then the block at its head
+// differs from the one we remember.
+func (p *Plug) shorter(ctx context.Context, at cursor, head int64) bool {
+	for _, m := range at {
+		if m.Number == head {
+			var b *block
+			err := p.node.ask(ctx, call{"eth_getBlockByNumber", []any{quantity(head), false}, &bare{&b}})
+			return err == nil && b != nil && b.Hash != m.Hash
+		}
+	}
+	return false
+}
+
+// bare reads a block without its transactions, which are then hashes.
+type bare struct{ into **block }
+
+// UnmarshalJSON leaves nil for a block that does not exist.
+func (b *bare) UnmarshalJSON(text []byte) error {
+	var v *struct {
+		Number quantity `json:"number"`
+		Hash   string   `json:"hash"`
+		Parent string   `json:"parentHash"`
+	}
+	if err := json.Unmarshal(text, &v); err != nil || v == nil {
+		return err
+	}
+	*b.into = &block{Number: v.Number, Hash: v.Hash, Parent: v.Parent}
+	return nil
+}
+
+func (p *Plug) blocks(ctx context.Context, from, to int64) ([]*block, error) {
+	blocks := make([]*block, to-from+1)
+	calls := make([]call, len(blocks))
+	for i := range blocks {
+		calls[i] = call{"eth_getBlockByNumber", []any{quantity(from + int64(i)), true}, &blocks[i]}
+	}
+	return blocks, p.node.ask(ctx, calls...)
+}
+
+// following is as many of the blocks as follow one on the other, and the first
+// of them on the last that was read.
+func following(last mark, blocks []*block) []*block {
+	for i, b := range blocks {
+		if b == nil || b.Parent != last.Hash || int64(b.Number) != last.Number+1 {
+			return blocks[:i]
+		}
+		last = mark{int64(b.Number), b.Hash}
+	}
+	return blocks
+}
