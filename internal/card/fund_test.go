@@ -1,0 +1,268 @@
+package card_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+const confirming = "Card funding is being confirmed. Do not retry; check the card transaction status."
+
+func TestAFundingThatTheIssuerAccepts(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		f, err := w.fund(c.ID, 1000*money.Naira) // the whole balance: balance >= amount
+		must(t, err)
+		if f.Status != operation.Success || f.CardID != c.ID || f.Refunded {
+			t.Errorf("%+v", f)
+		}
+		w.holds(0, 0, 1000*money.Naira)
+		sent := w.issuer.funded
+		if len(sent) != 1 || sent[0].Reference != f.Reference || sent[0].Account != "account-1" {
+			t.Errorf("asked %+v", sent)
+		}
+		_, err = w.fund(c.ID, 1)
+		w.refused(err, "Insufficient balance")
+		events := w.events()
+		if got := kinds(events); !slices.Equal(got, []string{"card.generated", "card.funding_pending", "card.funded"}) {
+			t.Errorf("events %v", got)
+		}
+		now, err := w.Funding(t.Context(), w.company, f.Reference)
+		must(t, err)
+		text, err := json.Marshal(now)
+		must(t, err)
+		if string(text) != string(events[2].Data) {
+			t.Errorf("the event says\n%s, the funding is\n%s", events[2].Data, text)
+		}
+	})
+}
+
+func TestAFundingThatTheIssuerDeclines(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		w.issuer.answer = no
+		f, err := w.fund(c.ID, 500*money.Naira)
+		must(t, err)
+		if f.Status != operation.Failed || !f.Refunded {
+			t.Errorf("%+v", f)
+		}
+		w.refused(w.Declined(f), "Sudo API Error: The card is blocked. Your balance has been refunded.")
+		w.holds(1000*money.Naira, 0, 0)
+		w.issuer.answer = yes
+		again, err := w.fund(c.ID, 500*money.Naira) // safe to retry with a new request
+		must(t, err)
+		if again.Status != operation.Success || again.Reference == f.Reference {
+			t.Errorf("%+v", again)
+		}
+	})
+}
+
+func TestAFundingOfUnknownOutcomeIsFollowed(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		for name, c := range map[string]struct {
+			later provider.Answer
+			polls int
+			state operation.State
+			kind  string
+		}{
+			"it was done":            {yes, 1, operation.Success, "card.funded"},
+			"it was refused":         {no, 1, operation.Failed, "card.funding_failed"},
+			"it never arrived":       {unseen, 5, operation.Failed, "card.funding_failed"},
+			"nobody knows for hours": {silence, 9, operation.Pending, "card.funding_pending"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t, d)
+				id := w.card().ID
+				w.issuer.answer, w.issuer.later = silence, c.later
+				f, err := w.fund(id, 300*money.Naira)
+				must(t, err)
+				if f.Status != operation.Pending {
+					t.Fatalf("%+v", f)
+				}
+				w.holds(700*money.Naira, 300*money.Naira, 0)
+				for range c.polls {
+					w.forward(time.Hour)
+					w.poll(f.Reference)
+				}
+				f, err = w.Funding(t.Context(), w.company, f.Reference)
+				must(t, err)
+				if events := w.events(); f.Status != c.state || events[len(events)-1].Kind != c.kind {
+					t.Errorf("%+v, events %v", f, kinds(events))
+				}
+				if len(w.issuer.funded) != 1 {
+					t.Errorf("the issuer was asked %d times to pay", len(w.issuer.funded))
+				}
+				switch c.state {
+				case operation.Success:
+					w.holds(700*money.Naira, 0, 300*money.Naira)
+				case operation.Failed:
+					w.holds(1000*money.Naira, 0, 0)
+				default:
+					w.holds(700*money.Naira, 300*money.Naira, 0)
+				}
+			})
+		}
+	})
+}
+
+// The documented double funding: a client that retries after a time-out.
+func TestTwentyAtOnceAreOneDebit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		w.issuer.answer = silence
+		var mu sync.Mutex
+		references := map[string]int{}
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				f, err := w.fund(id, 900*money.Naira)
+				reference := f.Reference
+				if err != nil {
+					w.refused(err, confirming)
+					data, _ := fault.Of(err).Extra["data"].(map[string]string)
+					reference = data["reference"]
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				references[reference]++
+			})
+		}
+		all.Wait()
+		if len(references) != 1 || len(w.issuer.funded) != 1 {
+			t.Errorf("references %v, %d calls", references, len(w.issuer.funded))
+		}
+		w.holds(100*money.Naira, 900*money.Naira, 0)
+		_, err := w.fund(id, 50*money.Naira) // another amount is another funding
+		must(t, err)
+		w.holds(50*money.Naira, 950*money.Naira, 0)
+		// Once the first is resolved the same request is a new one.
+		w.issuer.answer = yes
+		for reference := range references {
+			w.forward(time.Minute)
+			w.issuer.later = no
+			w.poll(reference)
+		}
+		f, err := w.fund(id, 900*money.Naira)
+		must(t, err)
+		if f.Status != operation.Success {
+			t.Errorf("%+v", f)
+		}
+	})
+}
+
+func TestAProgramThatDiesBetweenDebitAndOutcome(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		entered, leave, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		w.issuer.during = func() { close(entered); <-leave }
+		go func() { defer close(done); _, _ = w.fund(id, 300*money.Naira) }() // its answer is what dies with it
+		<-entered
+		w.holds(700*money.Naira, 300*money.Naira, 0)
+		_, err := w.fund(id, 300*money.Naira)
+		w.refused(err, confirming)
+		reference := fault.Of(err).Extra["data"].(map[string]string)["reference"]
+		// The program that comes after it has only the books.
+		w.forward(time.Minute)
+		w.poll(reference)
+		w.holds(700*money.Naira, 0, 300*money.Naira)
+		close(leave)
+		<-done
+		w.holds(700*money.Naira, 0, 300*money.Naira)
+	})
+}
+
+func TestARequestWithAKeyStandsForItself(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		id := w.card().ID
+		w.issuer.answer = silence
+		send := func(value string) (card.Funding, error) {
+			key, answer, err := w.keys.Open(t.Context(), w.company, value, "the same")
+			if err != nil || answer != nil {
+				return card.Funding{}, errors.Join(err, fault.New(fault.Conflict, "replayed"))
+			}
+			key.Render(func(any, error) idempotency.Answer { return idempotency.Answer{Status: 200, Body: []byte("{}")} })
+			if key.Subject() != "" {
+				return w.Resume(t.Context(), w.company, key.Subject(), key)
+			}
+			return w.Fund(t.Context(), card.Order{Company: w.company, CardID: id, Amount: 100 * money.Naira, Key: key})
+		}
+		_, err := send("one")
+		must(t, err)
+		_, err = send("two") // two keys are two intents
+		must(t, err)
+		if _, err = send("one"); err == nil {
+			t.Error("a used key made another funding")
+		}
+		_, err = w.fund(id, 100*money.Naira)
+		w.refused(err, confirming)
+		w.holds(800*money.Naira, 200*money.Naira, 0)
+	})
+}
+
+func TestWhatCannotBeFunded(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		_, err := w.fund("0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e", 100)
+		w.refused(err, "Card not found")
+		other := w.join("Other")
+		_, err = w.Fund(t.Context(), card.Order{Company: other, CardID: c.ID, Amount: 100})
+		w.refused(err, "Card not found")
+		_, err = w.Funding(t.Context(), w.company, "nothing")
+		w.refused(err, "Card transaction not found")
+		p, err := w.Preview(t.Context(), card.Order{Company: w.company, CardID: c.ID, Amount: 2000 * money.Naira})
+		must(t, err)
+		if p.Refusal != "Insufficient balance" || p.BalanceAfter != 1000*money.Naira {
+			t.Errorf("%+v", p)
+		}
+		p, err = w.Preview(t.Context(), card.Order{Company: w.company, CardID: c.ID, Amount: 400 * money.Naira})
+		must(t, err)
+		if p.Refusal != "" || p.BalanceAfter != 600*money.Naira || len(w.issuer.funded) != 0 {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// A company without a settlement account gets an empty one, and a no.
+func TestACompanyWithoutASettlementAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		poor := w.join("Poor")
+		w.open(poor, 0)
+		w.customer = w.serve(poor, "b@example.test", w.customer.Address)
+		_, err := d.Exec(t.Context(), `UPDATE settlement_account SET status = 'INACTIVE' WHERE company_id = $1`, poor)
+		must(t, err)
+		w.company = poor
+		id := w.card().ID
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				_, err := w.fund(id, 100)
+				w.refused(err, "Insufficient balance")
+			})
+		}
+		all.Wait()
+		accounts, err := w.settlements.Accounts(t.Context(), poor)
+		must(t, err)
+		if len(accounts) != 2 || !accounts[1].IsDefault || accounts[1].Balance != 0 {
+			t.Errorf("%+v", accounts)
+		}
+	})
+}

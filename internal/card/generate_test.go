@@ -1,0 +1,257 @@
+package card_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+const creating = "Card creation is being confirmed. Do not retry; check the list of cards."
+
+func TestACardIsIssued(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		got, err := w.Find(t.Context(), w.company, c.ID)
+		must(t, err)
+		text, err := json.Marshal(got)
+		must(t, err)
+		var fields map[string]any
+		must(t, json.Unmarshal(text, &fields))
+		if len(fields) != 12 || fields["updatedAt"] != nil || fields["maskedPan"] != "506321*********0001" {
+			t.Errorf("%s", text)
+		}
+		if events := w.events(); len(events) != 1 || string(events[0].Data) != string(text) {
+			t.Errorf("%v", events)
+		}
+		second := w.card() // the customer is known by now
+		if len(w.issuer.holders) != 1 || w.issuer.orders[1].Cardholder != "holder-1" {
+			t.Errorf("%+v", w.issuer.orders)
+		}
+		list, total, err := w.List(t.Context(), w.company, "", 0, 1)
+		must(t, err)
+		if total != 2 || len(list) != 1 || list[0].ID != second.ID {
+			t.Errorf("%d cards, %+v", total, list)
+		}
+		w.issuer.cards[0].Status = "inactive"
+		got, err = w.Find(t.Context(), w.company, c.ID)
+		must(t, err)
+		if got.Status != "inactive" || got.UpdatedAt.IsZero() {
+			t.Errorf("%+v", got)
+		}
+		w.issuer.broken = &provider.Error{Provider: "Sudo", Code: "503", Message: "Try later"}
+		_, err = w.Find(t.Context(), w.company, c.ID)
+		w.refused(err, "Sudo API Error: Try later")
+		_, err = w.SendDefaultPIN(t.Context(), w.company, c.ID)
+		w.refused(err, "Sudo API Error: Try later")
+	})
+}
+
+func TestWhoMayHaveACard(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		ask := func(who string) error {
+			r := w.request()
+			r.Customer = who
+			_, err := w.Generate(t.Context(), r)
+			return err
+		}
+		w.refused(ask("nobody"), "Customer not found")
+		fresh := w.created(w.company, "new@example.test", w.customer.Address)
+		w.refused(ask(fresh.ID), "Customer has not completed OTP verification")
+		homeless := w.serve(w.company, "homeless@example.test", nil)
+		w.refused(ask(homeless.Email), "Customer has no address and the company has none")
+		must(t, w.SetAddress(t.Context(), me, w.company, customer.Address{Line1: "2 Broad Street", City: "Lagos", State: "Lagos"}))
+		must(t, ask(homeless.Email))
+		if h := w.issuer.holders; len(h) != 1 || h[0].Address.Line1 != "2 Broad Street" {
+			t.Errorf("%+v", h)
+		}
+	})
+}
+
+// The number of a physical card goes to the issuer and is kept nowhere.
+func TestACardNumberPassesThrough(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		const number = "5063210000000000001"
+		r := w.request()
+		r.Type = card.Physical
+		_, err := w.Generate(t.Context(), r)
+		w.refused(err, "A physical card needs its number, and no other has one")
+		r.Number = secret.NewText(number)
+		g, err := w.Generate(t.Context(), r)
+		must(t, err)
+		if w.issuer.orders[0].Number.Reveal() != number {
+			t.Error("the issuer was not given the number")
+		}
+		for _, e := range w.events() {
+			if strings.Contains(string(e.Data), number) {
+				t.Error("an event shows it")
+			}
+		}
+		if strings.Contains(g.Card.MaskedPAN, number[6:15]) {
+			t.Error("the card shows it")
+		}
+	})
+}
+
+func TestAnIssuersNo(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.issuer.create = provider.Answer{Outcome: provider.Rejected, Message: "Visa Cards are not available at the moment"}
+		_, err := w.Generate(t.Context(), w.request())
+		w.refused(err, "Sudo API Error: Visa Cards are not available at the moment")
+		w.issuer.create = yes
+		w.card() // nothing of the refusal is in the way
+	})
+}
+
+func TestACardWhoseAnswerWasLost(t *testing.T) {
+	for _, mute := range []bool{false, true} {
+		dbtest.Each(t, func(t *testing.T, d *db.DB) {
+			w := newWorld(t, d)
+			w.issuer.create, w.issuer.made, w.issuer.mute = silence, true, mute
+			c := w.card() // found at once, among the customer's
+			if c.ProviderCardID != "sudo-card-1" || len(w.issuer.orders) != 1 {
+				t.Errorf("%+v", c)
+			}
+			w.issuer.broken = &provider.Error{Provider: "Sudo", Code: "timeout"}
+			_, err := w.Generate(t.Context(), w.request()) // made, and the list is away too
+			w.refused(err, creating)
+			_, err = w.Generate(t.Context(), w.request())
+			w.refused(err, creating)
+			w.issuer.broken = nil
+			w.forward(time.Minute)
+			again := w.card() // the retry gets the card that its first try has made
+			if again.ProviderCardID != "sudo-card-2" || len(w.issuer.orders) != 2 {
+				t.Errorf("muted %t: %+v after %d orders", mute, again, len(w.issuer.orders))
+			}
+			if got := kinds(w.events()); !slices.Equal(got, []string{"card.generated", "card.generated"}) {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
+
+func TestACardThatWasNeverMade(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.issuer.create = silence
+		_, err := w.Generate(t.Context(), w.request())
+		w.refused(err, creating)
+		jobs, err := db.All(t.Context(), d, db.Value[string], `SELECT subject FROM job WHERE kind = $1`, card.ResolveJob)
+		must(t, err)
+		for range 4 {
+			w.forward(10 * time.Minute)
+			_, err := w.Resolve(t.Context(), job.Job{Company: w.company, Subject: jobs[len(jobs)-1]})
+			must(t, err)
+		}
+		w.issuer.create = yes
+		w.card()
+		if len(w.issuer.orders) != 2 {
+			t.Errorf("%d orders", len(w.issuer.orders))
+		}
+	})
+}
+
+func TestAnInitialLoadIsAFunding(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		r := w.request()
+		r.Load = 2000 * money.Naira
+		_, err := w.Generate(t.Context(), r)
+		w.refused(err, "Insufficient balance")
+		if len(w.issuer.orders) != 0 {
+			t.Error("a card was made that could not be paid for")
+		}
+		r.Load = 400 * money.Naira
+		g, err := w.Generate(t.Context(), r)
+		must(t, err)
+		if g.Load == nil || g.Load.Reference != g.Card.ID || g.Load.Amount != r.Load {
+			t.Errorf("%+v", g)
+		}
+		w.holds(600*money.Naira, 0, 400*money.Naira)
+	})
+}
+
+func TestNoticesAreWrittenDownOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		mux := http.NewServeMux()
+		mux.Handle(card.Pattern, w.Door())
+		send := func(authorization string, n provider.CardNotice) (int, string) {
+			body, err := json.Marshal(n)
+			must(t, err)
+			r := httptest.NewRequest(http.MethodPost, card.Path("sudo"), strings.NewReader(string(body)))
+			r.Header.Set("Authorization", authorization)
+			answer := httptest.NewRecorder()
+			mux.ServeHTTP(answer, r)
+			return answer.Code, answer.Body.String()
+		}
+		paid := provider.CardNotice{Kind: provider.CardActivity, ID: "transaction.created:1", Word: "transaction.created", Card: c.ProviderCardID, Amount: 250}
+		if status, _ := send("wrong", paid); status != http.StatusUnauthorized {
+			t.Errorf("a forged notice: %d", status)
+		}
+		for range 3 {
+			if status, body := send("right", paid); status != http.StatusOK || body != "heard\n" {
+				t.Errorf("%d %s", status, body)
+			}
+		}
+		stranger := paid
+		stranger.Card = "nobody's"
+		asked := provider.CardNotice{Kind: provider.CardAuthorization, ID: "2", Card: c.ProviderCardID}
+		for _, n := range []provider.CardNotice{stranger, asked, {Kind: provider.CardEnded, ID: "3", Card: c.ProviderCardID}} {
+			if status, _ := send("right", n); status != http.StatusOK {
+				t.Errorf("%+v: %d", n, status)
+			}
+		}
+		n, err := db.One(t.Context(), d, db.Value[int64], `SELECT count(*) FROM card_activity WHERE company_id = $1`, w.company)
+		must(t, err)
+		if n != 2 {
+			t.Errorf("%d activities, want the payment and the end", n)
+		}
+		list, _, err := w.List(t.Context(), w.company, w.customer.ID, 0, 10)
+		must(t, err)
+		if list[0].Status != "canceled" {
+			t.Errorf("%+v", list)
+		}
+		if status, _ := send("right", provider.CardNotice{}); status != http.StatusOK {
+			t.Errorf("a notice of no use: %d", status)
+		}
+	})
+}
+
+func TestACardIsItsCompanysAlone(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c, other := w.card(), w.join("Other")
+		_, err := w.Find(t.Context(), other, c.ID)
+		w.refused(err, "Card not found")
+		_, err = w.Token(t.Context(), other, c.ID)
+		w.refused(err, "Card not found")
+		_, err = w.SendDefaultPIN(t.Context(), other, c.ID)
+		if !fault.Is(err, fault.Missing) {
+			t.Error(err)
+		}
+		token, err := w.Token(t.Context(), w.company, c.ID)
+		must(t, err)
+		if token.Value.Reveal() != "pass" {
+			t.Error("no token")
+		}
+	})
+}
