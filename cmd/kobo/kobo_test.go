@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets this test program be the command of its scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"kobo": main})
+}
+
+// The scripts in testdata are what an operator types, and what comes back.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"appears": appears,
+		},
+	})
+}
+
+// appears waits for a file that a command in the background writes.
+func appears(s *testscript.TestScript, _ bool, args []string) {
+	limit := time.After(30 * time.Second)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		if _, err := os.Stat(s.MkAbs(args[0])); err == nil {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-limit:
+			s.Fatalf("%s does not appear", args[0])
+		}
+	}
+}

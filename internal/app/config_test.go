@@ -1,0 +1,192 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kobo.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The environment is stronger than the file, and the file than the defaults.
+func TestSettingsComeFromTheFileAndTheEnvironment(t *testing.T) {
+	path := file(t, `
+database: postgres://from-the-file
+window: 20s
+safehaven:
+  client_id: from-the-file
+  debit_account: "0100000001"
+limits:
+  company_per_second: 7
+`)
+	for name, value := range map[string]string{
+		"KOBO_DATABASE": "sqlite:from-the-environment.db", "KOBO_SAFEHAVEN_CLIENT_ID": "from-the-environment",
+		"KOBO_LIMITS_OFF": "true", "KOBO_LIMITS_TOKEN_PER_MINUTE": "9", "KOBO_MASTER_KEY": "a secret", "KOBO_TEST_ANYTHING": "not ours",
+	} {
+		t.Setenv(name, value)
+	}
+	cfg, err := app.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := app.Defaults()
+	want.Database, want.Window, want.MasterKey = "sqlite:from-the-environment.db", 20*time.Second, secret.NewText("a secret")
+	want.SafeHaven.ClientID, want.SafeHaven.DebitAccount = "from-the-environment", "0100000001"
+	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9}
+	if fmt.Sprintf("%+v", cfg) != fmt.Sprintf("%+v", want) || cfg.MasterKey.Reveal() != "a secret" {
+		t.Errorf("loaded %+v\nwant   %+v", cfg, want)
+	}
+	if shown := fmt.Sprintf("%+v %#v", cfg, cfg); strings.Contains(shown, "a secret") {
+		t.Error("the master key shows when the configuration is printed")
+	}
+}
+
+// A mistyped setting is a setting that is not made, so it is an error.
+func TestASettingThatDoesNotExistIsAnError(t *testing.T) {
+	for name, load := range map[string]func() (app.Config, error){
+		"in the file":      func() (app.Config, error) { return app.Load(file(t, "databse: x")) },
+		"deep in the file": func() (app.Config, error) { return app.Load(file(t, "safehaven:\n  baseurl: x")) },
+		"no YAML":          func() (app.Config, error) { return app.Load(file(t, "{")) },
+		"no such file":     func() (app.Config, error) { return app.Load("no-such-file.yaml") },
+		"not a duration":   func() (app.Config, error) { return app.Load(file(t, "window: soon")) },
+		"in the environment": func() (app.Config, error) {
+			t.Setenv("KOBO_DATABSE", "x")
+			return app.Load("")
+		},
+	} {
+		if _, err := load(); err == nil || !strings.HasPrefix(err.Error(), "configuration: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// live is a live configuration in which nothing is wrong.
+func live() app.Config {
+	cfg := app.Defaults()
+	cfg.Database, cfg.MasterKey = "sqlite:/nowhere/kobo.db", secret.NewText(secret.Generate())
+	cfg.CallbackBase = "https://pay.example.com"
+	cfg.SafeHaven = app.SafeHavenConfig{
+		BaseURL: "https://api.safehavenmfb.com", ClientID: "c", DebitAccount: "0100000001", Assertion: secret.NewText("signed"),
+	}
+	return cfg
+}
+
+func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
+	open := func(cfg app.Config) error {
+		a, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+		if err == nil {
+			a.Close()
+		}
+		return err
+	}
+	if err := open(live()); err == nil || strings.Contains(err.Error(), "configuration") {
+		t.Fatalf("a configuration in which only the folder is missing: %v", err)
+	}
+	for want, change := range map[string]func(*app.Config){
+		"mode must be live or sandbox":           func(c *app.Config) { c.Mode = "test" },
+		"database is not set":                    func(c *app.Config) { c.Database = "" },
+		"master_key or master_key_file":          func(c *app.Config) { c.MasterKey = secret.Text{} },
+		"window must be at least":                func(c *app.Config) { c.Window = time.Millisecond },
+		"safehaven.base_url is for live mode":    func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
+		"live mode needs safehaven.base_url":     func(c *app.Config) { c.SafeHaven.ClientID = "" },
+		"must be an https URL":                   func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },
+		"is a sandbox: live mode":                func(c *app.Config) { c.SafeHaven.BaseURL = "https://api.sandbox.safehavenmfb.com" },
+		"live mode needs callback_base":          func(c *app.Config) { c.CallbackBase = "http://pay.example.com" },
+		"either safehaven.private_key_file":      func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
+		"must begin with sqlite: or postgres://": func(c *app.Config) { c.Database = "kobo.db" },
+		"master_key_file":                        func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
+	} {
+		cfg := live()
+		change(&cfg)
+		if err := open(cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	cfg := live()
+	cfg.Database = dbtest.EmptyURL(t, db.SQLite)
+	if err := open(cfg); err == nil || !strings.Contains(err.Error(), "run kobo migrate") {
+		t.Errorf("a database without a schema: %v", err)
+	}
+}
+
+// A second start finds the company of the first; a fresh one begins anew; the
+// credentials are for their owner's eyes.
+func TestADevelopmentProgramRemembersAndForgets(t *testing.T) {
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) {
+			data, database := t.TempDir(), dbtest.EmptyURL(t, dialect)
+			start := func(fresh bool) (app.Credentials, int64) {
+				t.Helper()
+				a, c, err := app.OpenDev(context.WithoutCancel(t.Context()), app.DevConfig(data, database), fresh, slog.New(slog.DiscardHandler))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer a.Close()
+				_, n, err := a.Companies.List(t.Context(), 10, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c, n
+			}
+			first, _ := start(false)
+			second, n := start(false)
+			if first != second || n != 1 {
+				t.Errorf("a second start: %d companies, %v, was %v", n, second, first)
+			}
+			third, n := start(true)
+			if third.Reference == first.Reference || third.APIKey == first.APIKey || n != 1 {
+				t.Errorf("a fresh start: %d companies, %v, was %v", n, third, first)
+			}
+			for _, name := range []string{"dev.json", "master.key"} {
+				info, err := os.Stat(filepath.Join(data, name))
+				if err != nil || info.Mode().Perm() != 0o600 {
+					t.Errorf("%s: %v, %v", name, info.Mode(), err)
+				}
+			}
+			b, err := os.ReadFile(filepath.Join(data, "dev.json"))
+			shown := map[string]any{}
+			if err == nil {
+				err = json.Unmarshal(b, &shown)
+			}
+			if _, there := shown["console_url"]; err != nil || !there || shown["pin"] != "1234" {
+				t.Errorf("the credentials: %s, %v", b, err)
+			}
+		})
+	}
+}
+
+func TestTheLogHidesWhatMustNotBeRead(t *testing.T) {
+	var out strings.Builder
+	log, err := app.NewLogger(&out, app.LogConfig{Level: "info", Format: "json"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Info("x", "api_key", "hidden-1", "pin", "hidden-2", "bvn", "hidden-3", "key", secret.NewText("hidden-4"), "company", "shown")
+	log.Debug("quiet")
+	if s := out.String(); strings.Contains(s, "hidden") || !strings.Contains(s, "shown") || strings.Contains(s, "quiet") {
+		t.Errorf("logged: %s", s)
+	}
+	for _, cfg := range []app.LogConfig{{Level: "loud", Format: "json"}, {Level: "info", Format: "xml"}} {
+		if _, err := app.NewLogger(&out, cfg); err == nil {
+			t.Errorf("a log that is %+v", cfg)
+		}
+	}
+}
