@@ -166,7 +166,8 @@ func (s *Service) lose(ctx context.Context, t Transaction) error {
 	case Pending:
 		err := s.Book.Commit(ctx, ledger.Unit{
 			Company: t.Company,
-			Moves: []ledger.Move{t.move(Pending, now,
+			// Nothing that a company sees has changed.
+			Moves: []ledger.Move{t.move(Pending, t.UpdatedAt,
 				ledger.Change{Column: "block_hash", Value: ""}, ledger.Change{Column: "lost_at", Value: micros(now)})},
 			Notes: []db.Record{t.confirmJob(now)},
 		})
