@@ -1,0 +1,109 @@
+package report_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// audited is a company with a little history: money came in, and one operation
+// of 30 naira is open.
+func audited(t *testing.T, d *db.DB) (r *report.Service, company, reference string) {
+	t.Helper()
+	clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+	book := ledger.New(d, clk)
+	s := operation.NewService(d, book, clk, slog.New(slog.DiscardHandler), time.Second)
+	s.Handle("test", operation.Kind{Route: func(operation.Operation) operation.Route {
+		return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test"}
+	}})
+	company = id.Cuid()
+	o := s.Start(operation.Operation{Company: company, Kind: "test", IdempotencyKey: "k", SettlementID: 1, Amount: 30 * money.Naira})
+	began := s.Unit(o, 0, "test")
+	began.Notes = append(began.Notes, event.New(company, event.VTUPending, map[string]string{}, clk.Now()))
+	for _, u := range []ledger.Unit{
+		{
+			Company: company, Found: true, Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
+			Transfers: []ledger.Transfer{{ID: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 100 * money.Naira, Kind: "credit"}},
+			Notes:     []db.Record{event.New(company, event.KYBChanged, map[string]string{}, clk.Now())},
+		}, began,
+	} {
+		if err := book.Commit(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return report.New(d, clk), company, o.ID
+}
+
+func TestABookThatAddsUp(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		r, company, reference := audited(t, d)
+		found, err := r.Integrity(t.Context(), company)
+		if err != nil || !found.Intact() || found.Sequence != 2 || found.Entries != 4 {
+			t.Errorf("found %+v, %v", found, err)
+		}
+		if want := (report.InFlight{Clearing: 3000, Operations: 1, Amount: 3000}); found.InFlight != want {
+			t.Errorf("in flight: %+v", found.InFlight)
+		}
+		for _, a := range found.Accounts {
+			if a.Balance != a.Recomputed {
+				t.Errorf("account: %+v", a)
+			}
+		}
+		o, err := r.Outcome(t.Context(), company, reference)
+		if err != nil || o.Status != "PENDING" || o.Amount != 3000 || o.NeedsDecision || o.LastAnswer != "" {
+			t.Errorf("outcome: %+v, %v", o, err)
+		}
+		open, n, err := r.Outcomes(t.Context(), company, 0, 10)
+		if err != nil || n != 1 || len(open) != 1 || open[0] != o {
+			t.Errorf("open: %+v %d, %v", open, n, err)
+		}
+		if _, err := r.Outcome(t.Context(), id.Cuid(), reference); !fault.Is(err, fault.Missing) {
+			t.Errorf("another company's outcome: %v", err)
+		}
+		if all, err := r.Companies(t.Context()); err != nil || fmt.Sprint(all) != "["+company+"]" {
+			t.Errorf("companies: %v, %v", all, err)
+		}
+	})
+}
+
+// Whoever lays hands on the tables is found out, whichever row it is.
+func TestABookThatWasTamperedWith(t *testing.T) {
+	for name, c := range map[string]struct{ statement, found string }{
+		"a balance":           {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id = 'settlement/1'`, "account settlement/1 holds"},
+		"two balances":        {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id <> 'settlement/1'`, "account clearing/test holds"},
+		"an entry":            {`UPDATE ledger_entry SET amount_kobo = amount_kobo + 1, current_kobo = current_kobo + 1 WHERE company_id = $1 AND account_id = 'clearing/test'`, "account clearing/test holds"},
+		"a chain":             {`UPDATE ledger_entry SET previous_kobo = previous_kobo + 1, current_kobo = current_kobo + 1 WHERE company_id = $1 AND account_id = 'settlement/1' AND sequence = 1`, "begins at"},
+		"a missing entry":     {`DELETE FROM ledger_entry WHERE company_id = $1 AND account_id = 'clearing/test'`, "transfers have"},
+		"a transfer":          {`UPDATE ledger_transfer SET amount_kobo = amount_kobo + 1 WHERE company_id = $1 AND debit_account = 'settlement/1'`, "does not have exactly its debit and its credit"},
+		"an operation":        {`UPDATE operation SET state = 'SUCCESS' WHERE company_id = $1`, "clearing holds 3000 kobo for open operations of 0 kobo"},
+		"an operation's sum":  {`UPDATE operation SET amount_kobo = 1 WHERE company_id = $1`, "clearing holds 3000 kobo for open operations of 1 kobo"},
+		"an event in between": {`DELETE FROM event WHERE company_id = $1 AND sequence = 1`, "there are 1 events, the last numbered 2"},
+		"the last event":      {`DELETE FROM event WHERE company_id = $1 AND sequence = 2`, "there are 1 events, the last numbered 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				r, company, _ := audited(t, d)
+				if n, err := d.Exec(t.Context(), c.statement, company); err != nil || n == 0 {
+					t.Fatalf("%d rows, %v", n, err)
+				}
+				found, err := r.Integrity(t.Context(), company)
+				if err != nil || found.Intact() || !strings.Contains(strings.Join(found.Wrongs, "\n"), c.found) {
+					t.Errorf("found %q, %v", found.Wrongs, err)
+				}
+			})
+		})
+	}
+}
