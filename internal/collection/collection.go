@@ -78,7 +78,8 @@ type shown struct {
 func (c Collection) shown() shown {
 	return shown{
 		c.Amount, clock.Text(c.ExpiresAt), c.BankName, c.AccountNumber, c.ExternalReference, string(c.State),
-		currency{"NGN"}, clock.Text(c.CreatedAt),
+		currency{"NGN"},
+		clock.Text(c.CreatedAt),
 	}
 }
 

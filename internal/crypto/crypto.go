@@ -159,7 +159,9 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 		Address      string   `json:"address"`
 	}{
 		t.ID, t.Type, t.Direction(), t.Status, t.Hash, t.Amount(), present(t.From()), t.Asset, t.Company, t.NetworkID,
-		t.TokenAddress(), meta{t.Sender(), t.Counter, t.Block, t.Raw}, clock.Text(t.CreatedAt), clock.Text(t.UpdatedAt),
+		t.TokenAddress(),
+		meta{t.Sender(), t.Counter, t.Block, t.Raw},
+		clock.Text(t.CreatedAt), clock.Text(t.UpdatedAt),
 		t.AmountDecimal(), t.Units.String(), t.Decimals, present(t.Contract), t.Address,
 	})
 }

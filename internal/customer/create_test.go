@@ -139,8 +139,13 @@ func TestAPageOfCustomersIsARangeOfNumbers(t *testing.T) {
 			total         int
 			last          string
 		}{
-			{"", 0, 3, 7, "Number6 Number5 Number4"}, {"", 6, 3, 7, "Number0"}, {"", 9, 3, 7, ""},
-			{"NUMBER3", 0, 3, 1, "Number3"}, {"ada number2", 0, 3, 1, "Number2"}, {"person_", 2, 2, 7, "Number4 Number3"}, {"%", 0, 3, 0, ""},
+			{"", 0, 3, 7, "Number6 Number5 Number4"},
+			{"", 6, 3, 7, "Number0"},
+			{"", 9, 3, 7, ""},
+			{"NUMBER3", 0, 3, 1, "Number3"},
+			{"ada number2", 0, 3, 1, "Number2"},
+			{"person_", 2, 2, 7, "Number4 Number3"},
+			{"%", 0, 3, 0, ""},
 		} {
 			list, total, err := w.Customers(t.Context(), w.company, c.search, c.offset, c.limit)
 			must(t, err)

@@ -15,9 +15,20 @@ var (
 	table = &db.Table{
 		Name: "customer", Key: 2, State: "status",
 		Columns: []db.Column{
-			{Name: "company_id"}, {Name: "id"}, {Name: "number", Type: db.Int}, {Name: "first_name"}, {Name: "middle_name"},
-			{Name: "last_name"}, {Name: "email"}, {Name: "phone_number"}, {Name: "date_of_birth"}, {Name: "address"}, {Name: "search"},
-			{Name: "status"}, {Name: "created_at", Type: db.Int}, {Name: "updated_at", Type: db.Int},
+			{Name: "company_id"},
+			{Name: "id"},
+			{Name: "number", Type: db.Int},
+			{Name: "first_name"},
+			{Name: "middle_name"},
+			{Name: "last_name"},
+			{Name: "email"},
+			{Name: "phone_number"},
+			{Name: "date_of_birth"},
+			{Name: "address"},
+			{Name: "search"},
+			{Name: "status"},
+			{Name: "created_at", Type: db.Int},
+			{Name: "updated_at", Type: db.Int},
 		},
 	}
 	emailTable = &db.Table{
@@ -27,18 +38,37 @@ var (
 	accountTable = &db.Table{
 		Name: "customer_account", Key: 2, State: "turn",
 		Columns: []db.Column{
-			{Name: "company_id"}, {Name: "customer_id"}, {Name: "state"}, {Name: "turn"}, {Name: "called_until", Type: db.Int},
-			{Name: "reference"}, {Name: "settlement_id", Type: db.Int}, {Name: "account_number"}, {Name: "account_name"},
-			{Name: "bank_name"}, {Name: "bank_code"}, {Name: "provider_id"}, {Name: "message"},
-			{Name: "created_at", Type: db.Int}, {Name: "updated_at", Type: db.Int},
+			{Name: "company_id"},
+			{Name: "customer_id"},
+			{Name: "state"},
+			{Name: "turn"},
+			{Name: "called_until", Type: db.Int},
+			{Name: "reference"},
+			{Name: "settlement_id", Type: db.Int},
+			{Name: "account_number"},
+			{Name: "account_name"},
+			{Name: "bank_name"},
+			{Name: "bank_code"},
+			{Name: "provider_id"},
+			{Name: "message"},
+			{Name: "created_at", Type: db.Int},
+			{Name: "updated_at", Type: db.Int},
 		},
 	}
 	transactionTable = &db.Table{
 		Name: "customer_transaction", Key: 2, Unique: []string{"company_id", "id"},
 		Columns: []db.Column{
-			{Name: "company_id"}, {Name: "number", Type: db.Int}, {Name: "id"}, {Name: "customer_id"},
-			{Name: "settlement_id", Type: db.Int}, {Name: "amount_kobo", Type: db.Int}, {Name: "kind"}, {Name: "status"},
-			{Name: "narration"}, {Name: "session_id"}, {Name: "created_at", Type: db.Int},
+			{Name: "company_id"},
+			{Name: "number", Type: db.Int},
+			{Name: "id"},
+			{Name: "customer_id"},
+			{Name: "settlement_id", Type: db.Int},
+			{Name: "amount_kobo", Type: db.Int},
+			{Name: "kind"},
+			{Name: "status"},
+			{Name: "narration"},
+			{Name: "session_id"},
+			{Name: "created_at", Type: db.Int},
 		},
 	}
 )

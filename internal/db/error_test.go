@@ -26,16 +26,26 @@ func TestClassify(t *testing.T) {
 		trouble Trouble
 		kind    fault.Kind
 	}{
-		{state("23505"), Duplicate, fault.Internal}, {state("23514"), Broken, fault.Internal},
-		{state("23503"), Broken, fault.Internal}, {state("40001"), Transient, fault.Unavailable},
-		{state("40P01"), Transient, fault.Unavailable}, {state("25006"), Unwritable, fault.Unavailable},
-		{state("53100"), Unwritable, fault.Unavailable}, {state("57P01"), Away, fault.Unavailable},
-		{state("57P03"), Away, fault.Unavailable}, {state("53300"), Away, fault.Unavailable},
-		{state("08006"), Away, fault.Unavailable}, {state("58030"), Away, fault.Unavailable},
-		{state("42601"), Other, fault.Internal}, {state("22012"), Other, fault.Internal},
-		{io.EOF, Away, fault.Unavailable}, {io.ErrUnexpectedEOF, Away, fault.Unavailable},
-		{driver.ErrBadConn, Away, fault.Unavailable}, {net.ErrClosed, Away, fault.Unavailable},
-		{timeout, Away, fault.Unavailable}, {context.Canceled, Other, fault.Internal},
+		{state("23505"), Duplicate, fault.Internal},
+		{state("23514"), Broken, fault.Internal},
+		{state("23503"), Broken, fault.Internal},
+		{state("40001"), Transient, fault.Unavailable},
+		{state("40P01"), Transient, fault.Unavailable},
+		{state("25006"), Unwritable, fault.Unavailable},
+		{state("53100"), Unwritable, fault.Unavailable},
+		{state("57P01"), Away, fault.Unavailable},
+		{state("57P03"), Away, fault.Unavailable},
+		{state("53300"), Away, fault.Unavailable},
+		{state("08006"), Away, fault.Unavailable},
+		{state("58030"), Away, fault.Unavailable},
+		{state("42601"), Other, fault.Internal},
+		{state("22012"), Other, fault.Internal},
+		{io.EOF, Away, fault.Unavailable},
+		{io.ErrUnexpectedEOF, Away, fault.Unavailable},
+		{driver.ErrBadConn, Away, fault.Unavailable},
+		{net.ErrClosed, Away, fault.Unavailable},
+		{timeout, Away, fault.Unavailable},
+		{context.Canceled, Other, fault.Internal},
 		{errors.New("anything"), Other, fault.Internal},
 		{fmt.Errorf("%w: %w", ErrUncommitted, io.EOF), Uncommitted, fault.Unknown},
 	} {
@@ -72,8 +82,14 @@ func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
 		err  error
 		open bool
 	}{
-		{nil, false}, {pgx.ErrTxCommitRollback, false}, {state("40001"), false}, {state("23505"), false},
-		{state("57P01"), true}, {state("XX000"), true}, {io.EOF, true}, {context.DeadlineExceeded, true},
+		{nil, false},
+		{pgx.ErrTxCommitRollback, false},
+		{state("40001"), false},
+		{state("23505"), false},
+		{state("57P01"), true},
+		{state("XX000"), true},
+		{io.EOF, true},
+		{context.DeadlineExceeded, true},
 	} {
 		if got := errors.Is(commitError(c.err), ErrUncommitted); got != c.open {
 			t.Errorf("%v: open %v, want %v", c.err, got, c.open)

@@ -85,8 +85,12 @@ func TestAFeedIsReadInPagesOldestFirst(t *testing.T) {
 			want  string
 			more  bool
 		}{
-			{0, 10, "1 a,2 b,3 c,", false}, {0, 3, "1 a,2 b,3 c,", false}, {0, 2, "1 a,2 b,", true},
-			{2, 2, "3 c,", false}, {3, 2, "", false}, {99, 2, "", false},
+			{0, 10, "1 a,2 b,3 c,", false},
+			{0, 3, "1 a,2 b,3 c,", false},
+			{0, 2, "1 a,2 b,", true},
+			{2, 2, "3 c,", false},
+			{3, 2, "", false},
+			{99, 2, "", false},
 		} {
 			if got, more := s.feed(c.after, c.limit, 0); got != c.want || more != c.more {
 				t.Errorf("after %d, at most %d: %q %v", c.after, c.limit, got, more)

@@ -32,9 +32,13 @@ func (x Session) move() ledger.Move {
 		Table: table, Key: []any{x.Company, x.ID},
 		From: []string{strconv.FormatInt(x.read, 10)}, To: strconv.FormatInt(x.turn, 10),
 		Set: []ledger.Change{
-			{Column: "subject", Value: x.subject}, {Column: "bvn", Value: x.bvn}, {Column: "state", Value: string(x.State)},
-			{Column: "attempts", Value: x.attempts}, {Column: "reference", Value: x.Reference},
-			{Column: "asked_at", Value: clock.Micros(x.askedAt)}, {Column: "updated_at", Value: clock.Micros(x.UpdatedAt)},
+			{Column: "subject", Value: x.subject},
+			{Column: "bvn", Value: x.bvn},
+			{Column: "state", Value: string(x.State)},
+			{Column: "attempts", Value: x.attempts},
+			{Column: "reference", Value: x.Reference},
+			{Column: "asked_at", Value: clock.Micros(x.askedAt)},
+			{Column: "updated_at", Value: clock.Micros(x.UpdatedAt)},
 		},
 	}
 }

@@ -28,7 +28,7 @@ func TestFees(t *testing.T) {
 			t.Errorf("the fee of %s is %s, want %s", amount, got, want)
 		}
 	}
-	if got := (payout.Schedule)(nil).Fee(money.Max); got != 0 {
+	if got := payout.Schedule(nil).Fee(money.Max); got != 0 {
 		t.Errorf("without a schedule: %s", got)
 	}
 }

@@ -81,9 +81,12 @@ func stories(t *testing.T, newTrade func(t *testing.T) trade) {
 		executed int
 	}{
 		{"88", done, []expect{done}, 1},
-		{"01", refused, nil, 0}, {"01", refused, nil, 0}, // in both manners
-		{"02", unknown, []expect{done}, 1}, {"02", unknown, []expect{done}, 1},
-		{"03", unknown, []expect{missing, missing, missing}, 0}, {"03", unknown, []expect{missing}, 0},
+		{"01", refused, nil, 0},
+		{"01", refused, nil, 0}, // in both manners
+		{"02", unknown, []expect{done}, 1},
+		{"02", unknown, []expect{done}, 1},
+		{"03", unknown, []expect{missing, missing, missing}, 0},
+		{"03", unknown, []expect{missing}, 0},
 		{"04", unknown, []expect{done, done}, 1},
 		{"05", unknown, []expect{missing}, 0},
 		{"06", unknown, []expect{unknown, done, done}, 1},

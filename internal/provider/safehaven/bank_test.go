@@ -90,21 +90,27 @@ func TestBankBodies(t *testing.T) {
 			p.Confirm(ctx, provider.IdentityConfirm{Session: "i", OTP: secret.NewText("012345")})
 		}, "/identity/v2/validate", `{"identityId":"i","type":"BVN","otp":"012345"}`},
 		{"a person", func(ctx context.Context, p *Plug) {
-			p.OpenAccount(ctx, provider.AccountRequest{Reference: "r", Phone: "0803 123 4588", Email: "a@b.c", IdentitySession: "i",
-				IdentityNumber: secret.NewText("22222222222"), OTP: secret.NewText("012345"), CallbackURL: "https://us.example.test/x"})
+			p.OpenAccount(ctx, provider.AccountRequest{
+				Reference: "r", Phone: "0803 123 4588", Email: "a@b.c", IdentitySession: "i",
+				IdentityNumber: secret.NewText("22222222222"), OTP: secret.NewText("012345"), CallbackURL: "https://us.example.test/x",
+			})
 		}, "/accounts/v2/subaccount", `{"phoneNumber":"+2348031234588","emailAddress":"a@b.c","externalReference":"r","identityType":"BVN","identityNumber":"22222222222",` +
 			`"identityId":"i","otp":"012345","callbackUrl":"https://us.example.test/x","autoSweep":true,"autoSweepDetails":{"schedule":"Instant","accountNumber":"0100000001"}}`},
 		{"a company", func(ctx context.Context, p *Plug) {
-			p.OpenAccount(ctx, provider.AccountRequest{Reference: "r", Phone: "2348031234588", Email: "a@b.c", Corporate: true, IdentitySession: "i",
-				CompanyRegistration: "RC1", IdentityNumber: secret.NewText("22222222222")})
+			p.OpenAccount(ctx, provider.AccountRequest{
+				Reference: "r", Phone: "2348031234588", Email: "a@b.c", Corporate: true, IdentitySession: "i",
+				CompanyRegistration: "RC1", IdentityNumber: secret.NewText("22222222222"),
+			})
 		}, "/accounts/v2/subaccount", `{"phoneNumber":"+2348031234588","emailAddress":"a@b.c","externalReference":"r","identityType":"vID",` +
 			`"identityId":"i","companyRegistrationNumber":"RC1","autoSweep":true,"autoSweepDetails":{"schedule":"Instant","accountNumber":"0100000001"}}`},
 		{"a virtual account", func(ctx context.Context, p *Plug) {
 			p.OpenVirtualAccount(ctx, provider.VirtualAccountRequest{Reference: "r", Amount: 2500 * money.Naira, CallbackURL: "https://us.example.test/x"})
 		}, "/virtual-accounts", `{"validFor":900,"callbackUrl":"https://us.example.test/x","settlementAccount":{"bankCode":"090286","accountNumber":"0100000001"},` +
 			`"amountControl":"Fixed","amount":2500,"externalReference":"r"}`},
-		{"a name", func(ctx context.Context, p *Plug) { p.NameEnquiry(ctx, "000001", "0123456789") },
-			"/transfers/name-enquiry", `{"bankCode":"000001","accountNumber":"0123456789"}`},
+		{
+			"a name", func(ctx context.Context, p *Plug) { p.NameEnquiry(ctx, "000001", "0123456789") },
+			"/transfers/name-enquiry", `{"bankCode":"000001","accountNumber":"0123456789"}`,
+		},
 		{"a transfer", func(ctx context.Context, p *Plug) {
 			p.Transfer(ctx, provider.TransferOrder{Reference: "r", NameEnquirySession: "s", BankCode: "000001", Account: "0123456789", Amount: 150_050, Narration: "rent"})
 		}, "/transfers", `{"nameEnquiryReference":"s","debitAccountNumber":"0100000001","beneficiaryBankCode":"000001","beneficiaryAccountNumber":"0123456789",` +

@@ -197,16 +197,31 @@ func TestPaymentBodies(t *testing.T) {
 		buy  provider.Purchase
 		want string
 	}{
-		{Naira, provider.Purchase{Kind: provider.Airtime, Amount: 10050, Phone: "08031234588"},
-			`{"serviceCategoryId":"c","amount":100.5,"channel":"WEB","debitAccountNumber":"0100000001","phoneNumber":"08031234588","externalReference":"ref-1"}`},
-		{Naira, provider.Purchase{Kind: provider.Data, Amount: 50000, Product: "m1", Phone: "08031234588"},
-			`{"serviceCategoryId":"c","bundleCode":"m1","amount":500,"channel":"WEB","debitAccountNumber":"0100000001","phoneNumber":"08031234588","externalReference":"ref-1"}`},
-		{Naira, provider.Purchase{Kind: provider.CableTV, Amount: 2600000, Product: "db1|da1", Card: "7012345688"},
-			`{"serviceCategoryId":"c","bundleCode":"db1|da1","amount":26000,"channel":"WEB","debitAccountNumber":"0100000001","cardNumber":"7012345688","externalReference":"ref-1"}`},
-		{Naira, provider.Purchase{Kind: provider.Utility, Amount: money.Max, Meter: "45012345688", VendType: "PREPAID"},
-			`{"serviceCategoryId":"c","amount":100000000000,"channel":"WEB","debitAccountNumber":"0100000001","meterNumber":"45012345688","vendType":"PREPAID","externalReference":"ref-1"}`},
-		{Kobo, provider.Purchase{Kind: provider.Airtime, Amount: 10050, Phone: "08031234588"},
-			`{"serviceCategoryId":"c","amount":10050,"channel":"WEB","debitAccountNumber":"0100000001","phoneNumber":"08031234588","externalReference":"ref-1"}`},
+		{
+			Naira,
+			provider.Purchase{Kind: provider.Airtime, Amount: 10050, Phone: "08031234588"},
+			`{"serviceCategoryId":"c","amount":100.5,"channel":"WEB","debitAccountNumber":"0100000001","phoneNumber":"08031234588","externalReference":"ref-1"}`,
+		},
+		{
+			Naira,
+			provider.Purchase{Kind: provider.Data, Amount: 50000, Product: "m1", Phone: "08031234588"},
+			`{"serviceCategoryId":"c","bundleCode":"m1","amount":500,"channel":"WEB","debitAccountNumber":"0100000001","phoneNumber":"08031234588","externalReference":"ref-1"}`,
+		},
+		{
+			Naira,
+			provider.Purchase{Kind: provider.CableTV, Amount: 2600000, Product: "db1|da1", Card: "7012345688"},
+			`{"serviceCategoryId":"c","bundleCode":"db1|da1","amount":26000,"channel":"WEB","debitAccountNumber":"0100000001","cardNumber":"7012345688","externalReference":"ref-1"}`,
+		},
+		{
+			Naira,
+			provider.Purchase{Kind: provider.Utility, Amount: money.Max, Meter: "45012345688", VendType: "PREPAID"},
+			`{"serviceCategoryId":"c","amount":100000000000,"channel":"WEB","debitAccountNumber":"0100000001","meterNumber":"45012345688","vendType":"PREPAID","externalReference":"ref-1"}`,
+		},
+		{
+			Kobo,
+			provider.Purchase{Kind: provider.Airtime, Amount: 10050, Phone: "08031234588"},
+			`{"serviceCategoryId":"c","amount":10050,"channel":"WEB","debitAccountNumber":"0100000001","phoneNumber":"08031234588","externalReference":"ref-1"}`,
+		},
 	} {
 		s := serve(t)
 		var header http.Header

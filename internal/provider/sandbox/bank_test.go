@@ -202,8 +202,13 @@ func TestAdoptedAccount(t *testing.T) {
 		t.Errorf("%v", rows)
 	}
 	for _, bad := range []object{
-		{"accountNumber": "800", "amount": 1}, {"accountNumber": number, "amount": 0}, {"accountNumber": number, "amount": -5},
-		{"accountNumber": number, "amount": 1, "duplicate": -1}, {"accountNumber": number, "amount": "1"}, {"amount": 1}, {"x": 1},
+		{"accountNumber": "800", "amount": 1},
+		{"accountNumber": number, "amount": 0},
+		{"accountNumber": number, "amount": -5},
+		{"accountNumber": number, "amount": 1, "duplicate": -1},
+		{"accountNumber": number, "amount": "1"},
+		{"amount": 1},
+		{"x": 1},
 	} {
 		if status, body := b.do("POST", "/sandbox/credit", bad); status != 400 || body["status"] != "error" {
 			t.Errorf("%v: HTTP %d %v", bad, status, body)

@@ -283,8 +283,16 @@ func TestTheFloat(t *testing.T) {
 		asked   int
 		charged bool
 	}{
-		{"88", 0, true}, {"01", 0, false}, {"02", 0, true}, {"03", 0, false}, {"04", 0, true}, {"05", 0, false},
-		{"06", 0, true}, {"06", 2, true}, {"07", 1, true}, {"07", 3, false},
+		{"88", 0, true},
+		{"01", 0, false},
+		{"02", 0, true},
+		{"03", 0, false},
+		{"04", 0, true},
+		{"05", 0, false},
+		{"06", 0, true},
+		{"06", 2, true},
+		{"07", 1, true},
+		{"07", 3, false},
 	} {
 		before, err := s.balance(t.Context())
 		if err != nil {

@@ -63,8 +63,10 @@ func vtpassLists(w http.ResponseWriter, content any) {
 
 func vtpassServices(w http.ResponseWriter, _ *http.Request) {
 	vtpassLists(w, []map[string]string{
-		{"identifier": "airtime", "name": "Airtime Recharge"}, {"identifier": "data", "name": "Data Services"},
-		{"identifier": "tv-subscription", "name": "TV Subscription"}, {"identifier": "electricity-bill", "name": "Electricity Bill"},
+		{"identifier": "airtime", "name": "Airtime Recharge"},
+		{"identifier": "data", "name": "Data Services"},
+		{"identifier": "tv-subscription", "name": "TV Subscription"},
+		{"identifier": "electricity-bill", "name": "Electricity Bill"},
 		{"identifier": "education", "name": "Education"},
 	})
 }
