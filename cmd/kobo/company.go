@@ -46,6 +46,8 @@ func companyCommand() *cobra.Command {
 		return a.Companies.RevokeKey(c.Context(), local(), args[0], args[1])
 	})
 	sub("pin REFERENCE", "Set its transaction PIN, read from standard input, and unlock it", 1, setPIN)
+	sub("xpub REFERENCE evm|tron|bitcoin XPUB", "Make its deposit addresses from this extended public key", 3, setXpub)
+	sub("xpubs REFERENCE", "List its extended public keys", 1, listXpubs)
 	sub("settlement REFERENCE NAME", "Open a settlement account", 2, openSettlement)
 	return c
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -31,6 +32,7 @@ type Config struct {
 	Settlements *settlement.Service
 	Operators   *operator.Service
 	Operations  *operation.Service
+	Crypto      *crypto.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
 }
@@ -65,6 +67,8 @@ func New(c Config) http.Handler {
 		"DELETE /admin/v1/companies/{reference}/api-keys/{id}":     d.revokeKey,
 		"POST /admin/v1/companies/{reference}/settlement-accounts": d.createAccount,
 		"POST /admin/v1/companies/{reference}/adjustments":         d.adjust,
+		"POST /admin/v1/companies/{reference}/xpubs":               d.setXpub,
+		"GET /admin/v1/companies/{reference}/xpubs":                d.listXpubs,
 		"GET /admin/v1/adjustments":                                d.listAdjustments,
 		"POST /admin/v1/adjustments/{id}/approve":                  d.approve,
 		"GET /admin/v1/cases":                                      d.listCases,

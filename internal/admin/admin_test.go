@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -59,6 +61,9 @@ func open(t *testing.T, base *db.DB) *door {
 	d.settlements = settlement.New(base, d.book, clk, nil)
 	d.operators = operator.New(base, keys, clk)
 	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
+	addresses := crypto.New(crypto.Config{
+		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Networks: chain.Testnets(), TestKeys: true,
+	})
 	for name, key := range map[string]*string{"ada": &d.ada, "bob": &d.bob} {
 		_, text, err := d.operators.IssueKey(t.Context(), operator.Local("test"), name)
 		if err != nil {
@@ -67,7 +72,7 @@ func open(t *testing.T, base *db.DB) *door {
 		*key = text.Reveal()
 	}
 	server := httptest.NewServer(admin.New(admin.Config{
-		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Clock: clk, Log: log,
+		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses, Clock: clk, Log: log,
 	}))
 	t.Cleanup(server.Close)
 	d.url = server.URL

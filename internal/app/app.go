@@ -175,7 +175,7 @@ func (a *App) Handler() (http.Handler, error) {
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
 			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
-			Operations: a.Operations, Clock: a.Clock, Log: a.log,
+			Operations: a.Operations, Crypto: a.Crypto, Clock: a.Clock, Log: a.log,
 		})},
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
