@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// A moment at which a Child kills itself, as if the power had gone.
+// Moment is one at which a Child kills itself, as if the power had gone.
 type Moment string
 
 // The moments. Of those that end in a number that of the commits since the start

@@ -103,7 +103,7 @@ func (w *world) million(b *testing.B, d *db.DB) {
 func TestASampleOfPaper(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()
-	var out io.Writer = io.Discard
+	out := io.Discard
 	if folder := os.Getenv("KOBO_TEST_SAMPLES"); folder != "" {
 		f, err := os.Create(strings.TrimSuffix(folder, "/") + "/statement.pdf")
 		must(t, err)
