@@ -30,6 +30,7 @@ type Config struct {
 	Customers   Customers
 	Settlements Settlements
 	Payouts     Payouts
+	Cards       Cards
 	Collections Collections
 	VTU         VTU
 	Crypto      Crypto

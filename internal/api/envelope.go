@@ -26,6 +26,9 @@ const (
 	corporateFamily family = "corporate"
 	// customer errors are {status: "error", message}, broken rules too.
 	customerFamily family = "customer"
+	// card errors are {status: "error", message}, told apart by the message; one
+	// that is not the end of the story has data as well.
+	cardFamily family = "card"
 	// vtu errors are {success: false, message}, except broken rules, which look
 	// like those of account.
 	vtuFamily family = "vtu"
@@ -34,7 +37,7 @@ const (
 	settlementFamily family = "settlement"
 )
 
-var families = []family{auth, token, account, corporateFamily, customerFamily, vtuFamily, settlementFamily}
+var families = []family{auth, token, account, corporateFamily, customerFamily, cardFamily, vtuFamily, settlementFamily}
 
 type (
 	messageBody struct {
@@ -68,6 +71,10 @@ type (
 		problemBody
 		Error string `json:"error"`
 	}
+	dataBody struct {
+		problemBody
+		Data any `json:"data"`
+	}
 	vtuBody struct {
 		Success bool   `json:"success"`
 		Message string `json:"message"`
@@ -98,6 +105,8 @@ func (f family) dress(why *fault.Fault) (int, any) {
 		return corporateDress(status, message, why)
 	case f == customerFamily:
 		return status, problemBody{"error", sentence(message, why.Details)}
+	case f == cardFamily:
+		return cardDress(status, message, why)
 	case why.Details != nil:
 		return status, validationBody{problemBody{"error", "Validation error"}, why.Details}
 	case f == settlementFamily && (why.Kind == fault.Refused || why.Kind == fault.Missing):
@@ -107,6 +116,30 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	default:
 		return status, problemBody{"error", message}
 	}
+}
+
+// cardDress is what cards answer: wallet-api.md tells missing fields and an
+// invalid amount apart by the message.
+func cardDress(status int, message string, why *fault.Fault) (int, any) {
+	if data := why.Extra["data"]; data != nil {
+		return status, dataBody{problemBody{"error", message}, data}
+	}
+	if why.Details == nil {
+		return status, problemBody{"error", message}
+	}
+	missing, amount := false, false
+	for _, d := range why.Details {
+		missing = missing || strings.HasSuffix(d, "is required") || strings.HasSuffix(d, "is not allowed to be empty")
+		amount = amount || strings.HasPrefix(d, `"amount"`)
+	}
+	message = strings.Join(why.Details, ". ")
+	switch {
+	case missing:
+		message = "Missing required fields: " + message
+	case amount:
+		message = "Invalid amount: " + message
+	}
+	return status, validationBody{problemBody{"error", message}, why.Details}
 }
 
 // corporateDress is what corporate accounts answer.

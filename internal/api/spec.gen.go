@@ -109,6 +109,118 @@ type CableTVPurchase struct {
 	SettlementID int64 `json:"settlementId"`
 }
 
+// Card defines model for Card.
+type Card struct {
+	ID string `json:"id"`
+
+	// Type Examples: virtual
+	Type string `json:"type"`
+
+	// Brand Examples: Verve
+	Brand string `json:"brand"`
+
+	// Currency Examples: NGN
+	Currency string `json:"currency"`
+
+	// MaskedPan Examples: 506321*********0001
+	MaskedPan string `json:"maskedPan"`
+
+	// ExpiryMonth Examples: 08
+	ExpiryMonth string `json:"expiryMonth"`
+
+	// ExpiryYear Examples: 2033
+	ExpiryYear string `json:"expiryYear"`
+
+	// Status The issuer's word: `active`, `inactive`, `canceled`.
+	//
+	// Examples: active
+	Status     string `json:"status"`
+	CustomerID string `json:"customerId"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// UpdatedAt Null while nothing has changed.
+	UpdatedAt      *string `json:"updatedAt"`
+	ProviderCardID string  `json:"providerCardId"`
+}
+
+// CardFunding defines model for CardFunding.
+type CardFunding struct {
+	Reference string `json:"reference"`
+	CardID    string `json:"cardId"`
+
+	// Amount Naira.
+	//
+	// Examples: 5000
+	Amount       money.Kobo `json:"amount"`
+	Status       string     `json:"status"`
+	Refunded     bool       `json:"refunded"`
+	SettlementID int64      `json:"settlementId"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	UpdatedAt Instant `json:"updatedAt"`
+}
+
+// CardFundingOrder defines model for CardFundingOrder.
+type CardFundingOrder struct {
+	// CardID The `cardId` from card generation.
+	CardID string `json:"cardId"`
+
+	// Amount Naira; above 0 and with at most two decimals.
+	Amount money.Kobo `json:"amount"`
+}
+
+// CardPage defines model for CardPage.
+type CardPage struct {
+	Data []Card   `json:"data"`
+	Meta ListMeta `json:"meta"`
+}
+
+// CardReference defines model for CardReference.
+type CardReference struct {
+	// Reference Check the card transaction by it.
+	Reference string `json:"reference"`
+}
+
+// CardRequest defines model for CardRequest.
+type CardRequest struct {
+	// CustomerID The customer's id or e-mail address.
+	CustomerID string `json:"customerId"`
+	Type       string `json:"type"`
+	Brand      string `json:"brand,omitempty"`
+	Currency   string `json:"currency,omitempty"`
+
+	// Number What is printed on a physical card. It is never stored.
+	Number string `json:"number,omitempty"`
+
+	// Amount Naira to put on the card at once.
+	Amount *money.Kobo `json:"amount,omitempty"`
+
+	// SendPINSMS Have the issuer send the PIN by SMS.
+	SendPINSMS bool `json:"sendPINSMS,omitempty"`
+}
+
+// CardToken defines model for CardToken.
+type CardToken struct {
+	Token string `json:"token"`
+
+	// ExpiresIn Seconds.
+	//
+	// Examples: 120
+	ExpiresIn int    `json:"expiresIn"`
+	CardID    string `json:"cardId"`
+}
+
 // Category defines model for Category.
 type Category struct {
 	ServiceCategoryID string `json:"serviceCategoryId"`
@@ -495,6 +607,47 @@ type EventFeed struct {
 
 // EventKind What happened.
 type EventKind = string
+
+// GeneratedCard defines model for GeneratedCard.
+type GeneratedCard struct {
+	// CardID The same as `id`.
+	CardID string `json:"cardId"`
+	ID     string `json:"id"`
+
+	// Type Examples: virtual
+	Type string `json:"type"`
+
+	// Brand Examples: Verve
+	Brand string `json:"brand"`
+
+	// Currency Examples: NGN
+	Currency string `json:"currency"`
+
+	// MaskedPan Examples: 506321*********0001
+	MaskedPan string `json:"maskedPan"`
+
+	// ExpiryMonth Examples: 08
+	ExpiryMonth string `json:"expiryMonth"`
+
+	// ExpiryYear Examples: 2033
+	ExpiryYear string `json:"expiryYear"`
+
+	// Status The issuer's word: `active`, `inactive`, `canceled`.
+	//
+	// Examples: active
+	Status     string `json:"status"`
+	CustomerID string `json:"customerId"`
+
+	// CreatedAt UTC, ISO 8601 with milliseconds.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// UpdatedAt Null while nothing has changed.
+	UpdatedAt      *string      `json:"updatedAt"`
+	ProviderCardID string       `json:"providerCardId"`
+	Funding        *CardFunding `json:"funding,omitempty"`
+}
 
 // IdempotencyUse defines model for IdempotencyUse.
 type IdempotencyUse struct {
@@ -1442,6 +1595,45 @@ type GenerateTokenParams struct {
 	XApiKey string `json:"x-api-key"`
 }
 
+// ListCardsParams defines parameters for ListCards.
+type ListCardsParams struct {
+	// Page Which page; zero, negative or text is the first.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// CustomerID Only this customer's cards.
+	CustomerID string `form:"customerId,omitempty" json:"customerId,omitempty"`
+}
+
+// FundCardParams defines parameters for FundCard.
+type FundCardParams struct {
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GenerateCardParams defines parameters for GenerateCard.
+type GenerateCardParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SendDefaultPinParams defines parameters for SendDefaultPin.
+type SendDefaultPinParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GenerateCorporateAccountParams defines parameters for GenerateCorporateAccount.
 type GenerateCorporateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1797,6 +1989,12 @@ type TestWebhookParams struct {
 // RefreshAccessTokenJSONRequestBody defines body for RefreshAccessToken for application/json ContentType.
 type RefreshAccessTokenJSONRequestBody = RefreshRequest
 
+// FundCardJSONRequestBody defines body for FundCard for application/json ContentType.
+type FundCardJSONRequestBody = CardFundingOrder
+
+// GenerateCardJSONRequestBody defines body for GenerateCard for application/json ContentType.
+type GenerateCardJSONRequestBody = CardRequest
+
 // GenerateCorporateAccountJSONRequestBody defines body for GenerateCorporateAccount for application/json ContentType.
 type GenerateCorporateAccountJSONRequestBody = CorporateAccountRequest
 
@@ -1865,6 +2063,27 @@ type ServerInterface interface {
 	// RefreshAccessToken Get a new access token
 	// (POST /api/v1/auth/refresh-access-token/)
 	RefreshAccessToken(w http.ResponseWriter, r *http.Request)
+	// ListCards List cards
+	// (GET /api/v1/card/)
+	ListCards(w http.ResponseWriter, r *http.Request, params ListCardsParams)
+	// FundCard Fund a card
+	// (POST /api/v1/card/fund-card)
+	FundCard(w http.ResponseWriter, r *http.Request, params FundCardParams)
+	// GenerateCard Generate a card
+	// (POST /api/v1/card/generate-card)
+	GenerateCard(w http.ResponseWriter, r *http.Request, params GenerateCardParams)
+	// GenerateCardToken Generate a card token
+	// (POST /api/v1/card/generate-card-token/{cardId})
+	GenerateCardToken(w http.ResponseWriter, r *http.Request, cardID string)
+	// FindCard Fetch card details
+	// (GET /api/v1/card/get-card/{cardId})
+	FindCard(w http.ResponseWriter, r *http.Request, cardID string)
+	// SendDefaultPin Send the default PIN
+	// (POST /api/v1/card/send-default-pin/{cardId})
+	SendDefaultPin(w http.ResponseWriter, r *http.Request, cardID string, params SendDefaultPinParams)
+	// FindCardTransaction Check a card transaction
+	// (GET /api/v1/card/transaction/{reference})
+	FindCardTransaction(w http.ResponseWriter, r *http.Request, reference string)
 	// GenerateCorporateAccount Open the company's bank account
 	// (POST /api/v1/coop/generate-account)
 	GenerateCorporateAccount(w http.ResponseWriter, r *http.Request, params GenerateCorporateAccountParams)
@@ -2097,6 +2316,288 @@ func (siw *ServerInterfaceWrapper) RefreshAccessToken(w http.ResponseWriter, r *
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RefreshAccessToken(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListCards operation middleware
+func (siw *ServerInterfaceWrapper) ListCards(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCardsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "customerId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "customerId", r.URL.Query(), &params.CustomerID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "customerId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "customerId", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCards(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FundCard operation middleware
+func (siw *ServerInterfaceWrapper) FundCard(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FundCardParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FundCard(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GenerateCard operation middleware
+func (siw *ServerInterfaceWrapper) GenerateCard(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GenerateCardParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GenerateCard(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GenerateCardToken operation middleware
+func (siw *ServerInterfaceWrapper) GenerateCardToken(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cardId" -------------
+	var cardID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cardId", r.PathValue("cardId"), &cardID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cardId", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GenerateCardToken(w, r, cardID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindCard operation middleware
+func (siw *ServerInterfaceWrapper) FindCard(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cardId" -------------
+	var cardID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cardId", r.PathValue("cardId"), &cardID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cardId", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindCard(w, r, cardID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SendDefaultPin operation middleware
+func (siw *ServerInterfaceWrapper) SendDefaultPin(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cardId" -------------
+	var cardID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cardId", r.PathValue("cardId"), &cardID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cardId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendDefaultPinParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SendDefaultPin(w, r, cardID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindCardTransaction operation middleware
+func (siw *ServerInterfaceWrapper) FindCardTransaction(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "reference" -------------
+	var reference string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "reference", r.PathValue("reference"), &reference, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reference", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindCardTransaction(w, r, reference)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4515,6 +5016,13 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/generate-token/{reference}", wrapper.GenerateToken)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/refresh-access-token/{$}", wrapper.RefreshAccessToken)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/card/{$}", wrapper.ListCards)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/fund-card", wrapper.FundCard)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/generate-card", wrapper.GenerateCard)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/generate-card-token/{cardId}", wrapper.GenerateCardToken)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/card/get-card/{cardId}", wrapper.FindCard)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/send-default-pin/{cardId}", wrapper.SendDefaultPin)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/card/transaction/{reference}", wrapper.FindCardTransaction)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/retry-otp", wrapper.RetryCorporateOtp)
@@ -4607,6 +5115,187 @@ type RefreshAccessTokenResponseObject interface {
 type RefreshAccessToken200JSONResponse AccessToken
 
 func (response RefreshAccessToken200JSONResponse) VisitRefreshAccessTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCardsRequestObject struct {
+	Params ListCardsParams
+}
+
+type ListCardsResponseObject interface {
+	VisitListCardsResponse(w http.ResponseWriter) error
+}
+
+type ListCards200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   CardPage      `json:"data"`
+}
+
+func (response ListCards200JSONResponse) VisitListCardsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FundCardRequestObject struct {
+	Params FundCardParams
+	Body   *FundCardJSONRequestBody
+}
+
+type FundCardResponseObject interface {
+	VisitFundCardResponse(w http.ResponseWriter) error
+}
+
+type FundCard200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    any           `json:"data"`
+}
+
+func (response FundCard200JSONResponse) VisitFundCardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GenerateCardRequestObject struct {
+	Params GenerateCardParams
+	Body   *GenerateCardJSONRequestBody
+}
+
+type GenerateCardResponseObject interface {
+	VisitGenerateCardResponse(w http.ResponseWriter) error
+}
+
+type GenerateCard200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    GeneratedCard `json:"data"`
+}
+
+func (response GenerateCard200JSONResponse) VisitGenerateCardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GenerateCardTokenRequestObject struct {
+	CardID string `json:"cardId"`
+}
+
+type GenerateCardTokenResponseObject interface {
+	VisitGenerateCardTokenResponse(w http.ResponseWriter) error
+}
+
+type GenerateCardToken200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   CardToken     `json:"data"`
+}
+
+func (response GenerateCardToken200JSONResponse) VisitGenerateCardTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindCardRequestObject struct {
+	CardID string `json:"cardId"`
+}
+
+type FindCardResponseObject interface {
+	VisitFindCardResponse(w http.ResponseWriter) error
+}
+
+type FindCard200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    Card          `json:"data"`
+}
+
+func (response FindCard200JSONResponse) VisitFindCardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendDefaultPinRequestObject struct {
+	CardID string `json:"cardId"`
+	Params SendDefaultPinParams
+}
+
+type SendDefaultPinResponseObject interface {
+	VisitSendDefaultPinResponse(w http.ResponseWriter) error
+}
+
+type SendDefaultPin200JSONResponse struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+}
+
+func (response SendDefaultPin200JSONResponse) VisitSendDefaultPinResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindCardTransactionRequestObject struct {
+	Reference string `json:"reference"`
+}
+
+type FindCardTransactionResponseObject interface {
+	VisitFindCardTransactionResponse(w http.ResponseWriter) error
+}
+
+type FindCardTransaction200JSONResponse struct {
+	Status SuccessStatus `json:"status"`
+	Data   CardFunding   `json:"data"`
+}
+
+func (response FindCardTransaction200JSONResponse) VisitFindCardTransactionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -6054,6 +6743,27 @@ type StrictServerInterface interface {
 	// RefreshAccessToken Get a new access token
 	// (POST /api/v1/auth/refresh-access-token/)
 	RefreshAccessToken(ctx context.Context, request RefreshAccessTokenRequestObject) (RefreshAccessTokenResponseObject, error)
+	// ListCards List cards
+	// (GET /api/v1/card/)
+	ListCards(ctx context.Context, request ListCardsRequestObject) (ListCardsResponseObject, error)
+	// FundCard Fund a card
+	// (POST /api/v1/card/fund-card)
+	FundCard(ctx context.Context, request FundCardRequestObject) (FundCardResponseObject, error)
+	// GenerateCard Generate a card
+	// (POST /api/v1/card/generate-card)
+	GenerateCard(ctx context.Context, request GenerateCardRequestObject) (GenerateCardResponseObject, error)
+	// GenerateCardToken Generate a card token
+	// (POST /api/v1/card/generate-card-token/{cardId})
+	GenerateCardToken(ctx context.Context, request GenerateCardTokenRequestObject) (GenerateCardTokenResponseObject, error)
+	// FindCard Fetch card details
+	// (GET /api/v1/card/get-card/{cardId})
+	FindCard(ctx context.Context, request FindCardRequestObject) (FindCardResponseObject, error)
+	// SendDefaultPin Send the default PIN
+	// (POST /api/v1/card/send-default-pin/{cardId})
+	SendDefaultPin(ctx context.Context, request SendDefaultPinRequestObject) (SendDefaultPinResponseObject, error)
+	// FindCardTransaction Check a card transaction
+	// (GET /api/v1/card/transaction/{reference})
+	FindCardTransaction(ctx context.Context, request FindCardTransactionRequestObject) (FindCardTransactionResponseObject, error)
 	// GenerateCorporateAccount Open the company's bank account
 	// (POST /api/v1/coop/generate-account)
 	GenerateCorporateAccount(ctx context.Context, request GenerateCorporateAccountRequestObject) (GenerateCorporateAccountResponseObject, error)
@@ -6308,6 +7018,203 @@ func (sh *strictHandler) RefreshAccessToken(w http.ResponseWriter, r *http.Reque
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RefreshAccessTokenResponseObject); ok {
 		if err := validResponse.VisitRefreshAccessTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCards operation middleware
+func (sh *strictHandler) ListCards(w http.ResponseWriter, r *http.Request, params ListCardsParams) {
+	var request ListCardsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCards(ctx, request.(ListCardsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCards")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCardsResponseObject); ok {
+		if err := validResponse.VisitListCardsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FundCard operation middleware
+func (sh *strictHandler) FundCard(w http.ResponseWriter, r *http.Request, params FundCardParams) {
+	var request FundCardRequestObject
+
+	request.Params = params
+
+	var body FundCardJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FundCard(ctx, request.(FundCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FundCard")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FundCardResponseObject); ok {
+		if err := validResponse.VisitFundCardResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GenerateCard operation middleware
+func (sh *strictHandler) GenerateCard(w http.ResponseWriter, r *http.Request, params GenerateCardParams) {
+	var request GenerateCardRequestObject
+
+	request.Params = params
+
+	var body GenerateCardJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GenerateCard(ctx, request.(GenerateCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GenerateCard")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GenerateCardResponseObject); ok {
+		if err := validResponse.VisitGenerateCardResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GenerateCardToken operation middleware
+func (sh *strictHandler) GenerateCardToken(w http.ResponseWriter, r *http.Request, cardID string) {
+	var request GenerateCardTokenRequestObject
+
+	request.CardID = cardID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GenerateCardToken(ctx, request.(GenerateCardTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GenerateCardToken")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GenerateCardTokenResponseObject); ok {
+		if err := validResponse.VisitGenerateCardTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindCard operation middleware
+func (sh *strictHandler) FindCard(w http.ResponseWriter, r *http.Request, cardID string) {
+	var request FindCardRequestObject
+
+	request.CardID = cardID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindCard(ctx, request.(FindCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindCard")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindCardResponseObject); ok {
+		if err := validResponse.VisitFindCardResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SendDefaultPin operation middleware
+func (sh *strictHandler) SendDefaultPin(w http.ResponseWriter, r *http.Request, cardID string, params SendDefaultPinParams) {
+	var request SendDefaultPinRequestObject
+
+	request.CardID = cardID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SendDefaultPin(ctx, request.(SendDefaultPinRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendDefaultPin")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SendDefaultPinResponseObject); ok {
+		if err := validResponse.VisitSendDefaultPinResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindCardTransaction operation middleware
+func (sh *strictHandler) FindCardTransaction(w http.ResponseWriter, r *http.Request, reference string) {
+	var request FindCardTransactionRequestObject
+
+	request.Reference = reference
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindCardTransaction(ctx, request.(FindCardTransactionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindCardTransaction")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindCardTransactionResponseObject); ok {
+		if err := validResponse.VisitFindCardTransactionResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/api/apitest"
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -101,6 +102,8 @@ func newWorld(t testing.TB) *world {
 			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements), "POST /sandbox/crypto-deposit": node.deposit(addresses, worker),
 		},
 	}
+	w.Cards = card.New(d, book, clk, log, operations, settlements, w.Customers.(*customer.Service), answers,
+		map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}}, "sudo", 2*time.Second, customer.Address{})
 	w.found(t)
 	return w
 }

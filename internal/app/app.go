@@ -16,6 +16,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -53,6 +54,7 @@ type App struct {
 	Inbox       *inbox.Service
 	Operations  *operation.Service
 	Payouts     *payout.Service
+	Cards       *card.Service
 	Events      *event.Service
 	Webhooks    *webhook.Service
 	Keys        *idempotency.Service
@@ -139,6 +141,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements, p.payers(), bankName)
 	a.Inbox.OnPayout(a.Payouts.Notified)
 	a.Crypto = a.newCrypto(p.custody)
+	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
@@ -169,16 +172,17 @@ func (a *App) Close() {
 // Handler is the program's whole HTTP face.
 func (a *App) Handler() (http.Handler, error) {
 	cfg := api.Config{
-		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
+		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Webhooks: a.Webhooks,
 		Clock:    a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
 			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
-			Operations: a.Operations, Crypto: a.Crypto, Clock: a.Clock, Log: a.log,
+			Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Clock: a.Clock, Log: a.log,
 		})},
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
+	cfg.Mounts[card.Pattern] = a.Cards.Door()
 	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()
 	if a.world != nil {
 		cfg.Mounts["/sandbox/"] = a.world.sandbox.Control()

@@ -53,6 +53,8 @@ type Config struct {
 	VTU       VTUConfig       `koanf:"vtu"`
 	Crypto    CryptoConfig    `koanf:"crypto"`
 	Tatum     TatumConfig     `koanf:"tatum"`
+	Sudo      SudoConfig      `koanf:"sudo"`
+	Cards     CardConfig      `koanf:"cards"`
 	Limits    LimitConfig     `koanf:"limits"`
 	Log       LogConfig       `koanf:"log"`
 	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
@@ -181,7 +183,7 @@ func (c Config) check() error {
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
 		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
 	}
-	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode)); err != nil {
+	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode)); err != nil {
 		return err
 	}
 	if c.Mode == Live {

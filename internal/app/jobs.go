@@ -5,16 +5,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // handleJobs teaches the worker every kind of work there is.
 func (a *App) handleJobs() {
 	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
+	a.Worker.Handle(settlement.AssignJob, a.Settlements.Assign)
 	a.Worker.Handle(crypto.WatchJob, a.Crypto.Watch)
 	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)
+	a.Worker.Handle(card.ResolveJob, a.Cards.Resolve)
 	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
 	a.Inbox.Handle(a.Worker)
 	a.Inbox.Stored(a.Worker.Wake)

@@ -21,6 +21,7 @@ type plugs struct {
 	routes   vtu.Routes // which of them sells what
 	banks    map[string]provider.Bank
 	verifier provider.Verifier
+	issuers  map[string]provider.Issuer
 	custody  custody
 	// float is the number of our own account at each bank: what is paid into the
 	// companies' accounts goes on to it.
@@ -61,6 +62,9 @@ func (a *App) providers() (plugs, error) {
 	}
 	if second != nil {
 		out.billers[vtpassName] = second
+	}
+	if out.issuers, err = a.sudo(); err != nil {
+		return plugs{}, err
 	}
 	if out.routes, err = a.routes(out.billers); err != nil {
 		return plugs{}, err

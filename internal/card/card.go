@@ -124,17 +124,19 @@ type Service struct {
 	issuers     map[string]provider.Issuer // by the name the configuration gives them
 	issues      string                     // which of them issues new cards; "" for none
 	window      time.Duration
-	opening     sync.Mutex // one first settlement account at a time
+	house       customer.Address // for a company without an address
+	opening     sync.Mutex       // one first settlement account at a time
 }
 
 // New opens the business and teaches the operations machine its kind. Issues
-// names the issuer of new cards; window is how long a call to one may take.
+// names the issuer of new cards; window is how long a call to one may take. House
+// is the address of a company that has set none; it may be empty.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, operations *operation.Service, settlements *settlement.Service,
-	customers *customer.Service, keys *idempotency.Service, issuers map[string]provider.Issuer, issues string, window time.Duration,
+	customers *customer.Service, keys *idempotency.Service, issuers map[string]provider.Issuer, issues string, window time.Duration, house customer.Address,
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log, operations: operations, settlements: settlements, customers: customers,
-		keys: keys, issuers: issuers, issues: issues, window: window,
+		keys: keys, issuers: issuers, issues: issues, window: window, house: house,
 	}
 	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper})
 	return s

@@ -21,6 +21,12 @@ import (
 // Kind is the kind of operation a funding is.
 const Kind = "card"
 
+// Where a funding stands when it is not refunded.
+const (
+	Open   = operation.Pending
+	Funded = operation.Success
+)
+
 // Funding is money for a card, with all that is known of it.
 type Funding struct {
 	Reference    string
@@ -79,7 +85,7 @@ func Confirming(reference string) *fault.Fault {
 }
 
 // Declined is the answer to a funding that the issuer refused.
-func (s *Service) Declined(f Funding) *fault.Fault {
+func (s *Service) Declined(f Funding) error {
 	const end = ". Your balance has been refunded."
 	by := s.issuers[f.provider]
 	if by == nil || f.message == "" {

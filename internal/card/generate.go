@@ -147,6 +147,9 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	case who.Address == nil:
 		address, err := s.findAddress(ctx, r.Company)
 		if errors.Is(err, db.ErrNone) {
+			address, err = s.house, nil
+		}
+		if err == nil && address.Line1 == "" {
 			return who, errNoAddress
 		}
 		if err != nil {

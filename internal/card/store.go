@@ -30,7 +30,11 @@ var (
 	fundingTable = &db.Table{
 		Name: "card_funding", Key: 2, State: "state",
 		Columns: []db.Column{
-			{Name: "company_id"}, {Name: "id"}, {Name: "card_id"}, {Name: "amount_kobo", Type: db.Int}, {Name: "state"},
+			{Name: "company_id"},
+			{Name: "id"},
+			{Name: "card_id"},
+			{Name: "amount_kobo", Type: db.Int},
+			{Name: "state"},
 			{Name: "created_at", Type: db.Int},
 		},
 	}

@@ -202,7 +202,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, ring, bank, 2*time.Second),
 		w.settlements, w.keys, bank, "")
 	w.Service = card.New(d, w.book, w.clock, log, w.operations, w.settlements, w.customers, w.keys,
-		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second)
+		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second, customer.Address{})
 	w.company = w.join("Main")
 	w.account = w.open(w.company, 1000*money.Naira)
 	w.customer = w.serve(w.company, "ada@example.test", &customer.Address{Line1: "1 Marina", City: "Lagos", State: "Lagos"})

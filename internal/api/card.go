@@ -1,0 +1,209 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// Cards are issued to customers, and funded.
+type Cards interface {
+	Generate(ctx context.Context, r card.Request) (card.Generated, error)
+	Find(ctx context.Context, company, cardID string) (card.Card, error)
+	List(ctx context.Context, company, customerID string, offset, limit int) ([]card.Card, int, error)
+	Token(ctx context.Context, company, cardID string) (provider.CardToken, error)
+	SendDefaultPIN(ctx context.Context, company, cardID string) (message string, err error)
+	Fund(ctx context.Context, o card.Order) (card.Funding, error)
+	// Preview is what Fund would come to; it debits nothing.
+	Preview(ctx context.Context, o card.Order) (card.Preview, error)
+	// Resume answers for a funding that an earlier request with the same
+	// Idempotency-Key began and did not answer.
+	Resume(ctx context.Context, company, reference string, key *idempotency.Key) (card.Funding, error)
+	Funding(ctx context.Context, company, reference string) (card.Funding, error)
+	// Declined is the answer to a funding that failed.
+	Declined(f card.Funding) error
+}
+
+// GenerateCard has a card issued. With an Idempotency-Key, the way the answer
+// looks is handed to the business first, so that the commit which has the answer
+// stores it.
+func (h *handlers) GenerateCard(ctx context.Context, r GenerateCardRequestObject) (GenerateCardResponseObject, error) {
+	c, key := callOf(ctx), keyOf(ctx)
+	key.Render(func(result any, err error) idempotency.Answer {
+		var answer GenerateCard200JSONResponse
+		if err == nil {
+			answer = generatedCard(result.(card.Generated))
+		}
+		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitGenerateCardResponse(w) }, err)
+	})
+	request := card.Request{
+		Company: c.company, Customer: r.Body.CustomerID, Type: r.Body.Type, Brand: r.Body.Brand, Currency: r.Body.Currency,
+		Load: sent(r.Body.Amount), SendPINSMS: r.Body.SendPINSMS, Key: key,
+	}
+	if request.Brand == "" {
+		request.Brand = "Verve"
+	}
+	if request.Currency == "" {
+		request.Currency = "NGN"
+	}
+	if r.Body.Number != "" {
+		request.Number = secret.NewText(r.Body.Number)
+	}
+	g, err := h.Cards.Generate(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return generatedCard(g), nil
+}
+
+func generatedCard(g card.Generated) GenerateCard200JSONResponse {
+	c := g.Card
+	out := GeneratedCard{
+		CardID: c.ID, ID: c.ID, Type: c.Type, Brand: c.Brand, Currency: c.Currency, MaskedPan: c.MaskedPAN,
+		ExpiryMonth: c.ExpiryMonth, ExpiryYear: c.ExpiryYear, Status: c.Status, CustomerID: c.CustomerID,
+		CreatedAt: clock.Text(c.CreatedAt), UpdatedAt: moment(c.UpdatedAt), ProviderCardID: c.ProviderCardID,
+	}
+	if g.Load != nil {
+		load := cardFunding(*g.Load)
+		out.Funding = &load
+	}
+	return GenerateCard200JSONResponse{Status: "success", Message: "Card generated successfully", Data: out}
+}
+
+// passing is an answer that nobody on the way may keep.
+type passing GenerateCardToken200JSONResponse
+
+// VisitGenerateCardTokenResponse writes the token.
+func (p passing) VisitGenerateCardTokenResponse(w http.ResponseWriter) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return GenerateCardToken200JSONResponse(p).VisitGenerateCardTokenResponse(w)
+}
+
+// GenerateCardToken gives a pass for the card's secrets. It goes through here and
+// nowhere else: it is not stored, so it takes no Idempotency-Key.
+func (h *handlers) GenerateCardToken(ctx context.Context, r GenerateCardTokenRequestObject) (GenerateCardTokenResponseObject, error) {
+	t, err := h.Cards.Token(ctx, callOf(ctx).company, r.CardID)
+	if err != nil {
+		return nil, err
+	}
+	return passing{Status: "success", Data: CardToken{
+		Token: t.Value.Reveal(), ExpiresIn: int(t.ExpiresIn / time.Second), CardID: r.CardID,
+	}}, nil
+}
+
+// ListCards shows the company's cards, newest first.
+func (h *handlers) ListCards(ctx context.Context, r ListCardsRequestObject) (ListCardsResponseObject, error) {
+	p := newPage(r.Params.Page, r.Params.PageSize)
+	cards, total, err := h.Cards.List(ctx, callOf(ctx).company, r.Params.CustomerID, p.offset(), p.size)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Card, 0, len(cards))
+	for _, c := range cards {
+		rows = append(rows, cardDetails(c))
+	}
+	return ListCards200JSONResponse{Status: "success", Data: CardPage{
+		Data: rows, Meta: p.meta(callOf(ctx).request.URL, len(rows), total),
+	}}, nil
+}
+
+// FindCard shows one card as it stands at the issuer.
+func (h *handlers) FindCard(ctx context.Context, r FindCardRequestObject) (FindCardResponseObject, error) {
+	c, err := h.Cards.Find(ctx, callOf(ctx).company, r.CardID)
+	if err != nil {
+		return nil, err
+	}
+	return FindCard200JSONResponse{Status: "success", Message: "Card fetched successfully", Data: cardDetails(c)}, nil
+}
+
+func cardDetails(c card.Card) Card {
+	return Card{
+		ID: c.ID, Type: c.Type, Brand: c.Brand, Currency: c.Currency, MaskedPan: c.MaskedPAN,
+		ExpiryMonth: c.ExpiryMonth, ExpiryYear: c.ExpiryYear, Status: c.Status, CustomerID: c.CustomerID,
+		CreatedAt: clock.Text(c.CreatedAt), UpdatedAt: moment(c.UpdatedAt), ProviderCardID: c.ProviderCardID,
+	}
+}
+
+// SendDefaultPin has the issuer deliver the card's first PIN.
+func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestObject) (SendDefaultPinResponseObject, error) {
+	message, err := h.Cards.SendDefaultPIN(ctx, callOf(ctx).company, r.CardID)
+	if err != nil {
+		return nil, err
+	}
+	return SendDefaultPin200JSONResponse{Status: "success", Message: message}, nil
+}
+
+// FundCard puts money on a card, or says what would happen.
+func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundCardResponseObject, error) {
+	c, key := callOf(ctx), keyOf(ctx)
+	order := card.Order{Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount, Key: key}
+	dry, err := dryRun(r.Params.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if dry {
+		return h.previewFunding(ctx, order)
+	}
+	key.Render(func(result any, err error) idempotency.Answer {
+		var answer FundCard200JSONResponse
+		if err == nil {
+			answer, err = h.funded(result.(card.Funding))
+		}
+		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitFundCardResponse(w) }, err)
+	})
+	var f card.Funding
+	if begun := key.Subject(); begun != "" {
+		f, err = h.Cards.Resume(ctx, c.company, begun, key)
+	} else {
+		f, err = h.Cards.Fund(ctx, order)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.funded(f)
+}
+
+// funded is the 200 of a funding, or the fault of one that failed or is not
+// known yet: the contract says 400 to both.
+func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
+	switch f.Status {
+	case card.Funded:
+		return FundCard200JSONResponse{Status: "success", Message: "Card funded successfully", Data: CardReference{Reference: f.Reference}}, nil
+	case card.Open:
+		return FundCard200JSONResponse{}, card.Confirming(f.Reference)
+	}
+	return FundCard200JSONResponse{}, h.Cards.Declined(f)
+}
+
+func (h *handlers) previewFunding(ctx context.Context, order card.Order) (FundCardResponseObject, error) {
+	p, err := h.Cards.Preview(ctx, order)
+	if err != nil {
+		return nil, err
+	}
+	return FundCard200JSONResponse{Status: "success", Message: "Dry run. Nothing was sent.", Data: PayoutPreview{
+		DryRun: true, WouldSucceed: p.Refusal == "", Refusal: present(p.Refusal), Amount: p.Amount, Total: p.Amount,
+		Balance: p.Balance, BalanceAfter: p.BalanceAfter,
+	}}, nil
+}
+
+// FindCardTransaction shows what became of a funding.
+func (h *handlers) FindCardTransaction(ctx context.Context, r FindCardTransactionRequestObject) (FindCardTransactionResponseObject, error) {
+	f, err := h.Cards.Funding(ctx, callOf(ctx).company, r.Reference)
+	if err != nil {
+		return nil, err
+	}
+	return FindCardTransaction200JSONResponse{Status: "success", Data: cardFunding(f)}, nil
+}
+
+func cardFunding(f card.Funding) CardFunding {
+	return CardFunding{
+		Reference: f.Reference, CardID: f.CardID, Amount: f.Amount, Status: string(f.Status), Refunded: f.Refunded,
+		SettlementID: f.SettlementID, CreatedAt: clock.Text(f.CreatedAt), UpdatedAt: clock.Text(f.UpdatedAt),
+	}
+}

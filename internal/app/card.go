@@ -1,0 +1,115 @@
+package app
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sudo"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// sudoName is the name under which the books know Sudo.
+const sudoName = "sudo"
+
+// SudoConfig is our account at Sudo, which issues cards. In sandbox mode it
+// stays empty; a live deployment without it issues no cards.
+type SudoConfig struct {
+	BaseURL  string      `koanf:"base_url"`
+	VaultURL string      `koanf:"vault_url"` // for physical cards; empty for none
+	APIKey   secret.Text `koanf:"api_key"`
+	// DebitAccount is the id of our settlement account there.
+	DebitAccount  string `koanf:"debit_account"`
+	FundingSource string `koanf:"funding_source"`
+	Program       string `koanf:"program"`
+	AmountUnit    string `koanf:"amount_unit"` // major or minor
+	// CompleteList says that Sudo vouches for the list of the debit account: then
+	// a funding that is not on it was not made.
+	CompleteList bool `koanf:"complete_list"`
+	// WebhookAuthorization is the Authorization header that its notices bring.
+	WebhookAuthorization secret.Text `koanf:"webhook_authorization"`
+	// Approve says yes to authorization requests, which cards that are funded
+	// beforehand do not make.
+	Approve bool `koanf:"approve"`
+}
+
+// CardConfig is what cards have in common, whoever issues them.
+type CardConfig struct {
+	// Address is where bills go of a customer without an address, whose company
+	// has none either: "1 Marina, Lagos, Lagos".
+	Address string `koanf:"address"`
+}
+
+func init() {
+	for _, name := range []string{
+		"sudo.base_url", "sudo.vault_url", "sudo.api_key", "sudo.debit_account", "sudo.funding_source", "sudo.program",
+		"sudo.amount_unit", "sudo.complete_list", "sudo.webhook_authorization", "sudo.approve", "cards.address",
+	} {
+		settings[strings.ReplaceAll(name, ".", "_")] = name
+	}
+}
+
+func (c SudoConfig) check(mode Mode) error {
+	for _, address := range []string{c.BaseURL, c.VaultURL} {
+		u, err := url.Parse(address)
+		switch {
+		case address == "":
+		case mode == Sandbox:
+			return errors.New("configuration: sudo.… is for live mode: the sandbox brings its own provider")
+		case err != nil || u.Scheme != "https":
+			return errors.New("configuration: sudo.base_url and sudo.vault_url must be https URLs in live mode")
+		case strings.Contains(u.Hostname(), "sandbox"):
+			return errors.New("configuration: sudo.base_url is a sandbox: live mode refuses to start with it")
+		}
+	}
+	return nil
+}
+
+// sudo is the plug for Sudo, or none where it is not configured.
+func (a *App) sudo() (map[string]provider.Issuer, error) {
+	c := a.cfg.Sudo
+	cfg := sudo.Config{
+		BaseURL: c.BaseURL, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,
+		Program: c.Program, Unit: sudo.Unit(c.AmountUnit), CompleteList: c.CompleteList,
+		WebhookAuthorization: c.WebhookAuthorization.Reveal(), Approve: c.Approve,
+	}
+	if a.world != nil {
+		cfg = a.world.sandbox.Sudo(a.world.base)
+	}
+	if cfg.BaseURL == "" {
+		return nil, nil
+	}
+	cfg.Deadline, cfg.ReadDeadline = a.deadlines()
+	cfg.Around = a.traced()
+	plug, err := sudo.New(cfg, a.Clock)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]provider.Issuer{sudoName: plug}, nil
+}
+
+// newCards opens the business of cards.
+func (a *App) newCards(issuers map[string]provider.Issuer) *card.Service {
+	return card.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, a.Customers, a.Keys, issuers, sudoName, a.cfg.Window,
+		a.cfg.Cards.address(a.cfg.Mode))
+}
+
+// address is the last resort for a billing address.
+func (c CardConfig) address(mode Mode) customer.Address {
+	text := c.Address
+	if text == "" && mode == Sandbox {
+		text = "1 Sandbox Street, Lagos, Lagos"
+	}
+	parts := strings.Split(text, ",")
+	if len(parts) < 3 {
+		return customer.Address{}
+	}
+	n := len(parts)
+	return customer.Address{
+		Line1: strings.TrimSpace(strings.Join(parts[:n-2], ",")), City: strings.TrimSpace(parts[n-2]), State: strings.TrimSpace(parts[n-1]),
+		Country: "NG",
+	}
+}
