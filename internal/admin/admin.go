@@ -23,7 +23,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // Config is what stands behind the door.
@@ -32,6 +34,8 @@ type Config struct {
 	Settlements *settlement.Service
 	Operators   *operator.Service
 	Operations  *operation.Service
+	Webhooks    *webhook.Service
+	Reports     *report.Service
 	Crypto      *crypto.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
@@ -72,7 +76,10 @@ func New(c Config) http.Handler {
 		"GET /admin/v1/adjustments":                                d.listAdjustments,
 		"POST /admin/v1/adjustments/{id}/approve":                  d.approve,
 		"GET /admin/v1/cases":                                      d.listCases,
+		"GET /admin/v1/cases/{id}":                                 d.findCase,
 		"POST /admin/v1/cases/{id}/resolve":                        d.resolveCase,
+		"POST /admin/v1/cases/{id}/approve":                        d.approveCase,
+		"GET /admin/v1/webhooks":                                   d.listWebhooks,
 		"GET /admin/v1/audit":                                      d.listAudit,
 	} {
 		d.mux.HandleFunc(pattern, d.admit(do))

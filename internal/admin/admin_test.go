@@ -20,11 +20,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // door is a running admin API with two operators.
@@ -37,6 +40,7 @@ type door struct {
 	settlements *settlement.Service
 	operators   *operator.Service
 	operations  *operation.Service
+	webhooks    *webhook.Service
 	ada, bob    string // their keys
 	log         *bytes.Buffer
 	seen        []string // every answer
@@ -58,9 +62,12 @@ func open(t *testing.T, base *db.DB) *door {
 	t.Cleanup(d.book.Drain)
 	log := slog.New(slog.NewJSONHandler(d.log, nil))
 	d.companies = company.New(base, d.book, keys, clk)
-	d.settlements = settlement.New(base, d.book, clk, nil)
 	d.operators = operator.New(base, keys, clk)
 	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
+	d.settlements = settlement.New(base, d.book, clk, d.operations)
+	d.webhooks = webhook.New(webhook.Config{
+		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true,
+	})
 	addresses := crypto.New(crypto.Config{
 		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Networks: chain.Testnets(), TestKeys: true,
 	})
@@ -72,7 +79,8 @@ func open(t *testing.T, base *db.DB) *door {
 		*key = text.Reveal()
 	}
 	server := httptest.NewServer(admin.New(admin.Config{
-		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses, Clock: clk, Log: log,
+		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
+		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
 	}))
 	t.Cleanup(server.Close)
 	d.url = server.URL

@@ -2,14 +2,17 @@ package admin_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // A payment whose outcome nobody ever learns becomes a case, and an operator's
@@ -59,12 +62,28 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 			t.Errorf("the case: %v", row)
 		}
 		path := "/admin/v1/cases/" + row["id"].(string) + "/resolve"
-		d.no(d.ada, "POST", path, `{"outcome":"maybe","note":"asked the bank"}`, 400, "must be confirmed, rejected or dismissed")
+		d.no(d.ada, "POST", path, `{"outcome":"maybe","note":"asked the bank"}`, 400, "must be confirmed, rejected, assigned or dismissed")
 		d.no(d.ada, "POST", path, `{"outcome":"rejected"}`, 400, `"note" is required`)
-		if row := d.ok(d.ada, "POST", path, `{"outcome":"rejected","note":"asked the bank"}`); row["status"] != "RESOLVED" || row["resolvedBy"] != "ada" {
+		said := d.ok(d.ada, "POST", path, `{"outcome":"rejected","note":"asked the bank"}`)
+		proposal, _ := said["proposal"].(map[string]any)
+		if said["status"] != "OPEN" || said["outcome"] != nil || proposal["outcome"] != "rejected" || proposal["by"] != "ada" {
+			t.Errorf("proposed: %v", said)
+		}
+		approve := strings.Replace(path, "/resolve", "/approve", 1)
+		d.no(d.ada, "POST", approve, "", 400, "by a second operator")
+		if row := d.ok(d.ada, "POST", path, `{"outcome":"rejected","note":"still"}`); row["status"] != "OPEN" {
+			t.Errorf("ada alone: %v", row)
+		}
+		if got := d.balance("/admin/v1/companies/" + made.Reference); got != 30.0 {
+			t.Errorf("one operator moved money: %v", got)
+		}
+		if row := d.ok(d.bob, "POST", path, `{"outcome":"rejected","note":"so did I"}`); row["status"] != "RESOLVED" ||
+			row["proposedBy"] != "ada" || row["resolvedBy"] != "bob" || row["outcome"] != "rejected" || row["proposal"] != nil {
 			t.Errorf("resolved: %v", row)
 		}
-		d.no(d.bob, "POST", path, `{"outcome":"confirmed","note":"asked the bank"}`, 400, "")
+		d.no(d.bob, "POST", path, `{"outcome":"confirmed","note":"asked the bank"}`, 400, "resolved already")
+		d.no(d.bob, "POST", approve, "", 400, "resolved already")
+		d.story(row["id"].(string))
 		if got := d.balance("/admin/v1/companies/" + made.Reference); got != 50.0 {
 			t.Errorf("the money is not back: %v", got)
 		}
@@ -74,6 +93,51 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		if closed := d.ok(d.ada, "GET", "/admin/v1/cases?status=RESOLVED", "")["data"].([]any); len(closed) != 1 {
 			t.Errorf("resolved: %v", closed)
 		}
-		d.audited([]string{"local:test company.create", "local:test settlement.create", "local:test settlement.fund", "ada case.resolve"}, made.Reference)
+		d.audited([]string{"local:test company.create", "local:test settlement.create", "local:test settlement.fund", "ada case.propose", "ada case.propose", "bob case.resolve"}, made.Reference)
+	})
+}
+
+// story checks the timeline of a payment that was given back by operators.
+func (d *door) story(caseID string) {
+	d.t.Helper()
+	var what []string
+	for _, step := range d.ok(d.ada, "GET", "/admin/v1/cases/"+caseID, "")["timeline"].([]any) {
+		s := step.(map[string]any)
+		if n := len(what); n == 0 || what[n-1] != s["what"] {
+			what = append(what, s["what"].(string))
+		}
+	}
+	got := strings.Join(what, " ")
+	for _, part := range []string{"intent", "transfer", "answer", "case", "audit", "state"} {
+		if !strings.Contains(got, part) {
+			d.t.Errorf("the timeline %q has no %s", got, part)
+		}
+	}
+	if !strings.HasPrefix(got, "intent transfer ") || !strings.HasSuffix(got, " audit") {
+		d.t.Errorf("the timeline: %s", got)
+	}
+	d.no(d.ada, "GET", "/admin/v1/cases/nothing", "", 404, "Case not found")
+}
+
+// Operators see whose endpoints take nothing.
+func TestFailingWebhooksAreListed(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		made, _, err := d.companies.Create(t.Context(), operator.Local("test"), "Acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		url := "http://127.0.0.1:9/"
+		none := func(any, error) []db.Record { return nil }
+		if _, err := d.webhooks.Create(t.Context(), made.Reference, webhook.Draft{URL: &url}, none); err != nil {
+			t.Fatal(err)
+		}
+		rows := d.ok(d.ada, "GET", "/admin/v1/webhooks?status=ACTIVE", "")["data"].([]any)
+		if len(rows) != 1 || rows[0].(map[string]any)["company"] != made.Reference || rows[0].(map[string]any)["url"] != url {
+			t.Errorf("%v", rows)
+		}
+		if rows := d.ok(d.ada, "GET", "/admin/v1/webhooks?status=FAILING", "")["data"].([]any); len(rows) != 0 {
+			t.Errorf("%v", rows)
+		}
+		d.no(d.ada, "GET", "/admin/v1/webhooks?status=LOST", "", 400, "must be one of")
 	})
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// What a human decides: corrections of balances, and cases. And the log of it.
+// What a human decides: corrections of balances. And the log of all of it.
 
 type adjustmentRow struct {
 	ID           string     `json:"id"`
@@ -67,51 +66,6 @@ func (d *door) approve(ctx context.Context, r *request) (any, error) {
 	}
 	a, err := d.Settlements.Approve(ctx, r.by, r.PathValue("id"))
 	return adjustmentOf(a), err
-}
-
-type caseRow struct {
-	ID         string  `json:"id"`
-	Company    string  `json:"company"`
-	Subject    string  `json:"subject"`
-	Reason     string  `json:"reason"`
-	Detail     string  `json:"detail"`
-	Status     string  `json:"status"`
-	Outcome    *string `json:"outcome"`
-	Note       *string `json:"note"`
-	ResolvedBy *string `json:"resolvedBy"`
-	CreatedAt  string  `json:"createdAt"`
-	UpdatedAt  string  `json:"updatedAt"`
-}
-
-func caseOf(c operation.Case) caseRow {
-	return caseRow{
-		c.ID, c.Company, c.Subject, string(c.Reason), c.Detail, string(c.State),
-		present(c.Outcome), present(c.Note), present(c.ResolvedBy), clock.Text(c.CreatedAt), clock.Text(c.UpdatedAt),
-	}
-}
-
-func (d *door) listCases(ctx context.Context, r *request) (any, error) {
-	state, err := r.oneOf("status", string(operation.Open), string(operation.Open), string(operation.Resolved))
-	if err != nil {
-		return nil, err
-	}
-	return listed(r, caseOf, func(limit, offset int) ([]operation.Case, int64, error) {
-		return d.Operations.Cases(ctx, operation.CaseState(state), limit, offset)
-	})
-}
-
-func (d *door) resolveCase(ctx context.Context, r *request) (any, error) {
-	outcome, note := r.form.text("outcome"), r.form.text("note")
-	if err := r.form.done(); err != nil {
-		return nil, err
-	}
-	c, err := d.Operations.FindCase(ctx, r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
-	line := r.by.Note(c.Company, "case.resolve", c.ID, map[string]string{"outcome": outcome, "note": note}, d.Clock.Now())
-	c, err = d.Operations.ResolveCase(ctx, c.ID, outcome, note, r.by.Name, line)
-	return caseOf(c), err
 }
 
 type lineRow struct {

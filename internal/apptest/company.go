@@ -1,7 +1,9 @@
 package apptest
 
 import (
+	"crypto/rand"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/company"
@@ -60,12 +62,15 @@ func (p *Program) Company(balance money.Kobo) *Client {
 }
 
 // Decide finds the one open case, which must be for this reason, and ends it as
-// an operator would.
-func (c *Client) Decide(t testing.TB, reason, outcome string) {
+// two operators would.
+func (p *Program) Decide(t testing.TB, reason, outcome string) {
 	t.Helper()
-	admin := []string{"Authorization", "Bearer " + c.AdminKey}
-	ask := func(method, path string, body any) Answer {
-		a, err := c.Raw(t.Context(), method, path, body, admin...)
+	_, second, err := p.App.Operators.IssueKey(t.Context(), by, "second-"+strings.ToLower(rand.Text()[:8]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(key, method, path string, body any) Answer {
+		a, err := p.Raw(t.Context(), method, path, body, "Authorization", "Bearer "+key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,10 +81,12 @@ func (c *Client) Decide(t testing.TB, reason, outcome string) {
 			Data []struct{ ID, Reason string }
 		}
 	}
-	ask(http.MethodGet, "/admin/v1/cases", nil).Into(t, &list)
+	ask(p.AdminKey, http.MethodGet, "/admin/v1/cases", nil).Into(t, &list)
 	open := list.Data.Data
 	if len(open) != 1 || open[0].Reason != reason {
 		t.Fatalf("the open cases: %+v", open)
 	}
-	ask(http.MethodPost, "/admin/v1/cases/"+open[0].ID+"/resolve", map[string]string{"outcome": outcome, "note": "asked the provider"})
+	for _, key := range []string{p.AdminKey, second.Reveal()} {
+		ask(key, http.MethodPost, "/admin/v1/cases/"+open[0].ID+"/resolve", map[string]string{"outcome": outcome, "note": "asked the provider"})
+	}
 }

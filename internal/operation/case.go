@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +42,15 @@ const (
 	FoundConfirmed = "confirmed" // the provider did it: the money moves on
 	FoundRejected  = "rejected"  // the provider did not: the money goes back
 	Dismissed      = "dismissed" // nothing is to be moved
+	Assigned       = "assigned"  // money of an unknown account: it is a company's
 )
+
+// Finding is what an operator says is to become of a case.
+type Finding struct {
+	Outcome  string
+	Target   string // assigned: the company whose the money is
+	TargetID int64  // assigned: its settlement account
+}
 
 // Case is something a human must decide.
 type Case struct {
@@ -51,9 +60,11 @@ type Case struct {
 	Reason     Reason
 	Detail     string
 	State      CaseState
-	Outcome    string // what the operator found; "" while open
-	Note       string
-	ResolvedBy string
+	Finding           // proposed while open; what was done once resolved
+	Note       string // the proposer's
+	ProposedBy string // "" while there is no proposal
+	ProposedAt time.Time
+	ResolvedBy string // "" while open; never the proposer
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 }
@@ -96,51 +107,109 @@ func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
 	return c, err
 }
 
-// ResolveCase ends a case with what the operator found out. Confirmed and
-// rejected give a PENDING operation its outcome, in the same unit; dismissed
-// only closes the case. Audit is the operator's own note for the same unit.
-func (s *Service) ResolveCase(ctx context.Context, caseID, outcome, note, by string, audit ...db.Record) (Case, error) {
+// Audit makes a line of the audit log for an operator (operator.Operator.Note).
+type Audit func(company, action, subject string, details map[string]string, at time.Time) db.Record
+
+// Desk is what a business knows of cases that are not about an operation: the
+// unit that makes a finding true, without the case itself.
+type Desk func(ctx context.Context, c Case, f Finding) (ledger.Unit, error)
+
+// Settle has a business settle the cases of a reason. Call it before the first
+// case.
+func (s *Service) Settle(r Reason, d Desk) { s.desks[r] = d }
+
+// ResolveCase takes an operator's finding. It takes two: the first to say it
+// proposes, and nothing moves; when a second operator says the same, it is done,
+// with the case, in one unit. A finding that differs from the one that stands
+// takes its place, whoever says it: two must agree.
+func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, note, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	if err != nil {
 		return Case{}, err
+	}
+	if c.State == Resolved {
+		return Case{}, errResolved
 	}
 	note = strings.TrimSpace(note)
 	if note == "" {
 		return Case{}, fault.New(fault.Refused, "A note is required")
 	}
-	c.State, c.Outcome, c.Note, c.ResolvedBy, c.UpdatedAt = Resolved, outcome, note, by, s.clock.Now()
-	u, err := s.finding(ctx, c)
+	u, err := s.finding(ctx, c, f)
 	if err != nil {
 		return Case{}, err
 	}
+	now, action := s.clock.Now(), "case.resolve"
+	if c.ProposedBy == "" || c.ProposedBy == by || c.Finding != f {
+		u, action = ledger.Unit{Company: c.Company}, "case.propose"
+		c.Finding, c.Note, c.ProposedBy, c.ProposedAt = f, note, by, now
+	} else {
+		c.State, c.ResolvedBy = Resolved, by
+	}
+	c.UpdatedAt = now
 	u.Moves = append(u.Moves, c.move())
-	u.Notes = append(u.Notes, audit...)
+	u.Notes = append(u.Notes, audit(c.Company, action, c.ID, f.details(note), now))
 	err = s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Case{}, fault.New(fault.Refused, "The case is resolved already")
+		return Case{}, errResolved
 	}
 	return c, err
 }
 
-// finding is the unit that makes the operator's finding true.
-func (s *Service) finding(ctx context.Context, c Case) (ledger.Unit, error) {
+// ApproveCase is the second operator agreeing with the proposal that stands.
+func (s *Service) ApproveCase(ctx context.Context, caseID, by string, audit Audit) (Case, error) {
+	c, err := s.FindCase(ctx, caseID)
+	switch {
+	case err != nil:
+		return Case{}, err
+	case c.State == Resolved:
+		return Case{}, errResolved
+	case c.ProposedBy == "":
+		return Case{}, fault.New(fault.Refused, "Nothing has been proposed for this case")
+	case c.ProposedBy == by:
+		return Case{}, fault.New(fault.Refused, "A case must be resolved by a second operator")
+	}
+	return s.ResolveCase(ctx, caseID, c.Finding, c.Note, by, audit)
+}
+
+var errResolved = fault.New(fault.Refused, "The case is resolved already")
+
+// details are a finding for the audit log.
+func (f Finding) details(note string) map[string]string {
+	d := map[string]string{"outcome": f.Outcome, "note": note}
+	if f.Target != "" {
+		d["company"], d["settlementId"] = f.Target, strconv.FormatInt(f.TargetID, 10)
+	}
+	return d
+}
+
+// finding is the unit that makes an operator's finding true.
+func (s *Service) finding(ctx context.Context, c Case, f Finding) (ledger.Unit, error) {
+	if f.Outcome != Assigned && (f.Target != "" || f.TargetID != 0) {
+		return ledger.Unit{}, fault.New(fault.Refused, "A company and an account go with assigned only")
+	}
 	o, err := s.Find(ctx, c.Company, c.Subject)
 	if err != nil && !fault.Is(err, fault.Missing) {
 		return ledger.Unit{}, err
 	}
 	answer := provider.Answer{Code: "operator", Message: "Settled by an operator"}
-	switch c.Outcome {
+	switch f.Outcome {
 	case Dismissed:
 		if o.State == Pending {
 			return ledger.Unit{}, fault.New(fault.Refused, "The operation is pending: its outcome must be confirmed or rejected")
 		}
 		return ledger.Unit{Company: c.Company}, nil
+	case Assigned:
+		desk := s.desks[c.Reason]
+		if desk == nil {
+			return ledger.Unit{}, fault.New(fault.Refused, "Only money of an unknown account can be assigned")
+		}
+		return desk(ctx, c, f)
 	case FoundConfirmed:
 		answer.Outcome = provider.Confirmed
 	case FoundRejected:
 		answer.Outcome = provider.Rejected
 	default:
-		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected or dismissed")
+		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected, assigned or dismissed")
 	}
 	if o.State != Pending {
 		return ledger.Unit{}, fault.New(fault.Refused, "There is no open operation to decide: only dismissed is possible")
@@ -148,12 +217,17 @@ func (s *Service) finding(ctx context.Context, c Case) (ledger.Unit, error) {
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }
 
+// move is the guarded change of an open case to its new self.
 func (c Case) move() ledger.Move {
 	return ledger.Move{
-		Table: caseTable, Key: []any{c.Company, c.ID}, From: []string{string(Open)}, To: string(Resolved),
+		Table: caseTable, Key: []any{c.Company, c.ID}, From: []string{string(Open)}, To: string(c.State),
 		Set: []ledger.Change{
 			{Column: "outcome", Value: c.Outcome},
 			{Column: "note", Value: c.Note},
+			{Column: "target_company", Value: c.Target},
+			{Column: "target_settlement", Value: c.TargetID},
+			{Column: "proposed_by", Value: c.ProposedBy},
+			{Column: "proposed_at", Value: micros(c.ProposedAt)},
 			{Column: "resolved_by", Value: c.ResolvedBy},
 			{Column: "updated_at", Value: micros(c.UpdatedAt)},
 		},

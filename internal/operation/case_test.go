@@ -45,12 +45,12 @@ func TestAContradictionOpensACaseAndMovesNothing(t *testing.T) {
 					t.Errorf("cases %+v, told %v", p.open(), p.told())
 				}
 				for _, outcome := range []string{operation.FoundConfirmed, operation.FoundRejected} {
-					if _, err := p.ResolveCase(t.Context(), cases[0].ID, outcome, "a note", "ada"); !fault.Is(err, fault.Refused) {
+					if _, err := p.resolve(cases[0].ID, outcome, "a note", "ada"); !fault.Is(err, fault.Refused) {
 						t.Errorf("a finished operation was found %s: %v", outcome, err)
 					}
 				}
-				closed, err := p.ResolveCase(t.Context(), cases[0].ID, operation.Dismissed, "settled by hand", "ada")
-				if p.must(err); closed.State != operation.Resolved || closed.ResolvedBy != "ada" {
+				closed, err := p.agree(cases[0].ID, operation.Dismissed, "settled by hand")
+				if p.must(err); closed.State != operation.Resolved || closed.ProposedBy != "ada" || closed.ResolvedBy != "bob" {
 					t.Errorf("closed: %+v", closed)
 				}
 				p.stands(o, c.state)
@@ -74,6 +74,26 @@ func (p *plant) stuck() (operation.Operation, operation.Case) {
 	return o, cases[0]
 }
 
+// resolve is one operator's finding. Any note does for the audit log: here the
+// action as an event.
+func (p *plant) resolve(caseID, outcome, note, by string) (operation.Case, error) {
+	return p.ResolveCase(p.t.Context(), caseID, operation.Finding{Outcome: outcome}, note, by, audit)
+}
+
+func audit(company, action, _ string, details map[string]string, at time.Time) db.Record {
+	return event.New(company, action, details, at)
+}
+
+// agree is two operators finding the same.
+func (p *plant) agree(caseID, outcome, note string) (operation.Case, error) {
+	p.t.Helper()
+	proposed, err := p.resolve(caseID, outcome, note, "ada")
+	if err != nil || proposed.State != operation.Open || proposed.ProposedBy != "ada" || proposed.ResolvedBy != "" {
+		p.t.Errorf("proposed: %+v, %v", proposed, err)
+	}
+	return p.resolve(caseID, outcome, "I agree", "bob")
+}
+
 func TestAFindingMovesTheMoneyOnce(t *testing.T) {
 	for outcome, want := range map[string]operation.State{
 		operation.FoundConfirmed: operation.Success, operation.FoundRejected: operation.Failed,
@@ -83,7 +103,7 @@ func TestAFindingMovesTheMoneyOnce(t *testing.T) {
 				o, c := p.stuck()
 				refuse := func(caseID, outcome, note string, want fault.Kind) {
 					t.Helper()
-					if _, err := p.ResolveCase(t.Context(), caseID, outcome, note, "ada"); !fault.Is(err, want) {
+					if _, err := p.resolve(caseID, outcome, note, "ada"); !fault.Is(err, want) {
 						t.Errorf("%q %q: %v", outcome, note, err)
 					}
 				}
@@ -92,12 +112,11 @@ func TestAFindingMovesTheMoneyOnce(t *testing.T) {
 				refuse(c.ID, operation.Dismissed, "a note", fault.Refused) // it must have an end
 				refuse(id.New(), outcome, "a note", fault.Missing)
 				p.stands(o, operation.Pending)
-				audit := event.New(p.company, "audit", outcome, p.clock.Now()) // any note does
-				closed, err := p.ResolveCase(t.Context(), c.ID, outcome, " asked the bank ", "ada", audit)
+				closed, err := p.agree(c.ID, outcome, " asked the bank ")
 				if p.must(err); closed.Outcome != outcome || closed.Note != "asked the bank" {
 					t.Errorf("closed: %+v", closed)
 				}
-				if got := fmt.Sprint(p.told()); got != fmt.Sprintf("[test.%s audit]", want) {
+				if got := fmt.Sprint(p.told()); got != fmt.Sprintf("[case.propose test.%s case.resolve]", want) {
 					t.Errorf("told: %s", got)
 				}
 				refuse(c.ID, outcome, "again", fault.Refused)
@@ -111,16 +130,57 @@ func TestAFindingMovesTheMoneyOnce(t *testing.T) {
 	}
 }
 
+// One operator moves nothing, however often; two who say different things move
+// nothing either.
+func TestItTakesTwoToResolveACase(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o, c := p.stuck()
+		if _, err := p.ApproveCase(t.Context(), c.ID, "bob", audit); !fault.Is(err, fault.Refused) {
+			t.Errorf("approved before anything was proposed: %v", err)
+		}
+		for _, said := range [][2]string{
+			{"ada", operation.FoundConfirmed}, {"ada", operation.FoundConfirmed}, {"bob", operation.FoundRejected}, {"ada", operation.FoundConfirmed},
+		} {
+			now, err := p.resolve(c.ID, said[1], "a note", said[0])
+			if p.must(err); now.State != operation.Open || now.ProposedBy != said[0] || now.Outcome != said[1] {
+				t.Errorf("%v: %+v", said, now)
+			}
+			p.stands(o, operation.Pending)
+		}
+		if _, err := p.ApproveCase(t.Context(), c.ID, "ada", audit); !fault.Is(err, fault.Refused) {
+			t.Errorf("ada approves herself: %v", err)
+		}
+		done, err := p.ApproveCase(t.Context(), c.ID, "bob", audit)
+		if p.must(err); done.State != operation.Resolved || done.ResolvedBy != "bob" || done.ProposedBy != "ada" {
+			t.Errorf("approved: %+v", done)
+		}
+		p.stands(o, operation.Success)
+		if _, err := p.ApproveCase(t.Context(), c.ID, "bob", audit); !fault.Is(err, fault.Refused) {
+			t.Errorf("approved twice: %v", err)
+		}
+		// What was never known at once is on record, answer by answer.
+		n, err := db.One(t.Context(), p.db, db.Value[int64],
+			`SELECT count(*) FROM operation_answer WHERE company_id = $1 AND operation_id = $2`, p.company, o.ID)
+		if p.must(err); n < 70 {
+			t.Errorf("%d answers on record", n)
+		}
+		_, err = p.ResolveCase(t.Context(), c.ID, operation.Finding{Outcome: operation.Assigned, Target: "x", TargetID: 1}, "a note", "ada", audit)
+		if !fault.Is(err, fault.Refused) {
+			t.Errorf("assigned: %v", err)
+		}
+	})
+}
+
 // The outcome arrives while the case is open: then there is nothing left to move.
 func TestACaseWhoseOutcomeArrivesMayOnlyBeDismissed(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()
 		_, err := p.Notified(t.Context(), o.Company, o.ID, confirmed)
 		p.must(err)
-		if _, err := p.ResolveCase(t.Context(), c.ID, operation.FoundRejected, "too late", "ada"); !fault.Is(err, fault.Refused) {
+		if _, err := p.resolve(c.ID, operation.FoundRejected, "too late", "ada"); !fault.Is(err, fault.Refused) {
 			t.Errorf("rejected after a success: %v", err)
 		}
-		_, err = p.ResolveCase(t.Context(), c.ID, operation.Dismissed, "it came", "ada")
+		_, err = p.agree(c.ID, operation.Dismissed, "it came")
 		p.must(err)
 		p.stands(o, operation.Success)
 	})

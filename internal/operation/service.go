@@ -36,13 +36,14 @@ type Service struct {
 	log    *slog.Logger
 	window time.Duration
 	kinds  map[string]Kind
+	desks  map[Reason]Desk
 }
 
 // NewService is a machine that knows no kinds yet. Window is how long a call to
 // a provider may take, from the first unit on; the plugs' own deadlines must be
 // shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
-	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}}
+	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}, desks: map[Reason]Desk{}}
 }
 
 // Handle teaches the machine a kind. Call it before the first operation.
@@ -143,6 +144,9 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra func(o Op
 	u, err := s.outcomeUnit(ctx, after)
 	if err != nil {
 		return o, err
+	}
+	if after.State == Pending || o.Outcome != "" {
+		u.Notes = append(u.Notes, after.answer())
 	}
 	if extra != nil {
 		extra(after).add(&u)

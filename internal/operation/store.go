@@ -6,6 +6,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -20,9 +21,46 @@ var table = &db.Table{
 
 var caseTable = &db.Table{
 	Name: "operation_case", Key: 2, State: "state", Unique: []string{"company_id", "subject", "reason"},
-	Columns: append(
-		db.Texts("company_id", "id", "subject", "reason", "detail", "state", "outcome", "note", "resolved_by"),
-		db.Ints("created_at", "updated_at")...),
+	Columns: []db.Column{
+		{Name: "company_id"},
+		{Name: "id"},
+		{Name: "subject"},
+		{Name: "reason"},
+		{Name: "detail"},
+		{Name: "state"},
+		{Name: "outcome"},
+		{Name: "note"},
+		{Name: "target_company"},
+		{Name: "target_settlement", Type: db.Int},
+		{Name: "proposed_by"},
+		{Name: "resolved_by"},
+		{Name: "proposed_at", Type: db.Int},
+		{Name: "created_at", Type: db.Int},
+		{Name: "updated_at", Type: db.Int},
+	},
+}
+
+var answerTable = &db.Table{
+	Name: "operation_answer", Key: 2,
+	Columns: []db.Column{
+		{Name: "company_id"},
+		{Name: "id"},
+		{Name: "operation_id"},
+		{Name: "poll", Type: db.Int},
+		{Name: "outcome"},
+		{Name: "code"},
+		{Name: "message"},
+		{Name: "reference"},
+		{Name: "answered_at", Type: db.Int},
+	},
+}
+
+// answer is the operation's last answer, for the history that is kept of those
+// which did not settle it at once.
+func (o Operation) answer() db.Record {
+	return db.Record{Table: answerTable, Values: []any{
+		o.Company, id.New(), o.ID, o.Polls, o.Outcome, o.Code, o.Message, o.ProviderReference, clock.Micros(o.UpdatedAt),
+	}}
 }
 
 // Columns are an operation's, in the order that Scan reads.
@@ -92,18 +130,20 @@ func (s *Service) findByKey(ctx context.Context, company, kind, key string) (Ope
 
 func (c Case) record() db.Record {
 	return db.Record{Table: caseTable, Values: []any{
-		c.Company, c.ID, c.Subject, string(c.Reason), c.Detail, string(c.State), c.Outcome, c.Note, c.ResolvedBy,
-		clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
+		c.Company, c.ID, c.Subject, string(c.Reason), c.Detail, string(c.State), c.Outcome, c.Note, c.Target, c.TargetID,
+		c.ProposedBy, c.ResolvedBy, micros(c.ProposedAt), clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
 	}}
 }
 
-const caseColumns = `company_id, id, subject, reason, detail, state, outcome, note, resolved_by, created_at, updated_at`
+const caseColumns = `company_id, id, subject, reason, detail, state, outcome, note, target_company, target_settlement,
+	proposed_by, resolved_by, proposed_at, created_at, updated_at`
 
 func scanCase(s db.Scanner) (Case, error) {
 	var c Case
-	var created, updated int64
-	err := s.Scan(&c.Company, &c.ID, &c.Subject, &c.Reason, &c.Detail, &c.State, &c.Outcome, &c.Note, &c.ResolvedBy, &created, &updated)
-	c.CreatedAt, c.UpdatedAt = clock.Time(created), clock.Time(updated)
+	var proposed, created, updated int64
+	err := s.Scan(&c.Company, &c.ID, &c.Subject, &c.Reason, &c.Detail, &c.State, &c.Outcome, &c.Note, &c.Target, &c.TargetID,
+		&c.ProposedBy, &c.ResolvedBy, &proposed, &created, &updated)
+	c.ProposedAt, c.CreatedAt, c.UpdatedAt = clock.Time(proposed), clock.Time(created), clock.Time(updated)
 	return c, err
 }
 

@@ -52,8 +52,9 @@ func creditsWithoutMoney(ctx context.Context, q db.Querier, company string) ([]s
 // suspended is what credits for unknown accounts come to.
 func suspended(ctx context.Context, q db.Querier, company string) (money.Kobo, error) {
 	return db.One(ctx, q, db.Value[money.Kobo], `
-		SELECT CAST(coalesce(sum(amount_kobo), 0) AS BIGINT) FROM settlement_credit
-		WHERE company_id = $1 AND settlement_id = 0`, company)
+		SELECT CAST(coalesce(sum(c.amount_kobo), 0) AS BIGINT) FROM settlement_credit AS c
+		WHERE c.company_id = $1 AND c.settlement_id = 0 AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
+			WHERE t.company_id = c.company_id AND t.reference = c.id AND t.kind = 'assign')`, company)
 }
 
 func collectionsWithoutPayment(ctx context.Context, q db.Querier, company string) ([]string, error) {

@@ -183,6 +183,13 @@ type told struct {
 	CreatedAt     string     `json:"createdAt"`
 }
 
+func (c Credit) told(settlementID int64, now time.Time) told {
+	return told{
+		ID: c.ID, SettlementID: settlementID, Amount: c.Amount, AccountNumber: c.Account, SenderName: c.SenderName,
+		Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Text(now),
+	}
+}
+
 // own takes a credit on a bank account that feeds a settlement account.
 func (s *Service) own(ctx context.Context, company string, c Credit) (Taking, bool, error) {
 	settlementID, err := s.fed(ctx, company, c.Account)
@@ -193,10 +200,7 @@ func (s *Service) own(ctx context.Context, company string, c Credit) (Taking, bo
 		return Taking{}, false, err
 	}
 	return Taking{SettlementID: settlementID, Notes: []db.Record{
-		event.New(company, event.SettlementCredit, told{
-			ID: c.ID, SettlementID: settlementID, Amount: c.Amount, AccountNumber: c.Account, SenderName: c.SenderName,
-			Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Text(s.clock.Now()),
-		}, s.clock.Now()),
+		event.New(company, event.SettlementCredit, c.told(settlementID, s.clock.Now()), s.clock.Now()),
 	}}, true, nil
 }
 

@@ -83,7 +83,9 @@ type Service struct {
 
 // New is the service on a database and its book.
 func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Service) *Service {
-	return &Service{db: d, book: book, clock: clk, operations: operations}
+	s := &Service{db: d, book: book, clock: clk, operations: operations}
+	operations.Settle(operation.UnknownAccount, s.assigned)
+	return s
 }
 
 var (

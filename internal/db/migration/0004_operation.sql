@@ -35,21 +35,44 @@ CREATE INDEX operation_pending ON operation (company_id, id) WHERE state = 'PEND
 -- A company's operations of one kind, newest first: ids are ordered by time.
 CREATE INDEX operation_kind ON operation (company_id, kind, id);
 
--- What a human must decide: about an operation, or about something else that
--- the subject names.
-CREATE TABLE operation_case (
+-- What the provider answered, each time that did not settle the operation at
+-- once.
+CREATE TABLE operation_answer (
     company_id   TEXT   NOT NULL,
     id           TEXT   NOT NULL,
-    subject      TEXT   NOT NULL,
-    reason       TEXT   NOT NULL,
-    detail       TEXT   NOT NULL,
-    state        TEXT   NOT NULL CHECK (state IN ('OPEN', 'RESOLVED')),
+    operation_id TEXT   NOT NULL,
+    poll         BIGINT NOT NULL,
     outcome      TEXT   NOT NULL,
-    note         TEXT   NOT NULL,
-    resolved_by  TEXT   NOT NULL,
-    created_at   BIGINT NOT NULL,
-    updated_at   BIGINT NOT NULL,
+    code         TEXT   NOT NULL,
+    message      TEXT   NOT NULL,
+    reference    TEXT   NOT NULL,
+    answered_at  BIGINT NOT NULL,
     PRIMARY KEY (company_id, id)
+);
+
+CREATE INDEX operation_answer_operation ON operation_answer (company_id, operation_id, id);
+
+-- What a human must decide: about an operation, or about something else that
+-- the subject names. While it is open, outcome, note and target are what one
+-- operator proposes; a second one makes them true.
+CREATE TABLE operation_case (
+    company_id        TEXT   NOT NULL,
+    id                TEXT   NOT NULL,
+    subject           TEXT   NOT NULL,
+    reason            TEXT   NOT NULL,
+    detail            TEXT   NOT NULL,
+    state             TEXT   NOT NULL CHECK (state IN ('OPEN', 'RESOLVED')),
+    outcome           TEXT   NOT NULL,
+    note              TEXT   NOT NULL,
+    target_company    TEXT   NOT NULL,
+    target_settlement BIGINT NOT NULL,
+    proposed_by       TEXT   NOT NULL,
+    resolved_by       TEXT   NOT NULL,
+    proposed_at       BIGINT NOT NULL,
+    created_at        BIGINT NOT NULL,
+    updated_at        BIGINT NOT NULL,
+    PRIMARY KEY (company_id, id),
+    CHECK (resolved_by = '' OR resolved_by <> proposed_by)
 );
 
 -- One case for each reason in the life of a subject.
@@ -57,4 +80,5 @@ CREATE UNIQUE INDEX operation_case_reason ON operation_case (company_id, subject
 
 -- +goose Down
 DROP TABLE operation_case;
+DROP TABLE operation_answer;
 DROP TABLE operation;

@@ -1,0 +1,123 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// The case desk: what only a human can decide, and what two of them decided.
+
+type caseRow struct {
+	ID         string       `json:"id"`
+	Company    string       `json:"company"`
+	Subject    string       `json:"subject"`
+	Reason     string       `json:"reason"`
+	Detail     string       `json:"detail"`
+	Status     string       `json:"status"`
+	Outcome    *string      `json:"outcome"` // null while open
+	Note       *string      `json:"note"`
+	Assigned   *targetRow   `json:"assigned"`
+	Proposal   *proposalRow `json:"proposal"` // null once resolved
+	ProposedBy *string      `json:"proposedBy"`
+	ResolvedBy *string      `json:"resolvedBy"`
+	CreatedAt  string       `json:"createdAt"`
+	UpdatedAt  string       `json:"updatedAt"`
+}
+
+// targetRow is whose money it is said to be.
+type targetRow struct {
+	Company      string `json:"company"`
+	SettlementID int64  `json:"settlementId"`
+}
+
+// proposalRow is what one operator has said, and a second has not yet.
+type proposalRow struct {
+	Outcome  string     `json:"outcome"`
+	Note     string     `json:"note"`
+	Assigned *targetRow `json:"assigned"`
+	By       string     `json:"by"`
+	At       string     `json:"at"`
+}
+
+func caseOf(c operation.Case) caseRow {
+	row := caseRow{
+		ID: c.ID, Company: c.Company, Subject: c.Subject, Reason: string(c.Reason), Detail: c.Detail, Status: string(c.State),
+		ProposedBy: present(c.ProposedBy), ResolvedBy: present(c.ResolvedBy), CreatedAt: clock.Text(c.CreatedAt), UpdatedAt: clock.Text(c.UpdatedAt),
+	}
+	var target *targetRow
+	if c.Target != "" {
+		target = &targetRow{c.Target, c.TargetID}
+	}
+	switch {
+	case c.State == operation.Resolved:
+		row.Outcome, row.Note, row.Assigned = present(c.Outcome), present(c.Note), target
+	case c.ProposedBy != "":
+		row.Proposal = &proposalRow{c.Outcome, c.Note, target, c.ProposedBy, clock.Text(c.ProposedAt)}
+	}
+	return row
+}
+
+func (d *door) listCases(ctx context.Context, r *request) (any, error) {
+	state, err := r.oneOf("status", string(operation.Open), string(operation.Open), string(operation.Resolved))
+	if err != nil {
+		return nil, err
+	}
+	return listed(r, caseOf, func(limit, offset int) ([]operation.Case, int64, error) {
+		return d.Operations.Cases(ctx, operation.CaseState(state), limit, offset)
+	})
+}
+
+type stepRow struct {
+	At   string `json:"at"`
+	What string `json:"what"`
+	Text string `json:"text"`
+}
+
+func stepOf(s report.Step) stepRow { return stepRow{clock.Text(s.At), s.What, s.Text} }
+
+// findCase shows a case with everything that is known around it.
+func (d *door) findCase(ctx context.Context, r *request) (any, error) {
+	c, err := d.Operations.FindCase(ctx, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	steps, err := d.Reports.Timeline(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]stepRow, len(steps))
+	for i, s := range steps {
+		rows[i] = stepOf(s)
+	}
+	return struct {
+		caseRow
+		Timeline []stepRow `json:"timeline"`
+	}{caseOf(c), rows}, nil
+}
+
+// resolveCase takes a finding: the first operator's is a proposal, and the second
+// one's, if it is the same, settles the case.
+func (d *door) resolveCase(ctx context.Context, r *request) (any, error) {
+	outcome, note := r.form.text("outcome"), r.form.text("note")
+	f := operation.Finding{Outcome: outcome}
+	if outcome == operation.Assigned {
+		f.Target, f.TargetID = r.form.text("company"), r.form.whole("settlementId")
+	}
+	if err := r.form.done(); err != nil {
+		return nil, err
+	}
+	c, err := d.Operations.ResolveCase(ctx, r.PathValue("id"), f, note, r.by.Name, r.by.Note)
+	return caseOf(c), err
+}
+
+// approveCase is the second operator agreeing with the proposal that stands.
+func (d *door) approveCase(ctx context.Context, r *request) (any, error) {
+	if err := r.form.done(); err != nil {
+		return nil, err
+	}
+	c, err := d.Operations.ApproveCase(ctx, r.PathValue("id"), r.by.Name, r.by.Note)
+	return caseOf(c), err
+}

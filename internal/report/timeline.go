@@ -1,0 +1,191 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+)
+
+// Step is something that happened in the story of a case.
+type Step struct {
+	At   time.Time
+	What string // intent, answer, transfer, event, case, audit
+	Text string // in words, for an operator
+}
+
+// Timeline is all that is known around a case, in the order in which it
+// happened: the intent, what the provider answered each time, the rows of the
+// ledger, the company's events, and what operators did. Long numbers in the
+// words of a provider are masked: they may be somebody's account or phone.
+func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error) {
+	var steps []Step
+	err := s.db.Snapshot(ctx, func(q db.Querier) error {
+		steps = []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
+		subject, err := subjectOf(ctx, q, c)
+		if err != nil {
+			return err
+		}
+		for _, part := range []func(context.Context, db.Querier, operation.Case, string) ([]Step, error){
+			intent, answers, transferSteps, auditSteps,
+		} {
+			more, err := part(ctx, q, c, subject)
+			if err != nil {
+				return err
+			}
+			steps = append(steps, more...)
+		}
+		told, err := eventsAround(ctx, q, c.Company, subject, steps)
+		steps = append(steps, told...)
+		return err
+	})
+	slices.SortStableFunc(steps, func(a, b Step) int { return a.At.Compare(b.At) })
+	return steps, err
+}
+
+// subjectOf is the reference under which the rows around a case stand: the
+// operation's id, or the id of the credit whose session the case names.
+func subjectOf(ctx context.Context, q db.Querier, c operation.Case) (string, error) {
+	ids, err := db.All(ctx, q, db.Value[string],
+		`SELECT id FROM settlement_credit WHERE company_id = $1 AND session_id = $2 LIMIT 1`, c.Company, c.Subject)
+	if err != nil || len(ids) == 0 {
+		return c.Subject, err
+	}
+	return ids[0], nil
+}
+
+func intent(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error) {
+	list, err := db.All(ctx, q, operation.Scan,
+		`SELECT `+operation.Columns+` FROM operation WHERE operation.company_id = $1 AND operation.id = $2`, c.Company, subject)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	o := list[0]
+	steps := []Step{{At: o.CreatedAt, What: "intent", Text: fmt.Sprintf("%s of %s naira, fee %s, from settlement account %d, by %s, under the reference %s",
+		o.Kind, o.Amount.Decimal(), o.Fee.Decimal(), o.SettlementID, o.Provider, o.ID)}}
+	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s after %d polls; last answer %s (%s) %s",
+		o.State, o.Polls, o.Outcome, o.Code, mask(o.Message))}
+	if o.Outcome != "" {
+		steps = append(steps, now)
+	}
+	if !o.NextAt.IsZero() {
+		steps = append(steps, Step{At: o.NextAt, What: "next", Text: "the provider will be asked again"})
+	}
+	return steps, nil
+}
+
+func answers(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error) {
+	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
+		var poll, at int64
+		var outcome, code, message, reference string
+		err := sc.Scan(&poll, &outcome, &code, &message, &reference, &at)
+		text := fmt.Sprintf("poll %d: %s (%s) %s", poll, outcome, code, mask(message))
+		if poll == 0 {
+			text = fmt.Sprintf("first call: %s (%s) %s", outcome, code, mask(message))
+		}
+		if reference != "" {
+			text += ", provider reference " + mask(reference)
+		}
+		return Step{At: clock.Time(at), What: "answer", Text: strings.TrimSpace(text)}, err
+	}, `SELECT poll, outcome, code, message, reference, answered_at FROM operation_answer
+		WHERE company_id = $1 AND operation_id = $2 ORDER BY id`, c.Company, subject)
+}
+
+func transferSteps(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error) {
+	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
+		var id, debit, credit, kind, narration string
+		var amount, paid, got money.Kobo
+		var at int64
+		err := sc.Scan(&id, &debit, &credit, &amount, &kind, &narration, &paid, &got, &at)
+		return Step{At: clock.Time(at), What: "transfer", Text: fmt.Sprintf("%s naira from %s (%s left) to %s (%s there): %s, %s",
+			amount.Decimal(), debit, paid.Decimal(), credit, got.Decimal(), kind, mask(narration))}, err
+	}, `SELECT t.id, t.debit_account, t.credit_account, t.amount_kobo, t.kind, t.narration, d.current_kobo, e.current_kobo, t.created_at
+		FROM ledger_transfer AS t
+		JOIN ledger_entry AS d ON d.company_id = t.company_id AND d.account_id = t.debit_account AND d.sequence = t.debit_entry
+		JOIN ledger_entry AS e ON e.company_id = t.company_id AND e.account_id = t.credit_account AND e.sequence = t.credit_entry
+		WHERE t.company_id = $1 AND t.reference = $2 ORDER BY t.created_at, t.id`, c.Company, subject)
+}
+
+func auditSteps(ctx context.Context, q db.Querier, c operation.Case, _ string) ([]Step, error) {
+	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
+		var who, action, details string
+		var at int64
+		err := sc.Scan(&who, &action, &details, &at)
+		return Step{At: clock.Time(at), What: "audit", Text: who + " " + action + " " + details}, err
+	}, `SELECT operator, action, details, created_at FROM operator_audit
+		WHERE company_id = $1 AND subject = $2 AND created_at >= $3 ORDER BY id`, c.Company, c.ID, clock.Micros(c.CreatedAt))
+}
+
+const (
+	// near is how far from a step its events can be: they are written in the
+	// same commit, and dated moments before.
+	near = 5 * time.Second
+	// mostEvents is how many events beside a step are looked at.
+	mostEvents = 5000
+)
+
+// eventsAround are the events that name the subject and happened beside one of
+// the steps. Events are not kept by what they are about, so they are looked for
+// where they must be.
+func eventsAround(ctx context.Context, q db.Querier, company, subject string, steps []Step) ([]Step, error) {
+	seen := map[int64]bool{}
+	var out []Step
+	for _, s := range steps {
+		if s.What != "transfer" && s.What != "intent" && s.What != "state" {
+			continue
+		}
+		first, err := firstEventAt(ctx, q, company, s.At.Add(-near))
+		if err != nil {
+			return nil, err
+		}
+		_, err = db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
+			var sequence, at int64
+			var kind, data string
+			err := sc.Scan(&sequence, &kind, &data, &at)
+			if !seen[sequence] && strings.Contains(data, `"`+subject+`"`) && !clock.Time(at).After(s.At.Add(near)) {
+				seen[sequence] = true
+				out = append(out, Step{At: clock.Time(at), What: "event", Text: fmt.Sprintf("%s, number %d", kind, sequence)})
+			}
+			return struct{}{}, err
+		}, `SELECT sequence, kind, data, created_at FROM event WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT $3`,
+			company, first, mostEvents)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// firstEventAt is the number of the first event at an instant or after it, found
+// by halves: numbers and instants grow together.
+func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Time) (int64, error) {
+	last, err := db.One(ctx, q, db.Value[int64], `SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
+	low, high := int64(1), last+1
+	for err == nil && low < high {
+		middle := (low + high) / 2
+		var then int64
+		then, err = db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event WHERE company_id = $1 AND sequence = $2`, company, middle)
+		if clock.Time(then).Before(at) {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, err
+}
+
+var longNumber = regexp.MustCompile(`\d{8,}`)
+
+// mask hides all but the last four digits of long numbers.
+func mask(s string) string {
+	return longNumber.ReplaceAllStringFunc(s, func(n string) string {
+		return strings.Repeat("*", len(n)-4) + n[len(n)-4:]
+	})
+}

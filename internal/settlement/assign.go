@@ -1,0 +1,85 @@
+package settlement
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+)
+
+// AssignJob is the kind of job that brings money which was in suspense into the
+// book of the company whose it is.
+const AssignJob = "settlement.assign"
+
+// assigned is the house's half of an operator's finding that the money of an
+// unknown account is a company's: it leaves suspense, and a job in the same unit
+// brings it to the company, whose book is another. So there is no moment at which
+// it is in neither book and nobody is on the way with it.
+func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding) (ledger.Unit, error) {
+	if f.Target == House {
+		return ledger.Unit{}, errNoCompany
+	}
+	if ok, err := s.Active(ctx, f.Target, f.TargetID); err != nil || !ok {
+		if err == nil {
+			err = errNoAccount
+		}
+		return ledger.Unit{}, err
+	}
+	credit, err := s.suspended(ctx, c)
+	if err != nil {
+		return ledger.Unit{}, err
+	}
+	return ledger.Unit{
+		Company: House,
+		Transfers: []ledger.Transfer{{
+			ID: id.New(), Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
+			Kind: "assign", Reference: credit.ID, Narration: "to company " + f.Target,
+		}},
+		Notes: []db.Record{job.New(House, AssignJob, c.ID, s.clock.Now())},
+	}, nil
+}
+
+// suspended is the credit that a case of an unknown account is about.
+func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, error) {
+	list, err := s.suspendedIn(ctx, c.Subject)
+	switch {
+	case err != nil:
+		return Credit{}, err
+	case c.Company != House || len(list) != 1:
+		return Credit{}, fault.New(fault.Refused, "There is no money in suspense for this case")
+	}
+	return list[0], nil
+}
+
+// Assign is the work of an AssignJob: the company's half. It may be done again,
+// and credits once.
+func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
+	c, err := s.operations.FindCase(ctx, j.Subject)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if c.State != operation.Resolved || c.Outcome != operation.Assigned {
+		return time.Time{}, fmt.Errorf("settlement: case %s assigns nothing", c.ID)
+	}
+	credit, err := s.suspended(ctx, c)
+	if err != nil {
+		return time.Time{}, err
+	}
+	credit.ID = id.New()
+	now := s.clock.Now()
+	err = s.book.Commit(ctx, s.creditUnit(c.Target, credit, Taking{
+		SettlementID: c.TargetID,
+		Notes:        []db.Record{event.New(c.Target, event.SettlementCredit, credit.told(c.TargetID, now), now)},
+	}))
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists && r.Row.Table == creditTable {
+		return time.Time{}, nil
+	}
+	return time.Time{}, err
+}

@@ -1,0 +1,87 @@
+package settlement_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Money of an unknown account goes to the company that two operators name, once,
+// however often the work is done.
+func TestMoneyInSuspenseIsAssignedByTwo(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.account(h.company())
+		other := h.account(h.company())
+		h.receives(h.inbound("s-1", "8000000099", 700))
+		h.receives(h.inbound("s-2", "8000000098", 50))
+		cases := h.cases(operation.UnknownAccount)
+		c := cases[1]
+		find := func(by string, f operation.Finding) (operation.Case, error) {
+			who := operator.Local(by)
+			return h.operations.ResolveCase(t.Context(), c.ID, f, "it is theirs", who.Name, who.Note)
+		}
+		theirs := operation.Finding{Outcome: operation.Assigned, Target: a.Company, TargetID: a.ID}
+		for name, wrong := range map[string]operation.Finding{
+			"another company's account": {Outcome: operation.Assigned, Target: a.Company, TargetID: other.ID},
+			"no account":                {Outcome: operation.Assigned, Target: a.Company},
+			"no company":                {Outcome: operation.Assigned, Target: "nobody", TargetID: a.ID},
+			"the house":                 {Outcome: operation.Assigned, Target: settlement.House, TargetID: 1},
+			"a target that is not used": {Outcome: operation.Dismissed, Target: a.Company, TargetID: a.ID},
+			"no operation":              {Outcome: operation.FoundConfirmed},
+		} {
+			if _, err := find("ada", wrong); !fault.Is(err, fault.Refused) && !fault.Is(err, fault.Missing) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := find("ada", theirs); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := find("bob", operation.Finding{Outcome: operation.Assigned, Target: other.Company, TargetID: other.ID}); err != nil {
+			t.Fatal(err)
+		}
+		h.suspended(750)
+		done, err := find("ada", operation.Finding{Outcome: operation.Assigned, Target: other.Company, TargetID: other.ID})
+		if err != nil || done.State != operation.Resolved {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		h.suspended(50)
+		h.holds(other, 0)
+		// The company's half, by the job; twice, as after a crash.
+		for range 2 {
+			if next, err := h.Assign(t.Context(), h.waiting(settlement.AssignJob)); err != nil || !next.Equal(time.Time{}) {
+				t.Fatalf("%v, %v", next, err)
+			}
+		}
+		h.holds(other, 700)
+		h.holds(a, 0)
+		if e := h.events(other.Company); len(e) != 1 || e[0].Kind != event.SettlementCredit {
+			t.Errorf("told: %+v", e)
+		}
+		// The bank telling of it again changes nothing.
+		h.receives(h.inbound("s-1", "8000000099", 700))
+		h.suspended(50)
+		h.holds(other, 700)
+		h.intact(settlement.House, a.Company, other.Company)
+	})
+}
+
+// waiting is the one job of a kind.
+func (h *house) waiting(kind string) job.Job {
+	h.t.Helper()
+	j, err := db.One(h.t.Context(), h.db, func(r db.Scanner) (job.Job, error) {
+		var j job.Job
+		err := r.Scan(&j.Company, &j.Subject)
+		return j, err
+	}, `SELECT company_id, subject FROM job WHERE kind = $1`, kind)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return j
+}
