@@ -232,3 +232,24 @@ func TestNetworksThatCannotBeRightAreRefused(t *testing.T) {
 		t.Error("networks are wanting")
 	}
 }
+
+// Whatever is read as an amount is written as the same amount.
+func FuzzParseUnits(f *testing.F) {
+	for _, text := range []string{"0.25", "1e-7", "-3", "115792089237316195423570985008687907853269984665640564039457.5", "1e40"} {
+		f.Add(text, uint8(18))
+	}
+	f.Fuzz(func(t *testing.T, text string, decimals uint8) {
+		places := int(decimals % 37)
+		units, err := chain.ParseUnits(text, places)
+		if err != nil {
+			return
+		}
+		written := chain.FormatUnits(units, places)
+		if again, err := chain.ParseUnits(written, places); err == nil && again.Cmp(units) != 0 {
+			t.Errorf("%q is %s, written %s, and read as %s", text, units, written, again)
+		}
+		if strings.ContainsAny(written, "eE") {
+			t.Errorf("%q is written %s", text, written)
+		}
+	})
+}

@@ -70,7 +70,7 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 		return time.Time{}, err
 	}
 	if t.Status == Completed {
-		return time.Time{}, s.recheck(ctx, n, t, at)
+		return s.recheck(ctx, n, t, at, j.Attempts)
 	}
 	v := t.judge(n, at, s.Clock.Now())
 	if v == done || v == gone {
@@ -157,11 +157,15 @@ func (s *Service) miss(ctx context.Context, t Transaction) error {
 }
 
 // recheck looks at a completed transaction whose block is gone. Its state stays:
-// the company has acted on it. If it is nowhere any more a human must know.
-func (s *Service) recheck(ctx context.Context, n chain.Network, t Transaction, at provider.Inclusion) error {
-	if at.Found && !at.Reverted || at.Waiting {
-		return nil
+// the company has acted on it. If it is nowhere any more, having been asked for
+// often enough, a human must know.
+func (s *Service) recheck(ctx context.Context, n chain.Network, t Transaction, at provider.Inclusion, asked int64) (next time.Time, err error) {
+	switch {
+	case at.Found && !at.Reverted:
+		return time.Time{}, nil
+	case at.Waiting || asked < missesNeeded:
+		return s.Clock.Now().Add(missingFor / missesNeeded), nil
 	}
-	return s.Operations.OpenCase(ctx, t.Company, "crypto transaction "+t.subject(), operation.Contradiction,
+	return time.Time{}, s.Operations.OpenCase(ctx, t.Company, "crypto transaction "+t.subject(), operation.Contradiction,
 		fmt.Sprintf("completed in block %d of %s, which is gone: the transaction %s is not in the chain any more", t.Block, n.ID, t.Hash))
 }

@@ -138,6 +138,9 @@ func TestReorganisations(t *testing.T) {
 		w.chain("0xagain", 0, 151)
 		w.node.batches = append(w.node.batches, provider.Batch{Gone: []string{"hash-102"}})
 		w.read()
+		for range 4 {
+			w.later(5 * time.Minute)
+		}
 		cases, _, err := w.cases.Cases(t.Context(), operation.Open, 10, 0)
 		if err != nil || len(cases) != 1 || cases[0].Reason != operation.Contradiction || cases[0].Company != a {
 			t.Errorf("%+v %v", cases, err)

@@ -40,15 +40,21 @@ func pathChain(r *http.Request) (chain.Network, error) {
 
 func (s *Sandbox) chainHead(r *http.Request) (any, error) {
 	n, err := pathChain(r)
-	return s.headOf(n), err
+	if err != nil {
+		return nil, err
+	}
+	return s.headOf(n), nil
 }
 
 func (s *Sandbox) chainInfo(r *http.Request) (any, error) {
 	n, err := pathChain(r)
-	if n.Kind == chain.Bitcoin {
-		return map[string]any{"chain": "test", "blocks": s.headOf(n)}, err
+	if err != nil {
+		return nil, err
 	}
-	return map[string]any{"blockNumber": s.headOf(n), "testnet": true}, err
+	if n.Kind == chain.Bitcoin {
+		return map[string]any{"chain": "test", "blocks": s.headOf(n)}, nil
+	}
+	return map[string]any{"blockNumber": s.headOf(n), "testnet": true}, nil
 }
 
 func (s *Sandbox) chainAddress(r *http.Request) (any, error) {

@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/tatum"
+)
+
+// tatumEar takes what the pretend Tatum sends and says what it is told to say.
+type tatumEar struct {
+	mu     sync.Mutex
+	status int
+	got    []string
+	header []http.Header
+}
+
+func (l *tatumEar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.got, l.header = append(l.got, string(body)), append(l.header, r.Header)
+	w.WriteHeader(l.status)
+}
+
+// heard waits for so many notifications.
+func (l *tatumEar) heard(t *testing.T, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		l.mu.Lock()
+		got := len(l.got)
+		l.mu.Unlock()
+		if got >= n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d notifications came", got, n)
+		}
+	}
+}
+
+// The plug at the pretend Tatum: what it subscribes to is told, signed, told again
+// until it is taken, and on the list when it never was.
+func TestTatum(t *testing.T) {
+	s := open(t, Config{})
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	ear := &tatumEar{status: 200}
+	callback := httptest.NewServer(ear)
+	defer callback.Close()
+	if err := s.SetTatumCallback(callback.URL); err != nil {
+		t.Fatal(err)
+	}
+	cfg := s.Tatum(server.URL)
+	cfg.RemoteAddresses = true
+	p, err := tatum.New(cfg, s.clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := chain.ParseKey(chain.PublicTestKeys[chain.EVM])
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := testnet("ethereum-sepolia")
+	address, err := p.Address(t.Context(), n, key, 0)
+	if err != nil || address != "0x9858EfFD232B4033E47d90003D41EC34EcaEda94" {
+		t.Fatalf("%s %v", address, err)
+	}
+	first, err := p.Watch(t.Context(), n, address)
+	again, err2 := p.Watch(t.Context(), n, address)
+	if err != nil || err2 != nil || first == "" || first != again {
+		t.Errorf("adopted: %q %q %v %v", first, again, err, err2)
+	}
+
+	c := byHand(t, s)
+	deposit := func(more string) map[string]any {
+		t.Helper()
+		status, body := c.do("POST", "/sandbox/crypto-deposit", `{"address":"`+address+`","asset":"USDC","amount":2.5`+more+`}`)
+		if status != 200 {
+			t.Fatalf("%d %v", status, body)
+		}
+		if err := s.deliverTatum(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return body["data"].(map[string]any)
+	}
+	sent := deposit(`,"duplicate":true`)
+	ear.heard(t, 2)
+	ear.mu.Lock()
+	if len(ear.got) != 2 || ear.got[0] != ear.got[1] {
+		t.Errorf("told: %q", ear.got)
+	}
+	movements, err := p.ParseNotification(ear.header[0], []byte(ear.got[0]))
+	if err != nil || len(movements) != 1 || movements[0].Units.String() != "2500000" || movements[0].Address != address {
+		t.Errorf("%+v %v", movements, err)
+	}
+	ear.status, ear.got = 500, nil
+	ear.mu.Unlock()
+	at, err := p.Inclusion(t.Context(), n, sent["txHash"].(string))
+	if err != nil || at.Depth() <= n.Confirmations {
+		t.Errorf("%+v %v", at, err)
+	}
+
+	lost := deposit(`,"confirmed":false`)
+	ear.heard(t, 1)
+	for range 7 {
+		if err := s.Advance(t.Context(), 11*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	batch, err := p.Since(t.Context(), "", nil)
+	if err != nil || len(batch.Movements) != 1 || batch.Movements[0].Hash != lost["txHash"] || len(ear.got) < 6 {
+		t.Errorf("missed: %+v %v after %d tries", batch, err, len(ear.got))
+	}
+	if at, err := p.Inclusion(t.Context(), n, lost["txHash"].(string)); err != nil || !at.Found {
+		t.Errorf("%+v %v", at, err)
+	}
+	c.do("POST", "/sandbox/crypto-drop", `{"txHash":"`+lost["txHash"].(string)+`"}`)
+	if at, err := p.Inclusion(t.Context(), n, lost["txHash"].(string)); err != nil || at != (provider.Inclusion{Head: at.Head}) {
+		t.Errorf("%+v %v", at, err)
+	}
+	if err := p.Unwatch(t.Context(), first); err != nil {
+		t.Error(err)
+	}
+	if status, _ := c.do("POST", "/sandbox/crypto-deposit", `{"address":"`+address+`","asset":"ETH","amount":1}`); status != 400 {
+		t.Errorf("nobody watches it: %d", status)
+	}
+}
+
+func TestTatumRefuses(t *testing.T) {
+	s := open(t, Config{})
+	c := byHand(t, s)
+	if status, body := c.do("GET", "/v4/subscription?pageSize=5", nil); status != 401 || body["errorCode"] == "" {
+		t.Errorf("without a key: %d %v", status, body)
+	}
+	c.header.Set("X-Api-Key", tatumKey)
+	for _, q := range []struct{ method, path, body string }{
+		{"GET", "/v4/subscription", ""},
+		{"GET", "/v4/subscription?pageSize=51", ""},
+		{"PUT", "/v4/subscription", `{}`},
+		{"POST", "/v4/subscription", `{"type":"INCOMING_NATIVE_TX"}`},
+		{"POST", "/v4/subscription", `{"type":"ADDRESS_EVENT","attr":{"chain":"nothing","address":"x","url":"http://a"}}`},
+		{"POST", "/v4/subscription", `{"type":"ADDRESS_EVENT","attr":{"chain":"tron-testnet","address":"x","url":"http://a"}}`},
+		{"DELETE", "/v4/subscription/none", ""},
+		{"GET", "/v3/nothing/block/current", ""},
+		{"GET", "/v3/ethereum/transaction/0x1", ""},
+	} {
+		if status, body := c.do(q.method, q.path, q.body); status < 400 || body["errorCode"] == nil {
+			t.Errorf("%s %s: %d %v", q.method, q.path, status, body)
+		}
+	}
+	for _, body := range []string{
+		`{}`, `{"address":"0x1","asset":"ETH","amount":1}`,
+	} {
+		if status, _ := c.do("POST", "/sandbox/crypto-deposit", body); status != 400 {
+			t.Errorf("%s: %d", body, status)
+		}
+	}
+	if s.SetTatumCallback("https://example.com") == nil {
+		t.Error("a callback elsewhere")
+	}
+}
