@@ -62,7 +62,8 @@ func TestADeathAtAnyMomentLosesNothing(t *testing.T) {
 // afterwards is the successor of a program that died.
 func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer apptest.Answer, found, end string) {
 	t.Helper()
-	if tr := p.Transaction("crash"); tr.Status != found {
+	// On a slow day the resolver's first poll, after five real seconds, is over.
+	if tr := p.Transaction("crash"); tr.Status != found && tr.Status != end {
 		t.Errorf("found %+v, want %s", tr, found)
 	}
 	p.Audit(t, apptest.DevFloat)

@@ -252,14 +252,13 @@ func (c *Client) Sales() map[string]Sale {
 
 // Audit holds everything that Kobo says about the company against itself and
 // against what the provider did: not one purchase paid twice, not one kobo lost.
-// Opening is what the settlement account began with. Nothing may be happening
-// meanwhile.
+// Opening is what the settlement account began with.
 func (c *Client) Audit(t testing.TB, opening money.Kobo) []Transaction {
 	t.Helper()
-	transactions, sales := c.Transactions(), c.Sales()
+	p := c.picture(t)
 	spent := money.Kobo(0)
-	for _, tr := range transactions {
-		sale, executed := sales[tr.TransactionID]
+	for _, tr := range p.transactions {
+		sale, executed := p.sales[tr.TransactionID]
 		if tr.SettlementID == c.SettlementID && tr.Status != "FAILED" {
 			spent += money.Kobo(tr.Amount)
 		}
@@ -274,17 +273,40 @@ func (c *Client) Audit(t testing.TB, opening money.Kobo) []Transaction {
 		if tr.Refunded != (tr.Status == "FAILED") {
 			t.Errorf("%s is %s, refunded: %v", tr.TransactionID, tr.Status, tr.Refunded)
 		}
-		delete(sales, tr.TransactionID)
+		delete(p.sales, tr.TransactionID)
 	}
-	for reference := range sales {
+	for reference := range p.sales {
 		t.Errorf("the provider executed %s, which we do not know", reference)
 	}
-	if got := c.Balance(c.SettlementID); got != opening-spent {
-		t.Errorf("the balance is %s; %s less %s are %s", got, opening, spent, opening-spent)
+	if p.balance != opening-spent {
+		t.Errorf("the balance is %s; %s less %s are %s", p.balance, opening, spent, opening-spent)
 	}
 	c.intact(t)
-	c.told(t, transactions)
-	return transactions
+	told(t, p.events, p.transactions)
+	return p.transactions
+}
+
+// picture is what the API shows of a company at one instant.
+type picture struct {
+	transactions []Transaction
+	sales        map[string]Sale
+	balance      money.Kobo
+	events       []Event
+}
+
+// picture reads until nothing happened meanwhile: the resolver works in real
+// time too, and whatever it does, it tells.
+func (c *Client) picture(t testing.TB) picture {
+	t.Helper()
+	for range 20 {
+		before := c.Events(0)
+		p := picture{c.Transactions(), c.Sales(), c.Balance(c.SettlementID), c.Events(0)}
+		if len(p.events) == len(before) {
+			return p
+		}
+	}
+	t.Fatal("something happens all the time")
+	return picture{}
 }
 
 // intact asks Kobo to re-add its own book.
@@ -304,10 +326,10 @@ func (c *Client) intact(t testing.TB) {
 
 // told checks the feed: numbers without a gap, and of each purchase first that
 // it began and then, once, how it ended.
-func (c *Client) told(t testing.TB, transactions []Transaction) {
+func told(t testing.TB, events []Event, transactions []Transaction) {
 	t.Helper()
 	kinds := map[string]string{}
-	for i, e := range c.Events(0) {
+	for i, e := range events {
 		if e.Sequence != int64(i+1) {
 			t.Fatalf("event %d has the number %d", i+1, e.Sequence)
 		}
