@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path"
@@ -29,9 +30,30 @@ func TestTranscripts(t *testing.T) {
 	for _, name := range transcripts(t, ".") {
 		t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 			t.Parallel()
-			player, _ := newWorld(t).serve(t)
+			w := newWorld(t)
+			player, _ := w.serve(t)
 			player.Play(t, os.DirFS("testdata"), name)
+			w.told(t)
 		})
+	}
+}
+
+// told holds every event that the main company got against the contract.
+func (w *world) told(t *testing.T) {
+	t.Helper()
+	c := contract(t)
+	events, _, err := w.Events.Feed(t.Context(), w.reference, 0, 1000, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		text, err := json.Marshal(e)
+		if err == nil {
+			err = c.CheckEvent(text)
+		}
+		if err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
 	}
 }
 
