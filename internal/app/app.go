@@ -33,6 +33,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -65,7 +66,8 @@ type App struct {
 
 	cfg      Config
 	log      *slog.Logger
-	world    *world // the sandbox; nil in live mode
+	books    map[string]provider.Bookkeeper // the banks, for reconciliation
+	world    *world                         // the sandbox; nil in live mode
 	registry *prometheus.Registry
 	traces   trace.TracerProvider
 	flush    func(context.Context) error
@@ -143,6 +145,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)
+	a.books = p.bookkeepers()
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
 	if a.world != nil {
@@ -221,6 +224,9 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	}
 	server.RegisterOnShutdown(a.Events.Close)
 	if err := a.Inbox.Begin(ctx); err != nil {
+		return err
+	}
+	if err := a.planReconciliation(ctx); err != nil {
 		return err
 	}
 	if a.world != nil {

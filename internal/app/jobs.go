@@ -19,6 +19,7 @@ func (a *App) handleJobs() {
 	a.Worker.Handle(crypto.WatchJob, a.Crypto.Watch)
 	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)
 	a.Worker.Handle(card.ResolveJob, a.Cards.Resolve)
+	a.Worker.Handle(reconcileJob, a.reconcileDaily)
 	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
 	a.Inbox.Handle(a.Worker)
 	a.Inbox.Stored(a.Worker.Wake)

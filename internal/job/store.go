@@ -49,6 +49,21 @@ func take(ctx context.Context, q db.Querier, company string, ids []string, now, 
 		company, ids, clock.Micros(now), clock.Micros(until))
 }
 
+// Add puts jobs on the list that no business's commit brings about: the standing
+// ones, of which there is one each however many programs start.
+func Add(ctx context.Context, d *db.DB, jobs ...db.Record) error {
+	return d.Run(ctx, func(p db.Pipeline) error {
+		if err := p.Read(ctx); err != nil {
+			return err
+		}
+		w := db.Write{Table: table}
+		for _, j := range jobs {
+			w.Rows = append(w.Rows, j.Values)
+		}
+		return p.Commit(ctx, w)
+	})
+}
+
 // finish removes a job, if the lease it was done under is still ours.
 func finish(ctx context.Context, q db.Querier, j Job) error {
 	_, err := q.Exec(ctx, `DELETE FROM job WHERE company_id = $1 AND id = $2 AND fence = $3`, j.Company, j.ID, j.fence)

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+func reconcileCommand() *cobra.Command {
+	var data string
+	days := int(app.Reach / (24 * time.Hour))
+	c := &cobra.Command{
+		Use:   "reconcile",
+		Short: "Hold the banks' statements against the book and say where they differ",
+		Long: `Read the statement of each bank and compare it with the operations, the credits and the
+ledger. Each break opens a case, once however often it is found. What has moved in the last
+half hour, or has no outcome yet, is not judged. Money that has been in clearing for more than
+72 hours is listed with its operations. A serving Kobo does the same every day. The exit code
+is 1 if anything was found.
+
+Without a configured database it looks at the one of kobo dev (--data).`,
+		Args: cobra.NoArgs,
+	}
+	load := configured(c)
+	c.Flags().StringVar(&data, "data", ".kobo", "the folder of kobo dev")
+	c.Flags().IntVar(&days, "days", days, "how many days back")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if days < 1 {
+			return errors.New("--days must be at least 1")
+		}
+		where := func() (app.Config, error) {
+			cfg, err := load()
+			if err != nil || cfg.Database != "" && !c.Flags().Changed("data") {
+				return cfg, err
+			}
+			if _, err := os.Stat(filepath.Join(data, "kobo.db")); err != nil {
+				return cfg, fmt.Errorf("there is no book: %w", err)
+			}
+			return app.DevConfig(data, ""), nil
+		}
+		return opened(c.Context(), where, func(a *app.App) error { return reconcile(c, a, days) })
+	}
+	return c
+}
+
+func reconcile(c *cobra.Command, a *app.App, days int) error {
+	compared, failed := a.Reconcile(c.Context(), time.Duration(days)*24*time.Hour)
+	found := 0
+	for _, r := range compared {
+		found += len(r.Breaks)
+		printBreaks(c.OutOrStdout(), r)
+	}
+	old, err := a.Reports.Overdue(c.Context())
+	if err := errors.Join(failed, err, printOverdue(c.OutOrStdout(), old)); err != nil {
+		return err
+	}
+	if found+len(old) > 0 {
+		return fmt.Errorf("%d breaks, %d clearing accounts with money older than 72 hours", found, len(old))
+	}
+	return nil
+}
+
+func printBreaks(out io.Writer, r report.Reconciliation) {
+	fmt.Fprintf(out, "%s since %s: %d lines, %d operations, %d credits, %d breaks\n",
+		r.Bank, clock.Text(r.From), r.Lines, r.Payments, r.Receipts, len(r.Breaks))
+	for _, b := range r.Breaks {
+		fmt.Fprintf(out, "  %s  company %s  %s\n    bank %s, book %s: %s\n",
+			b.Reason, b.Company, b.Subject, b.Bank.Decimal(), b.Book.Decimal(), b.Detail)
+	}
+}
+
+func printOverdue(out io.Writer, list []report.Overdue) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, c := range list {
+		fmt.Fprintf(w, "company %s, %s: %s for more than 72 hours\n", c.Company, c.Account, c.Amount.Decimal())
+		for _, o := range c.Operations {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", o.ID, (o.Amount + o.Fee).Decimal(), o.Provider, clock.Text(o.CreatedAt))
+		}
+	}
+	return w.Flush()
+}
