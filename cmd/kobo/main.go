@@ -36,7 +36,7 @@ To check the book: kobo verify`,
 		SilenceErrors: true,
 	}
 	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(),
-		verifyCommand(), reconcileCommand(), keygenCommand(), versionCommand())
+		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), reconcileCommand(), keygenCommand(), versionCommand())
 	return c
 }
 

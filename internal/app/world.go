@@ -77,12 +77,13 @@ func (w *world) follow(worker *job.Worker, sender *webhook.Service) {
 	w.sandbox.OnAdvance(func(ctx context.Context, _ time.Duration) error {
 		ctx, cancel := context.WithTimeout(ctx, settle)
 		defer cancel()
-		err := worker.Settled(ctx)
-		if err == nil {
-			err = sender.Settled(ctx)
-		}
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			return err
+		// Side by side: neither shall wait for what the other cannot finish.
+		sent := make(chan error, 1)
+		go func() { sent <- sender.Settled(ctx) }()
+		for _, err := range []error{worker.Settled(ctx), <-sent} {
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				return err
+			}
 		}
 		return nil
 	})

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/webhook"
+)
+
+func caseCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "case",
+		Short: "What only a human can decide",
+		Long: `List, inspect and resolve cases. It takes two operators to resolve one: the first
+proposes, and a second says the same or approves. Who runs the command counts as the
+operator local:<user name>, apart from those with admin keys.`,
+	}
+	load := configured(c)
+	sub := func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
+		one := &cobra.Command{
+			Use: use, Short: short, Args: cobra.ExactArgs(args),
+			RunE: func(c *cobra.Command, args []string) error {
+				return opened(c.Context(), load, func(a *app.App) error { return do(c, a, args) })
+			},
+		}
+		c.AddCommand(one)
+		return one
+	}
+	var resolved bool
+	var f operation.Finding
+	var note string
+	list := sub("list", "List the open cases, newest first", 0, func(c *cobra.Command, a *app.App, _ []string) error {
+		return listCases(c, a, resolved)
+	})
+	list.Flags().BoolVar(&resolved, "resolved", false, "list the resolved ones instead")
+	sub("show ID", "Show a case and everything known around it", 1, showCase)
+	resolve := sub("resolve ID confirmed|rejected|assigned|dismissed", "Propose what became of it, or agree with the proposal", 2,
+		func(c *cobra.Command, a *app.App, args []string) error {
+			f.Outcome = args[1]
+			done, err := a.Operations.ResolveCase(c.Context(), args[0], f, note, local().Name, local().Note)
+			return saidOf(c, done, err)
+		})
+	resolve.Flags().StringVar(&note, "note", "", "how you know (required)")
+	resolve.Flags().StringVar(&f.Target, "company", "", "assigned: whose the money is")
+	resolve.Flags().Int64Var(&f.TargetID, "settlement", 0, "assigned: its settlement account")
+	sub("approve ID", "Agree with the proposal of another operator", 1, func(c *cobra.Command, a *app.App, args []string) error {
+		done, err := a.Operations.ApproveCase(c.Context(), args[0], local().Name, local().Note)
+		return saidOf(c, done, err)
+	})
+	return c
+}
+
+func saidOf(c *cobra.Command, done operation.Case, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case done.State == operation.Resolved:
+		fmt.Fprintf(c.OutOrStdout(), "resolved: %s, by %s and %s\n", done.Outcome, done.ProposedBy, done.ResolvedBy)
+	default:
+		fmt.Fprintf(c.OutOrStdout(), "proposed: %s, by %s; a second operator must say the same\n", done.Outcome, done.ProposedBy)
+	}
+	return nil
+}
+
+func listCases(c *cobra.Command, a *app.App, resolved bool) error {
+	const page = 500
+	state := operation.Open
+	if resolved {
+		state = operation.Resolved
+	}
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSINCE\tCOMPANY\tREASON\tPROPOSED\tDETAIL")
+	for offset := 0; ; offset += page {
+		list, _, err := a.Operations.Cases(c.Context(), state, page, offset)
+		if err != nil {
+			return err
+		}
+		for _, one := range list {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, clock.Text(one.CreatedAt), one.Company, one.Reason, one.Outcome, one.Detail)
+		}
+		if len(list) < page {
+			return w.Flush()
+		}
+	}
+}
+
+func showCase(c *cobra.Command, a *app.App, args []string) error {
+	one, err := a.Operations.FindCase(c.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	steps, err := a.Reports.Timeline(c.Context(), one)
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "%s of company %s, %s: %s\nsubject %s\n", one.Reason, one.Company, strings.ToLower(string(one.State)), one.Detail, one.Subject)
+	if one.ProposedBy != "" {
+		fmt.Fprintf(out, "%s says %s: %s\n", one.ProposedBy, one.Outcome, one.Note)
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, s := range steps {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", clock.Text(s.At), s.What, s.Text)
+	}
+	return w.Flush()
+}
+
+func webhookCommand() *cobra.Command {
+	c := &cobra.Command{Use: "webhook", Short: "Where companies want their events sent"}
+	load := configured(c)
+	var failing bool
+	list := &cobra.Command{
+		Use: "list", Short: "List the endpoints of all companies, newest first", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return opened(c.Context(), load, func(a *app.App) error { return listEndpoints(c, a, failing) })
+		},
+	}
+	list.Flags().BoolVar(&failing, "failing", false, "only those that have taken nothing for three days")
+	c.AddCommand(list)
+	return c
+}
+
+func listEndpoints(c *cobra.Command, a *app.App, failing bool) error {
+	const page = 500
+	state := webhook.State("")
+	if failing {
+		state = webhook.Failing
+	}
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "COMPANY\tID\tSTATE\tFAILURES\tBEHIND\tURL")
+	for offset := 0; ; offset += page {
+		list, _, err := a.Webhooks.All(c.Context(), state, page, offset)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			b, err := a.Webhooks.Backlog(c.Context(), e)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", e.Company, e.ID, e.State, e.Failures, b.Behind, e.URL)
+		}
+		if len(list) < page {
+			return w.Flush()
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/id"
+)
+
+func triggerCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "trigger KIND",
+		Short: "Make an event happen, in the sandbox",
+		Long: `Make something happen to the development company, through the API and the sandbox, until an
+event of this kind is in its feed. What happens is real: money of the sandbox moves. Some kinds
+move the sandbox's clock.
+
+Kinds: ` + strings.Join(slices.Sorted(maps.Keys(recipes)), ", ") + `.
+
+kyb.changed is an operator's doing: kobo company kyb.`,
+		Args: cobra.ExactArgs(1),
+	}
+	who := developing(c.Flags())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		d, err := who()
+		if err != nil {
+			return err
+		}
+		found, err := d.trigger(c.Context(), args[0])
+		if err == nil {
+			fmt.Fprintf(c.OutOrStdout(), "%s\n", found.text)
+		}
+		return err
+	}
+	return c
+}
+
+// trigger makes an event happen and returns it.
+func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
+	do, known := recipes[kind]
+	if !known {
+		return told{}, fmt.Errorf("%q cannot be triggered; these can: %s", kind, strings.Join(slices.Sorted(maps.Keys(recipes)), ", "))
+	}
+	after, err := d.last(ctx)
+	if err != nil {
+		return told{}, err
+	}
+	if err := do(ctx, d); err != nil {
+		return told{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		page, err := d.events(ctx, after, 1000, 5)
+		if err != nil {
+			return told{}, fmt.Errorf("it was done, and no %s came of it: %w", kind, err)
+		}
+		for _, e := range page {
+			if after = e.Sequence; e.Event == kind {
+				return e, nil
+			}
+		}
+	}
+}
+
+// recipe makes something happen.
+type recipe func(ctx context.Context, d *developer) error
+
+// recipes are what makes each kind of event happen. The last digits of a number
+// choose the sandbox's story (docs/sandbox.md).
+var recipes = map[string]recipe{
+	"vtu.pending":                  buy("10"),
+	"vtu.success":                  buy("10"),
+	"vtu.failed":                   buy("01"),
+	"payout.pending":               payOut("10"),
+	"payout.success":               payOut("10"),
+	"payout.failed":                payOut("01"),
+	"payout.reversed":              payOutAndBack,
+	"settlement.credit":            paidIn,
+	"virtual_account.success":      virtualAccount(true, false),
+	"virtual_account.failed":       virtualAccount(false, false),
+	"virtual_account.late_payment": virtualAccount(false, true),
+	"customer.created":             func(ctx context.Context, d *developer) error { _, err := d.customer(ctx); return err },
+	"customer.account_generated":   func(ctx context.Context, d *developer) error { _, err := d.customerAccount(ctx); return err },
+	"transaction.credit":           customerCredit,
+	"card.generated":               func(ctx context.Context, d *developer) error { _, err := d.card(ctx); return err },
+	"card.funding_pending":         fundCard(5000),
+	"card.funded":                  fundCard(5000),
+	"card.funding_failed":          fundCard(5001),
+	"crypto.deposit_pending":       deposit(false),
+	"crypto.deposit_completed":     deposit(true),
+	"corporate.kyc_verified":       func(ctx context.Context, d *developer) error { _, err := d.kyc(ctx); return err },
+	"corporate.account_created":    corporateAccount,
+	"webhook.endpoint_failing":     failingWebhook,
+}
+
+// buy buys the first data bundle on sale for a phone with this ending.
+func buy(ending string) recipe {
+	return func(ctx context.Context, d *developer) error {
+		var services []struct{ ServiceID, ServiceName string }
+		if err := d.api(ctx, http.MethodGet, "/api/v1/vtu/services", nil, &services); err != nil {
+			return err
+		}
+		at := slices.IndexFunc(services, func(s struct{ ServiceID, ServiceName string }) bool { return s.ServiceName == "Data" })
+		if at < 0 {
+			return errors.New("no data is on sale")
+		}
+		var categories []struct{ ServiceCategoryID string }
+		if err := d.api(ctx, http.MethodGet, "/api/v1/vtu/service/"+services[at].ServiceID+"/categories", nil, &categories); err != nil {
+			return err
+		}
+		for _, c := range categories {
+			var products []struct{ CategoryProductID string }
+			if err := d.api(ctx, http.MethodGet, "/api/v1/vtu/category/"+c.ServiceCategoryID+"/products", nil, &products); err != nil {
+				return err
+			}
+			if len(products) == 0 {
+				continue
+			}
+			return refusable(ending, d.api(ctx, http.MethodPost, "/api/v1/vtu/purchase-data", map[string]any{
+				"idempotencyKey": "trigger-" + id.New(), "serviceCategoryId": c.ServiceCategoryID, "productId": products[0].CategoryProductID,
+				"phoneNumber": "080312345" + ending, "settlementId": d.SettlementID,
+			}, nil))
+		}
+		return errors.New("no data bundle is on sale")
+	}
+}
+
+// refusable lets a 400 pass where the story is that the provider refuses.
+func refusable(ending string, err error) error {
+	var no refusal
+	if ending != "10" && errors.As(err, &no) && no.status == http.StatusBadRequest {
+		return nil
+	}
+	return err
+}
+
+// advance moves the sandbox's clock.
+func (d *developer) advance(ctx context.Context, by string) error {
+	return d.sandbox(ctx, "clock", map[string]string{"advance": by})
+}
+
+// credit has somebody pay into an account.
+func (d *developer) credit(ctx context.Context, account string, naira int) error {
+	return d.sandbox(ctx, "credit", map[string]any{
+		"accountNumber": account, "amount": naira, "senderName": "BOLA SAMPLE", "narration": "kobo trigger",
+	})
+}
+
+func paidIn(ctx context.Context, d *developer) error {
+	return d.credit(ctx, d.SettlementAccountNumber, 500)
+}
+
+// failingWebhook gives the company an endpoint that answers nothing, and three
+// days of it.
+func failingWebhook(ctx context.Context, d *developer) error {
+	var made struct{ ID string }
+	err := d.api(ctx, http.MethodPost, "/api/v1/webhooks", map[string]any{
+		"url": "http://127.0.0.1:1/", "description": "kobo trigger", "events": []string{"vtu.success"},
+	}, &made)
+	for _, do := range []func() error{
+		func() error { return buy("10")(ctx, d) },
+		// The three days begin with the first attempt.
+		func() error { return d.until(ctx, made.ID, func(h hook) bool { return h.FailingSince != nil }) },
+		func() error { return d.advance(ctx, "73h") },
+		func() error { return d.until(ctx, made.ID, func(h hook) bool { return h.Status == "FAILING" }) },
+		func() error { return d.api(ctx, http.MethodDelete, "/api/v1/webhooks/"+made.ID, nil, nil) },
+	} {
+		if err == nil {
+			err = do()
+		}
+	}
+	return err
+}
+
+// hook is what is shown of an endpoint.
+type hook struct {
+	Status       string
+	FailingSince *string
+}
+
+// until waits until an endpoint is as it shall be.
+func (d *developer) until(ctx context.Context, hookID string, is func(hook) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var h hook
+		if err := d.api(ctx, http.MethodGet, "/api/v1/webhooks/"+hookID, nil, &h); err != nil || is(h) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+		}
+	}
+}
