@@ -47,13 +47,17 @@ func mayBeDry(r *http.Request) bool {
 
 // use answers one request with a key.
 func (e *edge) use(w http.ResponseWriter, r *http.Request, c *call, value string, handler http.Handler) {
-	key, answer, err := e.Keys.Open(r.Context(), c.company, value, fingerprint(r, c.body))
+	print := fingerprint(r, c.body)
+	key, answer, err := e.Keys.Open(r.Context(), c.company, value, print)
 	if err != nil {
 		refuse(w, r, c.op.family, err)
 		return
 	}
 	if answer != nil {
 		w.Header().Set("Idempotent-Replayed", "true")
+		if answer.Secret {
+			w.Header().Set("Cache-Control", "no-store")
+		}
 		send(w, *answer)
 		return
 	}
@@ -64,6 +68,19 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, c *call, value string
 		// The caller may have gone; the answer is kept all the same.
 		if err := e.Keys.Freeze(context.WithoutCancel(r.Context()), key, given); err != nil {
 			e.Log.ErrorContext(r.Context(), "an answer could not be frozen", "request_id", c.id, "company", c.company, "error", err.Error())
+		}
+	}
+	if lasting(given.Status) {
+		// Of two requests that ran at once the first to be kept is the answer of
+		// both: the other's may say "Duplicate request" of its twin.
+		_, kept, err := e.Keys.Open(r.Context(), c.company, value, print)
+		switch {
+		case fault.Is(err, fault.Mismatch):
+			refuse(w, r, c.op.family, err)
+			return
+		case err == nil && kept != nil && !bytes.Equal(kept.Body, given.Body):
+			w.Header().Set("Idempotent-Replayed", "true")
+			given = *kept
 		}
 	}
 	send(w, given)
