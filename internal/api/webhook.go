@@ -32,7 +32,7 @@ func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObje
 	if err != nil {
 		return nil, idempotency.Taken(err)
 	}
-	return shape(made), nil
+	return newWebhook(shape(made)), nil
 }
 
 // ListWebhooks shows the company's endpoints.
@@ -110,7 +110,25 @@ func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecre
 	if err != nil {
 		return nil, idempotency.Taken(err)
 	}
-	return shape(made), nil
+	return newSecret(shape(made)), nil
+}
+
+// Nothing on the way may keep an answer that shows a secret.
+type (
+	newWebhook CreateWebhook200JSONResponse
+	newSecret  RotateWebhookSecret200JSONResponse
+)
+
+// VisitCreateWebhookResponse sends the answer.
+func (n newWebhook) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return CreateWebhook200JSONResponse(n).VisitCreateWebhookResponse(w)
+}
+
+// VisitRotateWebhookSecretResponse sends the answer.
+func (n newSecret) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return RotateWebhookSecret200JSONResponse(n).VisitRotateWebhookSecretResponse(w)
 }
 
 // TestWebhook tries an endpoint out and shows what it answered.
