@@ -9,6 +9,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -152,6 +153,25 @@ func TestTheOutcomeDoesNotHangOnTheRequestsPaper(t *testing.T) {
 // guarded is some table with states: that of the cases.
 var guarded = &db.Table{
 	Name: "operation_case", Key: 2, State: "state", Columns: db.Texts("company_id", "id", "state"),
+}
+
+// A notification may be faster than the answer to the call. What the request
+// wanted to write with the outcome is written all the same.
+func TestWhoIsOvertakenStillAddsHisPaper(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		after, err := p.Run(t.Context(), o, func(ctx context.Context) provider.Answer {
+			_, err := p.Notified(ctx, o.Company, o.ID, confirmed)
+			p.must(err)
+			return confirmed
+		}, func(after operation.Operation) operation.Paper {
+			return operation.Paper{Notes: []db.Record{event.New(o.Company, "added."+string(after.State), o.ID, after.UpdatedAt)}}
+		})
+		p.must(err)
+		if got := fmt.Sprint(p.told()); after.State != operation.Success || got != "[test.SUCCESS added.SUCCESS]" {
+			t.Errorf("%s, told %s", after.State, got)
+		}
+	})
 }
 
 func TestAnOperationIsFoundByItsOwnCompanyAlone(t *testing.T) {

@@ -159,7 +159,11 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra func(o Op
 	case r == nil || r.Reason != ledger.Moved:
 		return o, err
 	case r.Table == table:
-		return s.overtaken(ctx, o, after)
+		now, err := s.overtaken(ctx, o, after)
+		if err == nil && extra != nil {
+			err = s.belated(ctx, now, extra(now))
+		}
+		return now, err
 	case extra != nil:
 		// What the request wanted to add has been done by a retry of it. The
 		// outcome must be written all the same.
@@ -195,6 +199,22 @@ func (s *Service) settle(o Operation) []ledger.Transfer {
 		out = append(out, o.transfer(r.Clearing, r.Fee, o.Fee, "fee"))
 	}
 	return out
+}
+
+// belated writes what the request wanted to add to an outcome that somebody
+// else has written: the answer under its Idempotency-Key, say, which would stay
+// open otherwise. What a retry has added meanwhile stays.
+func (s *Service) belated(ctx context.Context, o Operation, p Paper) error {
+	u := ledger.Unit{Company: o.Company}
+	p.add(&u)
+	if len(u.Moves)+len(u.Tallies)+len(u.Notes) == 0 {
+		return nil
+	}
+	err := s.book.Commit(ctx, u)
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		return nil
+	}
+	return err
 }
 
 // overtaken: the operation has been given its outcome by somebody else. If that
