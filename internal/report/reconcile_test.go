@@ -107,7 +107,8 @@ func TestCompare(t *testing.T) {
 		{"a credit of another amount", lines{in("s1", 70)}, nil, credit(100, told), "AMOUNT_DIFFERS c1 s1 70 100"},
 		{"a credit the ledger lacks", lines{in("s1", 100)}, nil, credit(0, told), "AMOUNT_DIFFERS c1 s1 100 0"},
 		{
-			"each its own", lines{out(ours, 100), in("s1", 100), in("y", 1), out("x", 2)},
+			"each its own",
+			lines{out(ours, 100), in("s1", 100), in("y", 1), out("x", 2)},
 			payout("SUCCESS", 100), credit(100, told), "UNKNOWN_DEBIT house x 2 0; MISSING_CREDIT house y 1 0",
 		},
 	} {
