@@ -32,7 +32,9 @@ func (l *tatumEar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // heard waits for so many notifications.
 func (l *tatumEar) heard(t *testing.T, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.Now().Add(10 * time.Second); ; <-look.C {
 		l.mu.Lock()
 		got := len(l.got)
 		l.mu.Unlock()
