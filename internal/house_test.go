@@ -80,7 +80,8 @@ func files(t testing.TB) map[string]string {
 			return nil
 		}
 		info, err := entry.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		// In a second working tree .git is a file.
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 || entry.Name() == ".git" {
 			return err
 		}
 		text, err := os.ReadFile(name)
