@@ -113,7 +113,7 @@ func TestMoneyForNobody(t *testing.T) {
 		session := pay(t, p.Client, "8000000099", 700, map[string]any{"stray": true, "duplicate": 3})
 		apptest.Eventually(t, func() string {
 			list, _, err := p.App.Operations.Cases(t.Context(), operation.Open, 10, 0)
-			if err != nil || len(list) != 1 || list[0].Reason != operation.UnknownAccount || list[0].Subject != session {
+			if err != nil || len(list) != 1 || list[0].Reason != operation.UnknownAccount || list[0].Subject != "safehaven/"+session {
 				return fmt.Sprintf("%+v, %v", list, err)
 			}
 			return ""

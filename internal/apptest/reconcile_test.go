@@ -86,7 +86,7 @@ func TestTheBanksStatementIsHeldAgainstTheBook(t *testing.T) {
 			t.Errorf("judged too soon:\n%s", strings.Join(found, "\n"))
 		}
 		want := sorted([]string{
-			"MISSING_CREDIT " + settlement.House + " stray-session",
+			"MISSING_CREDIT " + settlement.House + " safehaven/stray-session",
 			"DUPLICATE_DEBIT " + p.Reference + " " + references["10"],
 			"FAILED_REVERSAL " + p.Reference + " " + references["01"],
 		})

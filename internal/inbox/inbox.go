@@ -44,6 +44,10 @@ const (
 	Asked   State = "CASE"    // a human has been asked
 )
 
+// Subject is what a case about a bank's session is about. Another bank may use
+// the same session for something else.
+func Subject(providerName, session string) string { return providerName + "/" + session }
+
 // Notification is what a provider sent.
 type Notification struct {
 	ID         string
@@ -61,7 +65,7 @@ type Doubt string
 // The doubts, in the words of the cases they become.
 const (
 	Unreadable Doubt = "UNREADABLE_NOTIFICATION" // the subject is the notification
-	Mismatch   Doubt = "CONTRADICTION"           // the subject is the bank's session
+	Mismatch   Doubt = "CONTRADICTION"           // the subject is the bank and its session
 	Unfinished Doubt = "UNRESOLVED"              // likewise
 )
 

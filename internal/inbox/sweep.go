@@ -80,7 +80,7 @@ func (s *Service) sweepPage(ctx context.Context, bank provider.Receiver, at swee
 			continue
 		}
 		if after.roundAt.Sub(in.At) > tooLong {
-			if err := s.Ask(ctx, cmp.Or(in.SessionID, in.ProviderID, "unnamed"), Unfinished, "a credit on the list of "+at.provider+" is not in the books after 72 hours: "+trouble); err != nil {
+			if err := s.Ask(ctx, Subject(at.provider, cmp.Or(in.SessionID, in.ProviderID, "unnamed")), Unfinished, "a credit on the list of "+at.provider+" is not in the books after 72 hours: "+trouble); err != nil {
 				return at, false, err
 			}
 			continue

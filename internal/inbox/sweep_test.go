@@ -63,7 +63,7 @@ func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
 		h.sweeps()
 		h.clock.Advance(73 * time.Hour)
 		h.settled()
-		if c := h.cases(operation.Unresolved); len(c) != 1 || c[0].Subject != "s-2" {
+		if c := h.cases(operation.Unresolved); len(c) != 1 || c[0].Subject != "bank/s-2" {
 			t.Errorf("%+v", c)
 		}
 		h.sweeps()

@@ -73,7 +73,7 @@ func TestWhatTheBankSaysCounts(t *testing.T) {
 		h.holds(a, 1500)
 		h.holds(other, 0)
 		c := h.cases(operation.Contradiction)
-		if len(c) != 1 || c[0].Subject != "s-1" || c[0].Company != settlement.House || !strings.Contains(c[0].Detail, "₦15.00") {
+		if len(c) != 1 || c[0].Subject != "bank/s-1" || c[0].Company != settlement.House || !strings.Contains(c[0].Detail, "₦15.00") {
 			t.Errorf("%+v", c)
 		}
 		// An invention: the bank knows no such session.

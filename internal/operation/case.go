@@ -22,7 +22,7 @@ const (
 	Unresolved    Reason = "UNRESOLVED"    // no outcome after 72 hours
 	Contradiction Reason = "CONTRADICTION" // a definite answer that differs from the outcome in the book
 	// UnknownAccount: money came in for an account that belongs to no company.
-	// The subject is the bank's session.
+	// The subject is the bank and its session: "safehaven/0902…".
 	UnknownAccount Reason = "UNKNOWN_ACCOUNT"
 	// Unreadable: a notification that cannot be worked. The subject is its id.
 	Unreadable Reason = "UNREADABLE_NOTIFICATION"

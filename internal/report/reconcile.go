@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -38,7 +39,7 @@ type Reconciliation struct {
 type Break struct {
 	Reason  operation.Reason
 	Company string // the house, when nobody's
-	Subject string // the operation, the bank's session or what it calls the line
+	Subject string // the operation, or the bank and its session or what it calls the line
 	Bank    money.Kobo
 	Book    money.Kobo
 	Detail  string
@@ -86,8 +87,23 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 		return r, err
 	}
 	r.Lines, r.Payments, r.Receipts = len(lines), len(paid), len(received)
-	r.Breaks = compare(r.From, r.To, lines, paid, received)
+	r.Breaks = ofBank(name, compare(r.From, r.To, lines, paid, received), paid)
 	return r, nil
+}
+
+// ofBank gives what is not an operation of ours the name of its bank: another
+// bank may call something else the same.
+func ofBank(bank string, breaks []Break, paid []Payment) []Break {
+	ours := map[string]bool{}
+	for _, p := range paid {
+		ours[p.ID] = true
+	}
+	for i, b := range breaks {
+		if !ours[b.Subject] {
+			breaks[i].Subject = inbox.Subject(bank, b.Subject)
+		}
+	}
+	return breaks
 }
 
 // wholeStatement reads all pages. A line that a page shows again, since others

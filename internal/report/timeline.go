@@ -51,10 +51,11 @@ func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error
 }
 
 // subjectOf is the reference under which the rows around a case stand: the
-// operation's id, or the id of the credit whose session the case names.
+// operation's id, or the id of the credit whose bank and session the case names.
 func subjectOf(ctx context.Context, q db.Querier, c operation.Case) (string, error) {
+	bank, session, _ := strings.Cut(c.Subject, "/")
 	ids, err := db.All(ctx, q, db.Value[string],
-		`SELECT id FROM settlement_credit WHERE company_id = $1 AND session_id = $2 LIMIT 1`, c.Company, c.Subject)
+		`SELECT id FROM settlement_credit WHERE company_id = $1 AND provider = $2 AND session_id = $3`, c.Company, bank, session)
 	if err != nil || len(ids) == 0 {
 		return c.Subject, err
 	}

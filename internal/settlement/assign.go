@@ -2,6 +2,7 @@ package settlement
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -48,14 +49,11 @@ func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Fi
 
 // suspended is the credit that a case of an unknown account is about.
 func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, error) {
-	list, err := s.suspendedIn(ctx, c.Subject)
-	switch {
-	case err != nil:
-		return Credit{}, err
-	case c.Company != House || len(list) != 1:
+	credit, err := s.suspendedIn(ctx, c.Subject)
+	if errors.Is(err, db.ErrNone) || err == nil && c.Company != House {
 		return Credit{}, fault.New(fault.Refused, "There is no money in suspense for this case")
 	}
-	return list[0], nil
+	return credit, err
 }
 
 // Assign is the work of an AssignJob: the company's half. It may be done again,

@@ -1,6 +1,8 @@
 package settlement_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,8 +10,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -69,6 +74,75 @@ func TestMoneyInSuspenseIsAssignedByTwo(t *testing.T) {
 		h.suspended(50)
 		h.holds(other, 700)
 		h.intact(settlement.House, a.Company, other.Company)
+	})
+}
+
+// Two banks may use the same session, and each credit is a case of its own: who
+// decides the one has not decided the other.
+func TestTwoBanksWithOneSession(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.account(h.company())
+		h.receives(h.inbound("s-1", "8000000099", 700))
+		if err := h.Receive(t.Context(), "otherbank", h.inbound("s-1", "8000000098", 50)); err != nil {
+			t.Fatal(err)
+		}
+		h.suspended(750)
+		cases := h.cases(operation.UnknownAccount)
+		if len(cases) != 2 {
+			t.Fatalf("%d cases for two credits: %+v", len(cases), cases)
+		}
+		for i, want := range []money.Kobo{50, 750} {
+			c := cases[i] // newest first: otherbank's
+			for _, by := range []string{"ada", "bob"} {
+				who := operator.Local(by)
+				_, err := h.operations.ResolveCase(t.Context(), c.ID,
+					operation.Finding{Outcome: operation.Assigned, Target: a.Company, TargetID: a.ID}, "it is theirs", who.Name, who.Note)
+				if err != nil {
+					t.Fatalf("%s: %v", c.Subject, err)
+				}
+			}
+			if _, err := h.Assign(t.Context(), job.Job{Company: settlement.House, Subject: c.ID}); err != nil {
+				t.Fatal(err)
+			}
+			h.holds(a, want)
+			h.suspended(750 - want)
+			steps, err := report.New(h.db, h.clock).Timeline(t.Context(), c)
+			if err != nil || !slices.ContainsFunc(steps, func(s report.Step) bool {
+				return s.What == "transfer" && strings.HasPrefix(s.Text, []string{"0.50", "7.00"}[i])
+			}) {
+				t.Errorf("the story of %s is another's: %+v, %v", c.Subject, steps, err)
+			}
+		}
+		// Each bank may take back its own.
+		late := h.inbound("s-1", "", 0)
+		late.Outcome = provider.Rejected
+		h.receives(late)
+		if err := h.Receive(t.Context(), "otherbank", late); err != nil {
+			t.Fatal(err)
+		}
+		if c := h.cases(operation.Contradiction); len(c) != 2 {
+			t.Errorf("%d cases of a credit taken back", len(c))
+		}
+		h.intact(settlement.House, a.Company)
+	})
+}
+
+// The same account of one company at two banks, and the same session at both:
+// two credits.
+func TestTwoBanksWithOneSessionForOneCompany(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed("8000000011")
+		for range 2 {
+			h.receives(h.inbound("s-1", "8000000011", 1500))
+			if err := h.Receive(t.Context(), "otherbank", h.inbound("s-1", "8000000011", 1500)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.holds(a, 3000)
+		if e := h.events(a.Company); len(e) != 2 {
+			t.Errorf("told of %d credits", len(e))
+		}
+		h.intact(a.Company)
 	})
 }
 

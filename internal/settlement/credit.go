@@ -41,6 +41,9 @@ type Credit struct {
 	Reference     string // ours, for a virtual account
 }
 
+// subject is what a case about the credit is about.
+func (c Credit) subject() string { return inbox.Subject(c.Provider, c.Session) }
+
 // Taking is what a business does with a credit on one of its accounts: the
 // settlement account it belongs to, and the paper that goes into the same unit.
 type Taking struct {
@@ -157,7 +160,7 @@ func (s *Service) withdrawn(ctx context.Context, c Credit) error {
 	if err != nil || !there {
 		return err
 	}
-	return s.operations.OpenCase(ctx, company, c.Session, operation.Contradiction,
+	return s.operations.OpenCase(ctx, company, c.subject(), operation.Contradiction,
 		"this credit is in the book, and "+c.Provider+" now says that it did not stay")
 }
 
@@ -247,7 +250,7 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	if err != nil {
 		return explain(err)
 	}
-	return s.operations.OpenCase(ctx, House, c.Session, operation.UnknownAccount,
+	return s.operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
 		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
 }
 

@@ -119,7 +119,7 @@ func TestMoneyForNobodyIsKept(t *testing.T) {
 			h.receives(h.inbound("s-1", "8000000099", 700))
 		}
 		h.suspended(700)
-		if c := h.cases(operation.UnknownAccount); len(c) != 1 || c[0].Subject != "s-1" || c[0].Company != settlement.House {
+		if c := h.cases(operation.UnknownAccount); len(c) != 1 || c[0].Subject != bank+"/s-1" || c[0].Company != settlement.House {
 			t.Errorf("%+v", c)
 		}
 		// The account becomes known. What was decided stays: the operator gives
@@ -183,7 +183,7 @@ func TestACreditThatIsTakenBackIsACase(t *testing.T) {
 		h.receives(h.inbound("s-1", "8000000011", 700))
 		h.receives(rejected)
 		h.receives(rejected)
-		if c := h.cases(operation.Contradiction); len(c) != 1 || c[0].Company != a.Company || c[0].Subject != "s-1" {
+		if c := h.cases(operation.Contradiction); len(c) != 1 || c[0].Company != a.Company || c[0].Subject != bank+"/s-1" {
 			t.Errorf("%+v", c)
 		}
 		h.holds(a, 700)

@@ -2,6 +2,7 @@ package settlement
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -231,9 +232,10 @@ func (s *Service) fed(ctx context.Context, company, accountNumber string) (int64
 		`SELECT settlement_id FROM settlement_bank_account WHERE company_id = $1 AND account_number = $2`, company, accountNumber)
 }
 
-// suspendedIn are the house's credits of a bank's session.
-func (s *Service) suspendedIn(ctx context.Context, session string) ([]Credit, error) {
-	return db.All(ctx, s.db, func(r db.Scanner) (Credit, error) {
+// suspendedIn is the house's credit that a case names by bank and session.
+func (s *Service) suspendedIn(ctx context.Context, subject string) (Credit, error) {
+	bank, session, _ := strings.Cut(subject, "/")
+	return db.One(ctx, s.db, func(r db.Scanner) (Credit, error) {
 		var c Credit
 		var told int64
 		err := r.Scan(&c.ID, &c.Session, &c.Provider, &c.Account, &c.Amount, &c.SenderName, &c.SenderAccount, &c.SenderBank,
@@ -241,5 +243,5 @@ func (s *Service) suspendedIn(ctx context.Context, session string) ([]Credit, er
 		c.At = clock.Time(told)
 		return c, err
 	}, `SELECT id, session_id, provider, account_number, amount_kobo, sender_name, sender_account, sender_bank, narration,
-		reference, told_at FROM settlement_credit WHERE company_id = $1 AND session_id = $2 LIMIT 2`, House, session)
+		reference, told_at FROM settlement_credit WHERE company_id = $1 AND provider = $2 AND session_id = $3`, House, bank, session)
 }
