@@ -179,7 +179,7 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 		// The key first: a repeated request is told that it is at work.
 		u.Claims = append(key.Running(op.ID, op.CalledUntil), u.Claims...)
 		u.Tallies = []ledger.Tally{open(c.ID, op.Amount, 1, key == nil)}
-		u.Notes = append(u.Notes, fundingRecord(op, c.ID), event.New(op.Company, event.CardFundingPending, of(op, c.ID), op.CreatedAt))
+		u.Notes = append(u.Notes, fundingRecord(op, c.ID), event.New(op.Company, event.CardFundingPending, of(op, c.ID)))
 		err := s.book.Commit(ctx, u)
 		if err == nil {
 			return s.run(ctx, c, op, key)
@@ -274,7 +274,7 @@ func (s *Service) paper(ctx context.Context, o operation.Operation) (operation.P
 	return operation.Paper{
 		Moves:   []ledger.Move{closed(o)},
 		Tallies: []ledger.Tally{open(cardID, o.Amount, -1, false)},
-		Notes:   []db.Record{event.New(o.Company, kind, of(o, cardID), o.UpdatedAt)},
+		Notes:   []db.Record{event.New(o.Company, kind, of(o, cardID))},
 	}, nil
 }
 

@@ -273,7 +273,7 @@ func (s *Service) issue(ctx context.Context, c Card, made provider.IssuedCard) (
 	if err := s.enter(ctx, c); err != nil {
 		return c, err
 	}
-	return s.decide(ctx, c, event.New(c.Company, event.CardGenerated, c, s.clock.Now()))
+	return s.decide(ctx, c, event.New(c.Company, event.CardGenerated, c))
 }
 
 // abandon writes down that there is no card, and says why.

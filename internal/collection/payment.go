@@ -92,7 +92,7 @@ func (s *Service) take(ctx context.Context, company string, credit settlement.Cr
 		c.State, c.CreditID, c.UpdatedAt = Success, credit.ID, now
 		taking.Moves = []ledger.Move{c.move(Pending)}
 	}
-	taking.Notes = []db.Record{event.New(company, kind, c.told(payment), now)}
+	taking.Notes = []db.Record{event.New(company, kind, c.told(payment))}
 	return taking, true, nil
 }
 
@@ -125,7 +125,7 @@ func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err er
 	err = s.book.Commit(ctx, ledger.Unit{
 		Company: c.Company,
 		Moves:   []ledger.Move{c.move(Pending)},
-		Notes:   []db.Record{event.New(c.Company, event.VirtualAccountFailed, c.told(nil), now)},
+		Notes:   []db.Record{event.New(c.Company, event.VirtualAccountFailed, c.told(nil))},
 	})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
 		return time.Time{}, nil // it was paid at the last moment

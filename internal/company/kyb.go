@@ -59,7 +59,7 @@ func (s *Service) MoveKYB(ctx context.Context, by Actor, reference string, to KY
 			Set: []ledger.Change{{Column: "updated_at", Value: clock.Micros(now)}},
 		}},
 		Notes: []db.Record{
-			event.New(reference, event.KYBChanged, changed{reference, to, reason}, now),
+			event.New(reference, event.KYBChanged, changed{reference, to, reason}),
 			by.Note(reference, "company.kyb", reference, map[string]string{"status": string(to), "reason": reason}, now),
 		},
 	})

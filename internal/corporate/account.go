@@ -192,7 +192,7 @@ func (s *Service) adopt(ctx context.Context, a Account, key *idempotency.Key) (A
 	case errors.Is(err, db.ErrNone):
 		a.State, a.pending = Active, ""
 		shown = a
-		u.Notes = []db.Record{event.New(a.Company, event.CorporateAccountCreated, a, a.UpdatedAt)}
+		u.Notes = []db.Record{event.New(a.Company, event.CorporateAccountCreated, a)}
 	case err != nil:
 		return a, err
 	default:

@@ -105,7 +105,7 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 			Company: company,
 			Claims:  append(key.Answered(k, nil), k.record()),
 			Moves:   []ledger.Move{s.identities.Close(x)},
-			Notes:   []db.Record{event.New(company, event.CorporateKYCVerified, k, now)},
+			Notes:   []db.Record{event.New(company, event.CorporateKYCVerified, k)},
 		})
 		if identity.Overtaken(err) || claimed(err) {
 			continue // another OTP was sent, or proven, meanwhile: look again

@@ -135,7 +135,7 @@ func (s *Service) end(ctx context.Context, t Transaction, v verdict, at provider
 	t.UpdatedAt = now
 	return s.Book.Commit(ctx, ledger.Unit{
 		Company: t.Company, Moves: []ledger.Move{t.move(t.Status, now, changes...)},
-		Notes: []db.Record{event.New(t.Company, endings[t.Type][t.Status], t, now)},
+		Notes: []db.Record{event.New(t.Company, endings[t.Type][t.Status], t)},
 	})
 }
 

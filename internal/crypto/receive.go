@@ -110,7 +110,7 @@ func (s *Service) first(ctx context.Context, company, custody string, n chain.Ne
 	if m.Out {
 		t.Type = Withdrawal // its events are those of its end
 	} else {
-		notes = append(notes, event.New(company, event.CryptoDepositPending, t, now))
+		notes = append(notes, event.New(company, event.CryptoDepositPending, t))
 	}
 	return s.Book.Commit(ctx, ledger.Unit{
 		Company: company, Claims: []db.Record{t.record()}, Notes: append(notes, t.confirmJob(now)),

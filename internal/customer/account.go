@@ -219,7 +219,7 @@ func (s *Service) adopt(ctx context.Context, o opening, c Customer, x identity.S
 	for {
 		err = s.book.Commit(ctx, ledger.Unit{
 			Company: o.company, Moves: append(moves[:len(moves):len(moves)], s.identities.Close(x)),
-			Notes: []db.Record{event.New(o.company, event.AccountGenerated, c, o.updatedAt)},
+			Notes: []db.Record{event.New(o.company, event.AccountGenerated, c)},
 		})
 		if !identity.Overtaken(err) {
 			return c, err

@@ -50,7 +50,7 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 				}
 				out = Created{r.enter(s), message}
 				return r.Key.Done(out, nil), []db.Record{
-					out.Customer.record(), event.New(r.Company, event.CustomerCreated, out.Customer, out.Customer.CreatedAt),
+					out.Customer.record(), event.New(r.Company, event.CustomerCreated, out.Customer),
 				}
 			},
 		})

@@ -88,7 +88,7 @@ func (s *Service) take(ctx context.Context, company string, c settlement.Credit)
 		Narration: c.Narration, SessionID: c.Session, CreatedAt: s.clock.Now(),
 	}
 	return settlement.Taking{SettlementID: settlementID, Notes: []db.Record{
-		t.record(), event.New(company, event.TransactionCredit, t, t.CreatedAt),
+		t.record(), event.New(company, event.TransactionCredit, t),
 	}}, true, nil
 }
 

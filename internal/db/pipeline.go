@@ -31,7 +31,8 @@ type Write struct {
 // each stroke is one round trip whatever its size: BEGIN travels with the
 // reads, COMMIT with the writes.
 //
-// Use it once: Read, then Commit or Rollback.
+// Use it once: Read, then Commit or Rollback. What the first reading shows may
+// ask for another; that is one more round trip.
 type Pipeline struct{ pipeline }
 
 type pipeline interface {
@@ -43,8 +44,8 @@ type pipeline interface {
 // Pipeline is a new transaction, not yet begun.
 func (d *DB) Pipeline() Pipeline { return Pipeline{d.pipeline()} }
 
-// Read begins the transaction and looks rows up. After an error the
-// transaction is over.
+// Read begins the transaction, if it has not begun, and looks rows up. After an
+// error the transaction is over.
 func (p Pipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	return p.pipeline.Read(ctx, lookups...)
 }

@@ -30,14 +30,16 @@ const plain = `SELECT set_config('enable_seqscan', 'off', true), set_config('ena
 	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
-	conn, err := l.p.pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	l.conn = conn
 	var b pgx.Batch
-	b.Queue("BEGIN")
-	b.Queue(plain)
+	if l.conn == nil {
+		conn, err := l.p.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		l.conn = conn
+		b.Queue("BEGIN")
+		b.Queue(plain)
+	}
 	for _, k := range lookups {
 		if len(k.Keys) > 0 {
 			b.Queue(lookupSQL(k), arrays(columnsOf(k.Table, k.By), k.Keys)...).Query(func(rows pgx.Rows) error {
@@ -45,7 +47,7 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 			})
 		}
 	}
-	if err := conn.SendBatch(ctx, &b).Close(); err != nil {
+	if err := l.conn.SendBatch(ctx, &b).Close(); err != nil {
 		l.Rollback()
 		return err
 	}

@@ -27,12 +27,13 @@ type litePipeline struct {
 func (s *lite) pipeline() pipeline { return &litePipeline{s: s} }
 
 func (l *litePipeline) Read(ctx context.Context, lookups ...Lookup) error {
-	conn, err := l.s.write.Conn(ctx)
-	if err != nil {
-		return err
+	var err error
+	if l.conn == nil {
+		if l.conn, err = l.s.write.Conn(ctx); err != nil {
+			return err
+		}
+		err = l.exec("BEGIN IMMEDIATE")
 	}
-	l.conn = conn
-	err = l.exec("BEGIN IMMEDIATE")
 	for _, k := range lookups {
 		if err == nil && len(k.Keys) > 0 {
 			err = l.lookup(k)

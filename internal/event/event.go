@@ -82,8 +82,9 @@ func (e Event) MarshalJSON() ([]byte, error) {
 }
 
 // New is the note that appends an event to the company's feed. Data is turned
-// into JSON here and now; it must not hold anything secret.
-func New(company, kind string, data any, at time.Time) db.Record {
+// into JSON here and now; it must not hold anything secret. The number and the
+// instant are the ledger's, so they grow together.
+func New(company, kind string, data any) db.Record {
 	b, err := json.Marshal(data)
 	if err != nil {
 		// Data is a struct of ours; one that cannot be written is a bug that the
@@ -91,7 +92,7 @@ func New(company, kind string, data any, at time.Time) db.Record {
 		panic("event: " + kind + " cannot be written as JSON: " + err.Error())
 	}
 	return db.Record{Table: table, Values: []any{
-		company, ledger.Sequence, id.New(), kind, string(b), clock.Micros(at),
+		company, ledger.Sequence, id.New(), kind, string(b), ledger.Now,
 	}}
 }
 

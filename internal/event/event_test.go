@@ -49,7 +49,7 @@ func each(t *testing.T, f func(t *testing.T, s *station)) {
 // says commits an event through one of the two programs.
 func (s *station) says(book *ledger.Book, company, kind string) {
 	err := book.Commit(context.Background(), ledger.Unit{
-		Company: company, Notes: []db.Record{event.New(company, kind, map[string]string{"kind": kind}, noon)},
+		Company: company, Notes: []db.Record{event.New(company, kind, map[string]string{"kind": kind})},
 	})
 	if err != nil {
 		s.t.Error(err)
@@ -205,7 +205,7 @@ func TestDataThatIsNoJSONIsABug(t *testing.T) {
 			t.Error("it was taken")
 		}
 	}()
-	event.New("c", "k", json.Number("not a number"), noon)
+	event.New("c", "k", json.Number("not a number"))
 }
 
 func await[T any](t *testing.T, c <-chan T) T {

@@ -2,10 +2,27 @@ package ledger
 
 import (
 	"strings"
+	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 )
+
+// tolerance is how far ahead of ours the clock of another program may be. A head
+// that is further ahead was dated by a clock that was wrong: it is not followed.
+const tolerance = time.Minute
+
+// date says when the batch happens: now, but in no company before what happened
+// there last. The heads must be locked.
+func (d *decision) date(now time.Time) {
+	micros := clock.Micros(now)
+	for _, h := range d.heads {
+		if h.at < micros || h.at > micros+tolerance.Microseconds() {
+			h.at = micros
+		}
+	}
+}
 
 // accept makes the unit part of the batch: from here on the batch's later units
 // see what it did.
@@ -25,8 +42,13 @@ func (d *decision) accept(w *pending) {
 		c := d.counters[counterKey{u.Company, t.Name}]
 		c.value = max(c.value+t.Add, 0)
 	}
+	high := d.high(u)
 	for _, t := range u.Transfers {
 		d.transfer(u.Company, t)
+		h.changed = true
+	}
+	for _, a := range u.Alerts {
+		d.alert(u.Company, a)
 	}
 	for _, r := range u.Claims {
 		d.claim(r)
@@ -35,26 +57,38 @@ func (d *decision) accept(w *pending) {
 		d.move(m)
 	}
 	for _, r := range u.Notes {
-		d.insert(r.Table, d.numbered(u.Company, r.Values))
+		d.insert(r.Table, filled(r.Values, h.at, func(n Next) int64 { return d.next(u.Company, n) }))
 	}
+	d.fall(u.Company, high)
 }
 
-// numbered puts the company's next number where the note asks for one.
-func (d *decision) numbered(company string, values []any) []any {
+// filled puts the next number, and the instant, where a note asks for them.
+func filled(values []any, at int64, next func(Next) int64) []any {
+	out := values
 	for i, v := range values {
-		if n, ok := v.(Next); ok {
-			values = append([]any(nil), values...)
-			values[i] = d.next(company, n)
-			return values
+		var n int64
+		switch v := v.(type) {
+		case Next:
+			n = next(v)
+		case instant:
+			n = at
+		default:
+			continue
 		}
+		if &out[0] == &values[0] {
+			out = append([]any(nil), values...)
+		}
+		out[i] = n
 	}
-	return values
+	return out
 }
 
 func (d *decision) next(company string, name Next) int64 {
 	if name == Sequence {
-		d.heads[company].sequence++
-		return d.heads[company].sequence
+		h := d.heads[company]
+		h.sequence++
+		h.changed = true
+		return h.sequence
 	}
 	c := d.counters[counterKey{company, string(name)}]
 	c.value++
@@ -62,22 +96,23 @@ func (d *decision) next(company string, name Next) int64 {
 }
 
 func (d *decision) transfer(company string, t Transfer) {
-	debit := d.entry(company, t.Debit, t.ID, -t.Amount)
-	credit := d.entry(company, t.Credit, t.ID, t.Amount)
+	at := d.heads[company].at
+	debit := d.entry(company, t.Debit, t.ID, -t.Amount, at)
+	credit := d.entry(company, t.Credit, t.ID, t.Amount, at)
 	d.transfers = append(d.transfers, []any{
-		company, t.ID, t.Debit, t.Credit, int64(t.Amount), t.Kind, t.Reference, t.Narration, debit, credit, d.now,
+		company, t.ID, t.Debit, t.Credit, int64(t.Amount), t.Kind, t.Reference, t.Narration, debit, credit, at,
 	})
 }
 
 // entry is one side of a transfer; it returns the entry's number.
-func (d *decision) entry(company, id, transfer string, amount money.Kobo) int64 {
+func (d *decision) entry(company, id, transfer string, amount money.Kobo, at int64) int64 {
 	a := d.accounts[accountKey{company, id}]
 	previous := a.balance
 	a.balance += amount
 	a.sequence++
 	a.changed = true
 	d.entries = append(d.entries, []any{
-		company, id, a.sequence, transfer, int64(amount), int64(previous), int64(a.balance), d.now,
+		company, id, a.sequence, transfer, int64(amount), int64(previous), int64(a.balance), at,
 	})
 	return a.sequence
 }
@@ -124,17 +159,17 @@ func (d *decision) writes() []db.Write {
 	for c, h := range d.heads {
 		switch {
 		case h.founded:
-			newHeads = append(newHeads, []any{c, h.sequence})
-		case h.sequence != h.before:
-			heads = append(heads, []any{c, h.sequence})
+			newHeads = append(newHeads, []any{c, h.sequence, h.at})
+		case h.changed:
+			heads = append(heads, []any{c, h.sequence, h.at})
 		}
 	}
 	for k, a := range d.accounts {
 		switch {
 		case a.opened:
-			newAccounts = append(newAccounts, []any{k.company, k.id, int64(a.floor), int64(a.balance), a.sequence, d.now})
+			newAccounts = append(newAccounts, []any{k.company, k.id, int64(a.floor), int64(a.alert), int64(a.balance), a.sequence, d.heads[k.company].at})
 		case a.changed:
-			accounts = append(accounts, []any{k.company, k.id, int64(a.balance), a.sequence})
+			accounts = append(accounts, []any{k.company, k.id, int64(a.alert), int64(a.balance), a.sequence})
 		}
 	}
 	newCounters, counters := d.counterRows()
@@ -142,9 +177,9 @@ func (d *decision) writes() []db.Write {
 		{Table: counterTable, Rows: newCounters},
 		{Table: counterTable, By: counterTable.KeyNames(), Set: []string{"value"}, Rows: counters},
 		{Table: headTable, Rows: newHeads},
-		{Table: headTable, By: headTable.KeyNames(), Set: []string{"event_sequence"}, Rows: heads},
+		{Table: headTable, By: headTable.KeyNames(), Set: []string{"event_sequence", "dated_at"}, Rows: heads},
 		{Table: accountTable, Rows: newAccounts},
-		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"balance_kobo", "entry_sequence"}, Rows: accounts},
+		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"alert_kobo", "balance_kobo", "entry_sequence"}, Rows: accounts},
 		{Table: transferTable, Rows: d.transfers},
 		{Table: entryTable, Rows: d.entries},
 	}

@@ -5,9 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -16,7 +14,7 @@ import (
 // says of that, and what follows. With the heads locked, nothing that it reads
 // can change before it commits, so it decides with certainty.
 type decision struct {
-	now       int64
+	watched   bool // somebody wants to know of falls
 	companies []string
 	heads     map[string]*head
 	counters  map[counterKey]*counter
@@ -28,6 +26,7 @@ type decision struct {
 	accepted  []*pending
 	refused   []refusal
 	late      []*pending
+	falls     []Fall
 	transfers [][]any
 	entries   [][]any
 	inserts   map[*db.Table][][]any
@@ -44,8 +43,9 @@ type refusal struct {
 type head struct {
 	found    bool // there is such a row
 	founded  bool // this batch makes it
+	changed  bool // its number or its instant is another
 	sequence int64
-	before   int64
+	at       int64 // the instant of the batch in this company
 }
 
 type counterKey struct{ company, name string }
@@ -61,7 +61,7 @@ type accountKey struct{ company, id string }
 
 type account struct {
 	found, opened, changed bool
-	floor, balance         money.Kobo
+	floor, alert, balance  money.Kobo
 	sequence               int64
 }
 
@@ -80,10 +80,10 @@ type moveSet struct {
 	fresh  map[string]bool // written by this very batch: wait for the next
 }
 
-func newDecision(now time.Time) *decision {
+func newDecision(watched bool) *decision {
 	return &decision{
-		now:   clock.Micros(now),
-		heads: map[string]*head{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
+		watched: watched,
+		heads:   map[string]*head{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
 		claims: map[string]*claimSet{}, moves: map[string]*moveSet{},
 		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},
 	}
@@ -123,6 +123,9 @@ func (d *decision) name(u Unit) {
 	for _, t := range u.Transfers {
 		d.nameAccount(u.Company, t.Debit)
 		d.nameAccount(u.Company, t.Credit)
+	}
+	for _, a := range u.Alerts {
+		d.nameAccount(u.Company, a.Account)
 	}
 	for _, r := range u.Claims {
 		d.nameClaim(r)
@@ -192,10 +195,10 @@ func (d *decision) headLookup() db.Lookup {
 		keys[i] = []any{c}
 	}
 	return db.Lookup{
-		Table: headTable, By: headTable.KeyNames(), Columns: []string{"event_sequence"}, Keys: keys, Lock: true,
+		Table: headTable, By: headTable.KeyNames(), Columns: []string{"event_sequence", "dated_at"}, Keys: keys, Lock: true,
 		Found: func(row []any) error {
 			h := d.heads[row[0].(string)]
-			h.found, h.sequence, h.before = true, row[1].(int64), row[1].(int64)
+			h.found, h.sequence, h.at = true, row[1].(int64), row[2].(int64)
 			return nil
 		},
 	}
@@ -225,10 +228,11 @@ func (d *decision) lookups() []db.Lookup {
 	}
 	out := []db.Lookup{d.headLookup(), d.counterLookup(), {
 		Table: accountTable, By: accountTable.KeyNames(),
-		Columns: []string{"floor_kobo", "balance_kobo", "entry_sequence"}, Keys: accounts,
+		Columns: []string{"floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence"}, Keys: accounts,
 		Found: func(row []any) error {
 			*d.accounts[accountKey{row[0].(string), row[1].(string)}] = account{
-				found: true, floor: money.Kobo(row[2].(int64)), balance: money.Kobo(row[3].(int64)), sequence: row[4].(int64),
+				found: true, floor: money.Kobo(row[2].(int64)), alert: money.Kobo(row[3].(int64)),
+				balance: money.Kobo(row[4].(int64)), sequence: row[5].(int64),
 			}
 			return nil
 		},
@@ -307,6 +311,11 @@ func (d *decision) objection(u Unit) error {
 	for _, m := range u.Moves {
 		if state := d.moves[m.Table.Name].states[keyOf(m.Key)]; !slices.Contains(m.From, state) {
 			return &Refusal{Reason: Moved, Table: m.Table, State: state}
+		}
+	}
+	for _, a := range u.Alerts {
+		if there := d.accounts[accountKey{u.Company, a.Account}]; !there.found && !there.opened {
+			return &Refusal{Reason: NoAccount, Account: a.Account}
 		}
 	}
 	if t, over := d.excess(u); over {

@@ -80,19 +80,24 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	defer cancel()
 	var d *decision
 	err := b.db.Run(ctx, func(p db.Pipeline) error {
-		d = newDecision(b.clock.Now())
+		d = newDecision(b.watcher != nil)
 		for _, w := range all {
 			d.name(w.unit)
 		}
 		if err := p.Read(ctx, d.lookups()...); err != nil {
 			return err
 		}
+		d.date(b.clock.Now())
 		for _, w := range all {
 			d.decide(w)
 		}
 		if len(d.accepted) == 0 {
 			p.Rollback()
 			return nil
+		}
+		if err := b.tell(ctx, p, d); err != nil {
+			p.Rollback()
+			return err
 		}
 		return p.Commit(ctx, d.writes()...)
 	})

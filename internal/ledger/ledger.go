@@ -41,6 +41,8 @@ type Unit struct {
 	Tallies []Tally
 	// Transfers are made in this order.
 	Transfers []Transfer
+	// Alerts are set after the transfers.
+	Alerts []Alert
 	// Notes are rows to append if the unit is accepted: events, jobs, audit.
 	Notes []db.Record
 }
@@ -96,6 +98,13 @@ type Tally struct {
 // Sequence is the next number of the company's events.
 const Sequence Next = "event"
 
+type instant struct{}
+
+// Now stands, in a note, for the instant that the book gives the unit: that of
+// its entries. It is given under the company's lock, so what has a later number
+// never has an earlier instant.
+var Now = instant{}
+
 // Reason is why a unit was refused.
 type Reason string
 
@@ -149,6 +158,8 @@ type Book struct {
 	db    *db.DB
 	clock clock.Clock
 	lanes []lane
+
+	watcher Watcher
 
 	mu        sync.RWMutex
 	listeners []func(companies []string)
@@ -218,7 +229,7 @@ func (u Unit) check() error {
 	if u.Company == "" {
 		return errors.New("ledger: a unit without a company")
 	}
-	if len(u.Open)+len(u.Claims)+len(u.Moves)+len(u.Transfers)+len(u.Notes) == 0 && !u.Found {
+	if len(u.Open)+len(u.Claims)+len(u.Moves)+len(u.Transfers)+len(u.Alerts)+len(u.Notes) == 0 && !u.Found {
 		return errors.New("ledger: a unit that does nothing")
 	}
 	for _, t := range u.Transfers {

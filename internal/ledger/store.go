@@ -12,7 +12,7 @@ import (
 var (
 	headTable = &db.Table{
 		Name: "ledger_head", Key: 1,
-		Columns: append(db.Texts("company_id"), db.Ints("event_sequence")...),
+		Columns: append(db.Texts("company_id"), db.Ints("event_sequence", "dated_at")...),
 	}
 	counterTable = &db.Table{
 		Name: "ledger_counter", Key: 2,
@@ -21,7 +21,7 @@ var (
 	accountTable = &db.Table{
 		Name: "ledger_account", Key: 2,
 		Columns: append(db.Texts("company_id", "id"),
-			db.Ints("floor_kobo", "balance_kobo", "entry_sequence", "created_at")...),
+			db.Ints("floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "created_at")...),
 	}
 	transferTable = &db.Table{
 		Name: "ledger_transfer", Key: 2,
@@ -78,6 +78,20 @@ func (b *Book) Balances(ctx context.Context, company string) (map[string]money.K
 	out := make(map[string]money.Kobo, len(lines))
 	for _, l := range lines {
 		out[l.id] = l.k
+	}
+	return out, err
+}
+
+// Alerts are the alerts of a company's accounts, by id: those that have one.
+func (b *Book) Alerts(ctx context.Context, company string) (map[string]money.Kobo, error) {
+	alerts, err := db.All(ctx, b.db, func(s db.Scanner) (Alert, error) {
+		var a Alert
+		err := s.Scan(&a.Account, &a.Below)
+		return a, err
+	}, `SELECT id, alert_kobo FROM ledger_account WHERE company_id = $1 AND alert_kobo > 0`, company)
+	out := make(map[string]money.Kobo, len(alerts))
+	for _, a := range alerts {
+		out[a.Account] = a.Below
 	}
 	return out, err
 }

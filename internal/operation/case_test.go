@@ -80,8 +80,8 @@ func (p *plant) resolve(caseID, outcome, note, by string) (operation.Case, error
 	return p.ResolveCase(p.t.Context(), caseID, operation.Finding{Outcome: outcome}, note, by, audit)
 }
 
-func audit(company, action, _ string, details map[string]string, at time.Time) db.Record {
-	return event.New(company, action, details, at)
+func audit(company, action, _ string, details map[string]string, _ time.Time) db.Record {
+	return event.New(company, action, details)
 }
 
 // agree is two operators finding the same.

@@ -165,7 +165,7 @@ func TestWhoIsOvertakenStillAddsHisPaper(t *testing.T) {
 			p.must(err)
 			return confirmed
 		}, func(after operation.Operation) operation.Paper {
-			return operation.Paper{Notes: []db.Record{event.New(o.Company, "added."+string(after.State), o.ID, after.UpdatedAt)}}
+			return operation.Paper{Notes: []db.Record{event.New(o.Company, "added."+string(after.State), o.ID)}}
 		})
 		p.must(err)
 		if got := fmt.Sprint(p.told()); after.State != operation.Success || got != "[test.SUCCESS added.SUCCESS]" {

@@ -53,7 +53,7 @@ func each(t *testing.T, f func(t *testing.T, p *plant)) {
 				return p.answer(o)
 			},
 			Paper: func(_ context.Context, o operation.Operation) (operation.Paper, error) {
-				return operation.Paper{Notes: []db.Record{event.New(o.Company, "test."+string(o.State), o.ID, o.UpdatedAt)}}, nil
+				return operation.Paper{Notes: []db.Record{event.New(o.Company, "test."+string(o.State), o.ID)}}, nil
 			},
 		})
 		p.must(p.book.Commit(t.Context(), ledger.Unit{

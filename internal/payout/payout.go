@@ -185,7 +185,7 @@ func (s *Service) paper(ctx context.Context, o operation.Operation) (operation.P
 	if o.Refunded() {
 		paper.Tallies = tallies(o, -1, Limit{}, Limit{})
 	}
-	paper.Notes = []db.Record{event.New(o.Company, kind, p, o.UpdatedAt)}
+	paper.Notes = []db.Record{event.New(o.Company, kind, p)}
 	return paper, nil
 }
 

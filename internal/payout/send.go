@@ -86,7 +86,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	u.Claims = append(o.Key.Running(op.ID, op.CalledUntil), u.Claims...)
 	u.Tallies = tallies(op, 1, p.whole, p.own)
 	u.Notes = append(u.Notes, payoutRecord(op, o.Narration, session),
-		event.New(op.Company, event.PayoutPending, of(op, v, o.Narration), op.CreatedAt))
+		event.New(op.Company, event.PayoutPending, of(op, v, o.Narration)))
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Payout{}, refused(err)
 	}

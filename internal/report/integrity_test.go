@@ -32,12 +32,12 @@ func audited(t *testing.T, d *db.DB) (r *report.Service, company, reference stri
 	company = id.Cuid()
 	o := s.Start(operation.Operation{Company: company, Kind: "test", IdempotencyKey: "k", SettlementID: 1, Amount: 30 * money.Naira})
 	began := s.Unit(o, 0, "test")
-	began.Notes = append(began.Notes, event.New(company, event.VTUPending, map[string]string{}, clk.Now()))
+	began.Notes = append(began.Notes, event.New(company, event.VTUPending, map[string]string{}))
 	for _, u := range []ledger.Unit{
 		{
 			Company: company, Found: true, Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
 			Transfers: []ledger.Transfer{{ID: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 100 * money.Naira, Kind: "credit"}},
-			Notes:     []db.Record{event.New(company, event.KYBChanged, map[string]string{}, clk.Now())},
+			Notes:     []db.Record{event.New(company, event.KYBChanged, map[string]string{})},
 		}, began,
 	} {
 		if err := book.Commit(t.Context(), u); err != nil {

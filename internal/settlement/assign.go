@@ -74,7 +74,7 @@ func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
 	now := s.clock.Now()
 	err = s.book.Commit(ctx, s.creditUnit(c.Target, credit, Taking{
 		SettlementID: c.TargetID,
-		Notes:        []db.Record{event.New(c.Target, event.SettlementCredit, credit.told(c.TargetID, now), now)},
+		Notes:        []db.Record{event.New(c.Target, event.SettlementCredit, credit.told(c.TargetID, now))},
 	}))
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists && r.Row.Table == creditTable {
 		return time.Time{}, nil

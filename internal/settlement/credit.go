@@ -203,7 +203,7 @@ func (s *Service) own(ctx context.Context, company string, c Credit) (Taking, bo
 		return Taking{}, false, err
 	}
 	return Taking{SettlementID: settlementID, Notes: []db.Record{
-		event.New(company, event.SettlementCredit, c.told(settlementID, s.clock.Now()), s.clock.Now()),
+		event.New(company, event.SettlementCredit, c.told(settlementID, s.clock.Now())),
 	}}, true, nil
 }
 

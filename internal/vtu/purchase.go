@@ -94,7 +94,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 	p := b.Purchase
 	u := s.operations.Unit(o, leave, b.narration)
 	u.Claims = append(u.Claims, key.Running(o.ID, o.CalledUntil)...)
-	u.Notes = append(u.Notes, purchaseRecord(o, p), event.New(o.Company, event.VTUPending, Of(o, p), o.CreatedAt))
+	u.Notes = append(u.Notes, purchaseRecord(o, p), event.New(o.Company, event.VTUPending, Of(o, p)))
 	if p.VerificationID != "" {
 		u.Moves = append(u.Moves, spent(o.Company, p.VerificationID, o.ID))
 	}

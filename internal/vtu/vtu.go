@@ -180,9 +180,9 @@ func (s *Shop) paper(ctx context.Context, o operation.Operation) (operation.Pape
 		return operation.Paper{}, err
 	}
 	if o.State != Failed {
-		return operation.Paper{Notes: []db.Record{event.New(o.Company, event.VTUSuccess, Of(o, p), o.UpdatedAt)}}, nil
+		return operation.Paper{Notes: []db.Record{event.New(o.Company, event.VTUSuccess, Of(o, p))}}, nil
 	}
-	paper := operation.Paper{Notes: []db.Record{event.New(o.Company, event.VTUFailed, Of(o, p), o.UpdatedAt)}}
+	paper := operation.Paper{Notes: []db.Record{event.New(o.Company, event.VTUFailed, Of(o, p))}}
 	if p.VerificationID != "" {
 		paper.Moves = append(paper.Moves, freed(o.Company, p.VerificationID))
 	}

@@ -70,7 +70,7 @@ func (w *world) feed(t testing.TB, company string, n int) {
 		some := min(n, 1000)
 		u := ledger.Unit{Company: company}
 		for range some {
-			u.Notes = append(u.Notes, event.New(company, event.VTUSuccess, data, w.clock.Now()))
+			u.Notes = append(u.Notes, event.New(company, event.VTUSuccess, data))
 		}
 		must(t, w.Book.Commit(context.Background(), u))
 		n -= some

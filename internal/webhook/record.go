@@ -189,7 +189,7 @@ func (v *visit) flag(ctx context.Context, d Delivery) error {
 	if v.endpoint.State != Active {
 		return nil
 	}
-	e, now := v.endpoint, v.Clock.Now()
+	e := v.endpoint
 	since := e.FailingAt
 	if since.IsZero() {
 		since = d.CreatedAt
@@ -199,7 +199,7 @@ func (v *visit) flag(ctx context.Context, d Delivery) error {
 		Moves:   []ledger.Move{e.move(Active, Failing)},
 		Notes: []db.Record{event.New(e.Company, event.WebhookFailing, failing{
 			e.ID, e.URL, Failing, d.ID, d.EventID, d.Trouble, clock.Text(since),
-		}, now)},
+		})},
 	})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
 		return nil // flagged, paused or deleted meanwhile

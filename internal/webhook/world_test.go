@@ -77,7 +77,7 @@ func (w *world) tell(company, kind string, n int) {
 	w.t.Helper()
 	var all sync.WaitGroup
 	for i := range n {
-		one := event.New(company, kind, map[string]int{"number": i}, w.clock.Now())
+		one := event.New(company, kind, map[string]int{"number": i})
 		commit := func() {
 			if err := w.Book.Commit(context.Background(), ledger.Unit{Company: company, Notes: []db.Record{one}}); err != nil {
 				w.t.Error(err)

@@ -31,7 +31,7 @@ func TestDatabasesAreFreshAndApart(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
 			a, b := dbtest.New(t, dialect), dbtest.New(t, dialect)
-			if _, err := a.Exec(t.Context(), "INSERT INTO ledger_head (company_id, event_sequence) VALUES ($1, $2)", "c1", 0); err != nil {
+			if _, err := a.Exec(t.Context(), "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ($1, 0, 0)", "c1"); err != nil {
 				t.Fatal(err)
 			}
 			for d, want := range map[*db.DB]int64{a: 1, b: 0} {
