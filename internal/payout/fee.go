@@ -2,7 +2,8 @@ package payout
 
 import (
 	"context"
-	"strconv"
+	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -42,7 +43,23 @@ func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 	return fee
 }
 
+// String is the schedule as operators write it: from:flat:percent:cap of each
+// band.
+func (s Schedule) String() string {
+	bands := make([]string, len(s))
+	for i, b := range s {
+		bands[i] = b.From.Decimal() + ":" + b.Flat.Decimal() + ":" + money.Kobo(b.BasisPoints).Decimal() + ":" + b.Cap.Decimal()
+	}
+	return strings.Join(bands, " ")
+}
+
+// mostBands is far more than a schedule has use for.
+const mostBands = 100
+
 func (s Schedule) check() error {
+	if len(s) > mostBands {
+		return fault.Newf(fault.Invalid, "A schedule has at most %d bands", mostBands)
+	}
 	for i, b := range s {
 		switch {
 		case i == 0 && b.From != 0:
@@ -52,7 +69,7 @@ func (s Schedule) check() error {
 		case b.Flat < 0 || b.Flat > money.Max || b.Cap < 0 || b.Cap > money.Max || b.From > money.Max:
 			return fault.New(fault.Invalid, "An amount of the schedule is out of range")
 		case b.BasisPoints < 0 || b.BasisPoints > 10_000:
-			return fault.New(fault.Invalid, "Basis points must be 0 to 10000")
+			return fault.New(fault.Invalid, "A percentage must be 0 to 100")
 		}
 	}
 	return nil
@@ -64,12 +81,13 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	if err := schedule.check(); err != nil {
 		return err
 	}
+	said := schedule.String()
 	if len(schedule) == 0 {
-		schedule = Schedule{{}}
+		schedule, said = Schedule{{}}, "none"
 	}
 	now, version := s.clock.Now(), id.New()
 	u := ledger.Unit{Company: company, Notes: []db.Record{
-		by.Note(company, "payout.fees", version, map[string]string{"bands": strconv.Itoa(len(schedule))}, now),
+		by.Note(company, "payout.fees", version, map[string]string{"bands": said}, now),
 	}}
 	for _, b := range schedule {
 		u.Notes = append(u.Notes, b.record(company, version, now))
@@ -79,7 +97,25 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 
 // Fees is the schedule in force.
 func (s *Service) Fees(ctx context.Context, company string) (Schedule, error) {
-	return s.bands(ctx, company)
+	schedule, _, err := s.FeesSince(ctx, company)
+	return schedule, err
+}
+
+// FeesSince is the schedule in force and since when: an empty one for no fees, and
+// never for a company that was given none.
+func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time.Time, error) {
+	bands, err := s.bands(ctx, company)
+	if len(bands) == 0 || err != nil {
+		return nil, time.Time{}, err
+	}
+	if len(bands) == 1 && bands[0].Band == (Band{}) {
+		return nil, bands[0].since, nil
+	}
+	schedule := make(Schedule, len(bands))
+	for i, b := range bands {
+		schedule[i] = b.Band
+	}
+	return schedule, bands[0].since, nil
 }
 
 // explain turns a refusal of the book into words, for operators.

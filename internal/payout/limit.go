@@ -21,6 +21,7 @@ import (
 type Limit struct {
 	Amount  money.Kobo // without fees
 	Payouts int64
+	Since   time.Time // zero for a limit that was never set
 }
 
 // SetLimit limits a company (settlementID 0) or one of its settlement accounts
@@ -28,6 +29,9 @@ type Limit struct {
 func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company string, settlementID int64, l Limit) error {
 	if l.Amount < 0 || l.Payouts < 0 {
 		return fault.New(fault.Invalid, "A limit must not be negative")
+	}
+	if l.Amount > money.Max {
+		return fault.New(fault.Invalid, "A limit "+money.ErrRange.Error())
 	}
 	if settlementID != 0 {
 		if _, err := s.settlements.Find(ctx, company, settlementID); err != nil {
@@ -59,6 +63,57 @@ func (s *Service) limits(ctx context.Context, company string, settlementID int64
 	}
 	own, err = s.Limit(ctx, company, settlementID)
 	return whole, own, err
+}
+
+// Use is a limit with what of it is used up today.
+type Use struct {
+	SettlementID int64 // 0 for the whole company
+	Limit
+	Used        money.Kobo // without fees, and without what was refunded
+	UsedPayouts int64
+}
+
+// Left is what may still be paid out today, as far as this limit goes. Where
+// there is none there is no end to it, and the numbers say nothing.
+func (u Use) Left() (amount money.Kobo, payouts int64) {
+	return max(u.Amount-u.Used, 0), max(u.Payouts-u.UsedPayouts, 0)
+}
+
+// Uses are a company's limits and what is used of them on this day: of the whole
+// company first, then of each settlement account, whether or not it is limited.
+func (s *Service) Uses(ctx context.Context, company string) (day string, uses []Use, err error) {
+	accounts, err := s.settlements.Accounts(ctx, company)
+	if err != nil {
+		return "", nil, err
+	}
+	uses = make([]Use, len(accounts)+1)
+	for i, a := range accounts {
+		uses[i+1].SettlementID = a.ID
+	}
+	now := s.clock.Now()
+	for i := range uses {
+		if err := s.use(ctx, company, &uses[i], now); err != nil {
+			return "", nil, err
+		}
+	}
+	return now.In(lagos).Format(time.DateOnly), uses, nil
+}
+
+func (s *Service) use(ctx context.Context, company string, u *Use, at time.Time) (err error) {
+	if u.Limit, err = s.Limit(ctx, company, u.SettlementID); err != nil {
+		return err
+	}
+	prefix := dayOf(at)
+	if u.SettlementID != 0 {
+		prefix += ofAccount + strconv.FormatInt(u.SettlementID, 10)
+	}
+	amount, err := s.book.Last(ctx, company, ledger.Next(prefix+"/amount"))
+	if err != nil {
+		return err
+	}
+	u.Used = money.Kobo(amount)
+	u.UsedPayouts, err = s.book.Last(ctx, company, ledger.Next(prefix+"/count"))
+	return err
 }
 
 // ofAccount marks the tallies of one settlement account.

@@ -1,6 +1,7 @@
 package payout_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestFees(t *testing.T) {
 func TestTheLatestScheduleIsInForce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, bad := range []payout.Schedule{
-			{{From: 1}}, {{}, {From: 0}}, {{Flat: -1}}, {{BasisPoints: 10_001}}, {{Cap: money.Max + 1}},
+			{{From: 1}}, {{}, {From: 0}}, {{Flat: -1}}, {{BasisPoints: 10_001}}, {{Cap: money.Max + 1}}, make(payout.Schedule, 101),
 		} {
 			if err := w.SetFees(t.Context(), me, w.company, bad); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%+v: %v", bad, err)
@@ -45,11 +46,21 @@ func TestTheLatestScheduleIsInForce(t *testing.T) {
 		if err := w.SetFees(t.Context(), me, id.Cuid(), nil); !fault.Is(err, fault.Missing) {
 			t.Errorf("of nobody: %v", err)
 		}
+		is := func(ever bool, want ...payout.Band) {
+			t.Helper()
+			got, since, err := w.FeesSince(t.Context(), w.company)
+			if err != nil || !slices.Equal(got, want) || since.IsZero() == ever || since.After(w.clock.Now()) {
+				t.Errorf("in force: %v since %s, %v; want %v", got, since, err, want)
+			}
+		}
+		is(false)
 		must(t, w.SetFees(t.Context(), me, w.company, payout.Schedule{{Flat: 100}, {From: 1000, Flat: 200}}))
+		is(true, payout.Band{Flat: 100}, payout.Band{From: 1000, Flat: 200})
 		if p := w.sent(1000, operation.Success); p.Fee != 200 {
 			t.Errorf("the fee is %s", p.Fee)
 		}
 		must(t, w.SetFees(t.Context(), me, w.company, nil))
+		is(true)
 		if p := w.sent(1000, operation.Success); p.Fee != 0 {
 			t.Errorf("the fee is %s", p.Fee)
 		}
@@ -119,6 +130,44 @@ func TestWhatCountsTowardsALimit(t *testing.T) {
 		if err := w.SetLimit(t.Context(), me, w.company, 0, payout.Limit{Amount: -1}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("below zero: %v", err)
 		}
+	})
+}
+
+// What is used of a limit is what was paid, whether or not there was a limit then.
+func TestWhatIsUsedToday(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		other := w.open(w.company, 0)
+		w.flat()
+		must(t, w.SetLimit(t.Context(), me, w.company, w.account, payout.Limit{Amount: 40 * money.Naira, Payouts: 2}))
+		w.sent(30*money.Naira, operation.Success)
+		must(t, w.SetLimit(t.Context(), me, w.company, 0, payout.Limit{Amount: 20 * money.Naira}))
+		check := func(want ...payout.Use) {
+			t.Helper()
+			day, uses, err := w.Uses(t.Context(), w.company)
+			if err != nil || len(uses) != len(want) || day == "" {
+				t.Fatalf("%s: %+v, %v", day, uses, err)
+			}
+			for i, u := range uses {
+				if u.Since.IsZero() != (u.Limit == payout.Limit{}) {
+					t.Errorf("in force since %s: %+v", u.Since, u)
+				}
+				if u.Since = (time.Time{}); u != want[i] {
+					t.Errorf("%+v, want %+v", u, want[i])
+				}
+			}
+		}
+		whole := payout.Use{Limit: payout.Limit{Amount: 20 * money.Naira}, Used: 30 * money.Naira, UsedPayouts: 1}
+		own := payout.Use{SettlementID: w.account, Limit: payout.Limit{Amount: 40 * money.Naira, Payouts: 2}, Used: 30 * money.Naira, UsedPayouts: 1}
+		check(whole, own, payout.Use{SettlementID: other})
+		if amount, payouts := whole.Left(); amount != 0 || payouts != 0 {
+			t.Errorf("left of what is more than used up: %s, %d", amount, payouts)
+		}
+		if amount, payouts := own.Left(); amount != 10*money.Naira || payouts != 1 {
+			t.Errorf("left: %s, %d", amount, payouts)
+		}
+		w.forward(24 * time.Hour)
+		whole.Used, whole.UsedPayouts, own.Used, own.UsedPayouts = 0, 0, 0, 0
+		check(whole, own, payout.Use{SettlementID: other})
 	})
 }
 

@@ -113,12 +113,20 @@ func (s *Service) owner(ctx context.Context, reference string) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `SELECT company_id FROM payout WHERE id = $1`, reference)
 }
 
-func (s *Service) bands(ctx context.Context, company string) (Schedule, error) {
-	return db.All(ctx, s.db, func(sc db.Scanner) (Band, error) {
-		var b Band
-		err := sc.Scan(&b.From, &b.Flat, &b.BasisPoints, &b.Cap)
+// bandSince is a band of a schedule, and when that was given.
+type bandSince struct {
+	Band
+	since time.Time
+}
+
+func (s *Service) bands(ctx context.Context, company string) ([]bandSince, error) {
+	return db.All(ctx, s.db, func(sc db.Scanner) (bandSince, error) {
+		var b bandSince
+		var created int64
+		err := sc.Scan(&b.From, &b.Flat, &b.BasisPoints, &b.Cap, &created)
+		b.since = clock.Time(created)
 		return b, err
-	}, `SELECT from_kobo, flat_kobo, basis_points, cap_kobo FROM payout_fee
+	}, `SELECT from_kobo, flat_kobo, basis_points, cap_kobo, created_at FROM payout_fee
 		WHERE company_id = $1 AND version = (SELECT max(version) FROM payout_fee WHERE company_id = $1)
 		ORDER BY from_kobo`, company)
 }
@@ -126,9 +134,11 @@ func (s *Service) bands(ctx context.Context, company string) (Schedule, error) {
 func (s *Service) findLimit(ctx context.Context, company string, settlementID int64) (Limit, error) {
 	return db.One(ctx, s.db, func(sc db.Scanner) (Limit, error) {
 		var l Limit
-		err := sc.Scan(&l.Amount, &l.Payouts)
+		var created int64
+		err := sc.Scan(&l.Amount, &l.Payouts, &created)
+		l.Since = clock.Time(created)
 		return l, err
-	}, `SELECT amount_kobo, payouts FROM payout_limit
+	}, `SELECT amount_kobo, payouts, created_at FROM payout_limit
 		WHERE company_id = $1 AND settlement_id = $2 ORDER BY version DESC LIMIT 1`, company, settlementID)
 }
 
