@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
@@ -145,17 +144,14 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	case who.Status != customer.Active:
 		return who, errNotVerified
 	case who.Address == nil:
-		address, err := s.findAddress(ctx, r.Company)
-		if errors.Is(err, db.ErrNone) {
-			address, err = s.house, nil
-		}
-		if err == nil && address.Line1 == "" {
-			return who, errNoAddress
-		}
+		a, err := s.Address(ctx, r.Company)
 		if err != nil {
 			return who, err
 		}
-		who.Address = &address
+		if a.Line1 == "" {
+			return who, errNoAddress
+		}
+		who.Address = &a.Address
 	}
 	if r.Load > 0 {
 		_, balance, err := s.purse(ctx, r.Company)
@@ -310,17 +306,4 @@ func (s *Service) decide(ctx context.Context, c Card, notes ...db.Record) (Card,
 		return s.findCard(ctx, c.Company, c.ID)
 	}
 	return c, err
-}
-
-// SetAddress sets the company's own address, which stands in for that of
-// customers who have none.
-func (s *Service) SetAddress(ctx context.Context, by Actor, company string, a customer.Address) error {
-	if a.Line1 == "" || a.City == "" || a.State == "" {
-		return fault.New(fault.Invalid, `"line1", "city" and "state" are required`)
-	}
-	now := s.clock.Now()
-	return s.book.Commit(ctx, ledger.Unit{Company: company, Notes: []db.Record{
-		addressRecord(company, a, now),
-		by.Note(company, "card.address", company, map[string]string{"city": a.City, "state": a.State, "at": clock.Text(now)}, now),
-	}})
 }

@@ -229,10 +229,13 @@ func (s *Service) fundedCard(ctx context.Context, company, reference string) (st
 	return db.One(ctx, s.db, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
 }
 
-func (s *Service) findAddress(ctx context.Context, company string) (customer.Address, error) {
-	return db.One(ctx, s.db, func(sc db.Scanner) (customer.Address, error) {
-		var a customer.Address
-		err := sc.Scan(&a.Line1, &a.Line2, &a.City, &a.State, &a.Country, &a.PostalCode)
+func (s *Service) findAddress(ctx context.Context, company string) (LastResort, error) {
+	return db.One(ctx, s.db, func(sc db.Scanner) (LastResort, error) {
+		var a LastResort
+		var created int64
+		err := sc.Scan(&a.Line1, &a.Line2, &a.City, &a.State, &a.Country, &a.PostalCode, &created)
+		a.Since = clock.Time(created)
 		return a, err
-	}, `SELECT line1, line2, city, state, country, postal_code FROM card_address WHERE company_id = $1 ORDER BY version DESC LIMIT 1`, company)
+	}, `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
+		WHERE company_id = $1 ORDER BY version DESC LIMIT 1`, company)
 }

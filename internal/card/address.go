@@ -1,0 +1,74 @@
+package card
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+// LastResort is the address that stands in for that of a company's customers who
+// have none.
+type LastResort struct {
+	customer.Address           // empty when there is none
+	Since            time.Time // zero for the deployment's, which the configuration has
+}
+
+// Address is the company's own address, or else the deployment's.
+func (s *Service) Address(ctx context.Context, company string) (LastResort, error) {
+	a, err := s.findAddress(ctx, company)
+	if errors.Is(err, db.ErrNone) {
+		return LastResort{Address: s.house}, nil
+	}
+	return a, err
+}
+
+// SetAddress sets the company's own address from now on. Cards that have been
+// issued keep theirs.
+func (s *Service) SetAddress(ctx context.Context, by Actor, company string, a customer.Address) error {
+	if err := checkAddress(&a); err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	err := s.book.Commit(ctx, ledger.Unit{Company: company, Notes: []db.Record{
+		addressRecord(company, a, now),
+		by.Note(company, "card.address", company, map[string]string{
+			"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
+		}, now),
+	}})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.NoCompany {
+		return fault.New(fault.Missing, "Company not found")
+	}
+	return err
+}
+
+// checkAddress trims an address and holds it against the rules for a customer's.
+func checkAddress(a *customer.Address) error {
+	for _, f := range []struct {
+		name        string
+		text        *string
+		least, most int
+	}{
+		{"line1", &a.Line1, 1, 200},
+		{"line2", &a.Line2, 0, 200},
+		{"city", &a.City, 1, 100},
+		{"state", &a.State, 1, 100},
+		{"country", &a.Country, 0, 100},
+		{"postalCode", &a.PostalCode, 0, 20},
+	} {
+		*f.text = strings.TrimSpace(*f.text)
+		switch n := utf8.RuneCountInString(*f.text); {
+		case n < f.least:
+			return fault.Newf(fault.Invalid, "%q is not allowed to be empty", f.name)
+		case n > f.most:
+			return fault.Newf(fault.Invalid, "%q length must be less than or equal to %d characters long", f.name, f.most)
+		}
+	}
+	return nil
+}
