@@ -17,12 +17,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -37,6 +39,8 @@ type Config struct {
 	Webhooks    *webhook.Service
 	Reports     *report.Service
 	Crypto      *crypto.Service
+	Payouts     *payout.Service
+	Cards       *card.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
 }
@@ -60,32 +64,48 @@ type action func(ctx context.Context, r *request) (any, error)
 // New is the door, for every path below /admin/v1/.
 func New(c Config) http.Handler {
 	d := &door{Config: c, mux: http.NewServeMux()}
-	for pattern, do := range map[string]action{
-		"POST /admin/v1/companies":                                 d.createCompany,
-		"GET /admin/v1/companies":                                  d.listCompanies,
-		"GET /admin/v1/companies/{reference}":                      d.findCompany,
-		"POST /admin/v1/companies/{reference}/kyb":                 d.moveKYB,
-		"POST /admin/v1/companies/{reference}/live":                d.setLive,
-		"POST /admin/v1/companies/{reference}/pin":                 d.setPIN,
-		"POST /admin/v1/companies/{reference}/api-keys":            d.issueKey,
-		"DELETE /admin/v1/companies/{reference}/api-keys/{id}":     d.revokeKey,
-		"POST /admin/v1/companies/{reference}/settlement-accounts": d.createAccount,
-		"POST /admin/v1/companies/{reference}/adjustments":         d.adjust,
-		"POST /admin/v1/companies/{reference}/xpubs":               d.setXpub,
-		"GET /admin/v1/companies/{reference}/xpubs":                d.listXpubs,
-		"GET /admin/v1/adjustments":                                d.listAdjustments,
-		"POST /admin/v1/adjustments/{id}/approve":                  d.approve,
-		"GET /admin/v1/cases":                                      d.listCases,
-		"GET /admin/v1/cases/{id}":                                 d.findCase,
-		"POST /admin/v1/cases/{id}/resolve":                        d.resolveCase,
-		"POST /admin/v1/cases/{id}/approve":                        d.approveCase,
-		"GET /admin/v1/webhooks":                                   d.listWebhooks,
-		"GET /admin/v1/audit":                                      d.listAudit,
-	} {
-		d.mux.HandleFunc(pattern, d.admit(do))
+	for pattern, do := range d.routes() {
+		method, path, _ := strings.Cut(pattern, " ")
+		d.mux.HandleFunc(method+" /admin/v1"+path, d.admit(do))
 	}
 	d.mux.HandleFunc("/", d.unknown)
 	return d.mux
+}
+
+// routes are all there is behind the door, below /admin/v1.
+func (d *door) routes() map[string]action {
+	return map[string]action{
+		"POST /companies":                                             d.createCompany,
+		"GET /companies":                                              d.listCompanies,
+		"GET /companies/{reference}":                                  d.findCompany,
+		"POST /companies/{reference}/kyb":                             d.moveKYB,
+		"POST /companies/{reference}/live":                            d.setLive,
+		"POST /companies/{reference}/pin":                             d.setPIN,
+		"POST /companies/{reference}/api-keys":                        d.issueKey,
+		"DELETE /companies/{reference}/api-keys/{id}":                 d.revokeKey,
+		"POST /companies/{reference}/settlement-accounts":             d.createAccount,
+		"POST /companies/{reference}/settlement-accounts/{id}/status": d.setStatus,
+		"POST /companies/{reference}/adjustments":                     d.adjust,
+		"POST /companies/{reference}/xpubs":                           d.setXpub,
+		"GET /companies/{reference}/xpubs":                            d.listXpubs,
+		"POST /companies/{reference}/payout-fees":                     d.setFees,
+		"GET /companies/{reference}/payout-fees":                      d.findFees,
+		"POST /companies/{reference}/payout-limits":                   d.setLimit,
+		"GET /companies/{reference}/payout-limits":                    d.findLimits,
+		"POST /companies/{reference}/card-address":                    d.setAddress,
+		"GET /companies/{reference}/card-address":                     d.findAddress,
+		"GET /adjustments":                                            d.listAdjustments,
+		"GET /adjustments/{id}":                                       d.findAdjustment,
+		"POST /adjustments/{id}/approve":                              d.approve,
+		"POST /adjustments/{id}/reject":                               d.reject,
+		"GET /cases":                                                  d.listCases,
+		"GET /cases/{id}":                                             d.findCase,
+		"POST /cases/{id}/resolve":                                    d.resolveCase,
+		"POST /cases/{id}/approve":                                    d.approveCase,
+		"GET /webhooks":                                               d.listWebhooks,
+		"GET /operators":                                              d.listOperators,
+		"GET /audit":                                                  d.listAudit,
+	}
 }
 
 // admit asks for the operator's key and reads the body before the action.

@@ -9,21 +9,23 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -81,6 +83,8 @@ func open(t *testing.T, base *db.DB) *door {
 	server := httptest.NewServer(admin.New(admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
 		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
+		Payouts: payout.New(base, d.book, clk, log, d.companies, d.operations, d.settlements, nil, ""),
+		Cards:   card.New(base, d.book, clk, log, d.operations, d.settlements, nil, nil, nil, "", time.Second, customer.Address{}),
 	}))
 	t.Cleanup(server.Close)
 	d.url = server.URL
@@ -324,65 +328,6 @@ func TestListsArePaged(t *testing.T) {
 			if meta["pageSize"] != size || meta["from"] != 0.0 || meta["to"] != 0.0 || meta["hasNextPage"] != false {
 				t.Errorf("%s: %v", query, meta)
 			}
-		}
-	})
-}
-
-// Money is corrected by two people, and once however many approve at a time.
-func TestAdjustments(t *testing.T) {
-	each(t, func(t *testing.T, d *door) {
-		path, account := d.company()
-		ask := func(amount, direction string) string {
-			row := d.ok(d.ada, "POST", path+"/adjustments",
-				`{"settlementId":`+account+`,"amount":`+amount+`,"direction":"`+direction+`","reason":"bank statement of 1 January"}`)
-			if row["status"] != "PENDING" || row["createdBy"] != "ada" || row["approvedBy"] != nil {
-				t.Errorf("asked for: %v", row)
-			}
-			return "/admin/v1/adjustments/" + row["id"].(string) + "/approve"
-		}
-		credit := ask("1500.50", "credit")
-		d.no(d.ada, "POST", credit, "", 400, "must be approved by a second operator")
-		if got := d.balance(path); got != 0.0 {
-			t.Errorf("before the second operator: %v", got)
-		}
-		var all sync.WaitGroup
-		paid := make(chan int, 8)
-		for range 8 {
-			all.Go(func() {
-				r, _ := http.NewRequestWithContext(context.Background(), "POST", d.url+credit, nil)
-				r.Header.Set("Authorization", "Bearer "+d.bob)
-				w, err := http.DefaultClient.Do(r)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer w.Body.Close()
-				paid <- w.StatusCode
-			})
-		}
-		all.Wait()
-		close(paid)
-		count := map[int]int{}
-		for status := range paid {
-			count[status]++
-		}
-		if count[200] != 1 || count[400] != 7 {
-			t.Errorf("approvals: %v", count)
-		}
-		if got := d.balance(path); got != 1500.5 {
-			t.Errorf("after the approvals: %v", got)
-		}
-		d.no(d.bob, "POST", credit, "", 400, "approved already")
-
-		debit := ask("1500.51", "debit")
-		d.no(d.bob, "POST", debit, "", 400, "Insufficient balance")
-		pending := d.ok(d.bob, "GET", "/admin/v1/adjustments?status=PENDING", "")["data"].([]any)
-		if len(pending) != 1 || pending[0].(map[string]any)["amount"] != 1500.51 {
-			t.Errorf("a debit that cannot be borne: %v", pending)
-		}
-		d.ok(d.bob, "POST", ask("1500.5", "debit"), "")
-		if got := d.balance(path); got != 0.0 {
-			t.Errorf("after the debit: %v", got)
 		}
 	})
 }

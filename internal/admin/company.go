@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -166,5 +167,23 @@ func (d *door) createAccount(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	a, err := d.Settlements.Create(ctx, r.by, r.PathValue("reference"), name)
+	return accountOf(a), err
+}
+
+// setStatus switches a settlement account on or off.
+func (d *door) setStatus(ctx context.Context, r *request) (any, error) {
+	status, reason := r.form.text("status"), r.form.optional("reason")
+	if err := r.form.done(); err != nil {
+		return nil, err
+	}
+	c, err := d.Companies.Find(ctx, r.PathValue("reference"))
+	if err != nil {
+		return nil, err
+	}
+	settlementID, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		settlementID = 0 // no account's number
+	}
+	a, err := d.Settlements.SetStatus(ctx, r.by, c.Reference, settlementID, settlement.Status(status), reason)
 	return accountOf(a), err
 }

@@ -24,15 +24,25 @@ type adjustmentRow struct {
 	Status       string     `json:"status"`
 	CreatedBy    string     `json:"createdBy"`
 	ApprovedBy   *string    `json:"approvedBy"`
+	RejectedBy   *string    `json:"rejectedBy"`
+	Note         *string    `json:"note"` // why it was rejected
 	CreatedAt    string     `json:"createdAt"`
 	ApprovedAt   *string    `json:"approvedAt"`
+	RejectedAt   *string    `json:"rejectedAt"`
 }
 
 func adjustmentOf(a settlement.Adjustment) adjustmentRow {
-	return adjustmentRow{
-		a.ID, a.Company, a.SettlementID, a.Amount, string(a.Direction), a.Reason, string(a.State),
-		a.CreatedBy, present(a.ApprovedBy), clock.Text(a.CreatedAt), moment(a.ApprovedAt),
+	row := adjustmentRow{
+		ID: a.ID, Company: a.Company, SettlementID: a.SettlementID, Amount: a.Amount, Direction: string(a.Direction),
+		Reason: a.Reason, Status: string(a.State), CreatedBy: a.CreatedBy, Note: present(a.Note), CreatedAt: clock.Text(a.CreatedAt),
 	}
+	switch a.State {
+	case settlement.Approved:
+		row.ApprovedBy, row.ApprovedAt = present(a.DecidedBy), moment(a.DecidedAt)
+	case settlement.Rejected:
+		row.RejectedBy, row.RejectedAt = present(a.DecidedBy), moment(a.DecidedAt)
+	}
+	return row
 }
 
 func (d *door) adjust(ctx context.Context, r *request) (any, error) {
@@ -51,7 +61,7 @@ func (d *door) adjust(ctx context.Context, r *request) (any, error) {
 }
 
 func (d *door) listAdjustments(ctx context.Context, r *request) (any, error) {
-	state, err := r.oneOf("status", "", string(settlement.Pending), string(settlement.Approved))
+	state, err := r.oneOf("status", "", string(settlement.Pending), string(settlement.Approved), string(settlement.Rejected))
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +70,46 @@ func (d *door) listAdjustments(ctx context.Context, r *request) (any, error) {
 	})
 }
 
+func (d *door) findAdjustment(ctx context.Context, r *request) (any, error) {
+	a, err := d.Settlements.Adjustment(ctx, r.PathValue("id"))
+	return adjustmentOf(a), err
+}
+
 func (d *door) approve(ctx context.Context, r *request) (any, error) {
 	if err := r.form.done(); err != nil {
 		return nil, err
 	}
 	a, err := d.Settlements.Approve(ctx, r.by, r.PathValue("id"))
 	return adjustmentOf(a), err
+}
+
+// reject turns an adjustment down, or takes it back when it is one's own.
+func (d *door) reject(ctx context.Context, r *request) (any, error) {
+	note := r.form.text("note")
+	if err := r.form.done(); err != nil {
+		return nil, err
+	}
+	a, err := d.Settlements.Reject(ctx, r.by, r.PathValue("id"), note)
+	return adjustmentOf(a), err
+}
+
+// operatorRow is a person's key, of which nothing is shown. Keys are given out on
+// the machine alone (kobo operator add): one who could make a second operator
+// here would be two people.
+type operatorRow struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	CreatedAt string `json:"createdAt"`
+}
+
+func (d *door) listOperators(ctx context.Context, _ *request) (any, error) {
+	keys, err := d.Operators.Keys(ctx)
+	rows := make([]operatorRow, len(keys))
+	for i, k := range keys {
+		rows[i] = operatorRow{k.ID, k.Name, k.State, clock.Text(k.CreatedAt)}
+	}
+	return rows, err
 }
 
 type lineRow struct {

@@ -27,6 +27,7 @@ const tooLarge fault.Kind = "too large"
 // take its fields one after the other and remember what is wrong, so that all
 // problems are told together; done tells them.
 type form struct {
+	at       string // what its fields' names begin with, such as bands[0].
 	fields   map[string]json.RawMessage
 	order    []string
 	asked    map[string]bool
@@ -44,7 +45,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (*form, error) {
 	case err != nil:
 		return nil, fault.New(fault.Invalid, "Request body could not be read").Because(err)
 	}
-	f := &form{fields: map[string]json.RawMessage{}, asked: map[string]bool{}}
+	f := newForm("")
 	if len(raw) == 0 {
 		return f, nil
 	}
@@ -55,6 +56,10 @@ func readForm(w http.ResponseWriter, r *http.Request) (*form, error) {
 		return nil, fault.New(fault.Invalid, "Request body is not valid JSON")
 	}
 	return f, f.read(json.NewDecoder(bytes.NewReader(raw)))
+}
+
+func newForm(at string) *form {
+	return &form{at: at, fields: map[string]json.RawMessage{}, asked: map[string]bool{}}
 }
 
 // read takes the fields apart. The text is known to be one JSON value.
@@ -69,7 +74,7 @@ func (f *form) read(d *json.Decoder) error {
 			return fault.New(fault.Invalid, "Request body is not valid JSON").Because(err)
 		}
 		if _, twice := f.fields[name]; twice {
-			return fault.Newf(fault.Invalid, "Request body repeats the field %q", name)
+			return fault.Newf(fault.Invalid, "Request body repeats the field %q", f.at+name)
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
@@ -82,7 +87,7 @@ func (f *form) read(d *json.Decoder) error {
 }
 
 func (f *form) wrong(name, format string, args ...any) {
-	f.problems = append(f.problems, fmt.Sprintf("%q ", name)+fmt.Sprintf(format, args...))
+	f.problems = append(f.problems, fmt.Sprintf("%q ", f.at+name)+fmt.Sprintf(format, args...))
 }
 
 // take is a field's raw token, or nil when it was not sent.
@@ -128,8 +133,23 @@ func (f *form) flag(name string) bool {
 }
 
 // whole reads a number without sign, fraction or exponent.
-func (f *form) whole(name string) int64 {
-	raw := f.take(name, true)
+func (f *form) whole(name string) int64 { return f.asWhole(name, f.take(name, true)) }
+
+// account reads the number of a settlement account; absent or null is 0, the
+// whole company. A 0 that was sent is a slip.
+func (f *form) account(name string) int64 {
+	raw := f.take(name, false)
+	if string(raw) == "null" {
+		return 0
+	}
+	n := f.asWhole(name, raw)
+	if n == 0 && string(raw) == "0" {
+		f.wrong(name, "must be a positive integer")
+	}
+	return n
+}
+
+func (f *form) asWhole(name string, raw json.RawMessage) int64 {
 	if raw == nil {
 		return 0
 	}
@@ -141,8 +161,12 @@ func (f *form) whole(name string) int64 {
 }
 
 // amount reads naira from the digits of a JSON number.
-func (f *form) amount(name string) money.Kobo {
-	raw := f.take(name, true)
+func (f *form) amount(name string) money.Kobo { return f.asAmount(name, f.take(name, true)) }
+
+// some reads naira that need not be there.
+func (f *form) some(name string) money.Kobo { return f.asAmount(name, f.take(name, false)) }
+
+func (f *form) asAmount(name string, raw json.RawMessage) money.Kobo {
 	if raw == nil {
 		return 0
 	}
@@ -166,17 +190,50 @@ func (f *form) instant(name string) time.Time {
 	return t.UTC()
 }
 
-// done is nil when every field could be read and there was no other.
-func (f *form) done() error {
+// each reads a list of objects, one after the other.
+func (f *form) each(name string, read func(item *form)) {
+	raw := f.take(name, true)
+	if raw == nil {
+		return
+	}
+	var items []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
+		f.wrong(name, "must be an array")
+		return
+	}
+	for i, raw := range items {
+		at := fmt.Sprintf("%s[%d]", name, i)
+		if raw[0] != '{' {
+			f.wrong(at, "must be of type object")
+			continue
+		}
+		item := newForm(f.at + at + ".")
+		if err := item.read(json.NewDecoder(bytes.NewReader(raw))); err != nil {
+			f.wrong(at, "must not repeat a field")
+			continue
+		}
+		read(item)
+		f.problems = append(f.problems, item.found()...)
+	}
+}
+
+// found is what was wrong, fields that nobody asked for included.
+func (f *form) found() []string {
 	for _, name := range f.order {
 		if !f.asked[name] {
 			f.wrong(name, "is not allowed")
 		}
 	}
-	if f.problems == nil {
+	return f.problems
+}
+
+// done is nil when every field could be read and there was no other.
+func (f *form) done() error {
+	found := f.found()
+	if found == nil {
 		return nil
 	}
 	why := fault.New(fault.Invalid, "Validation error")
-	why.Details = f.problems
+	why.Details = found
 	return why
 }

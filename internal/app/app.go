@@ -181,7 +181,8 @@ func (a *App) Handler() (http.Handler, error) {
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
 			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
-			Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Clock: a.Clock, Log: a.log,
+			Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards,
+			Clock: a.Clock, Log: a.log,
 		})},
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()

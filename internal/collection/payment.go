@@ -81,7 +81,11 @@ func (s *Service) take(ctx context.Context, company string, credit settlement.Cr
 	if credit.At.IsZero() {
 		credit.At = now
 	}
-	taking := settlement.Taking{SettlementID: c.SettlementID, Kind: "collection"}
+	landed, err := s.settlements.Landing(ctx, company, c.SettlementID)
+	if err != nil {
+		return settlement.Taking{}, false, err
+	}
+	taking := settlement.Taking{SettlementID: landed, Kind: "collection"}
 	payment := &paid{
 		PaidAmount: credit.Amount, PaidAt: clock.Text(credit.At), SessionID: credit.Session,
 		SenderName: credit.SenderName, Narration: credit.Narration, Reason: c.accepts(credit.Amount, credit.At),
@@ -92,6 +96,7 @@ func (s *Service) take(ctx context.Context, company string, credit settlement.Cr
 		c.State, c.CreditID, c.UpdatedAt = Success, credit.ID, now
 		taking.Moves = []ledger.Move{c.move(Pending)}
 	}
+	c.SettlementID = landed // what the company is told is where its money is
 	taking.Notes = []db.Record{event.New(company, kind, c.told(payment))}
 	return taking, true, nil
 }

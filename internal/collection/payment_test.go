@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/collection"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 func TestAPaymentCompletesItsCollection(t *testing.T) {
@@ -164,6 +166,34 @@ func TestShown(t *testing.T) {
 			`","externalReference":"order-1","status":"PENDING","currency":{"name":"NGN"},"createdAt":"2030-01-02T03:04:05.000Z"}`
 		if err != nil || string(b) != want {
 			t.Errorf("%s, %v", b, err)
+		}
+	})
+}
+
+// What is paid for an account that has been switched off goes into the default
+// one, and the company is told so.
+func TestAPaymentFindsAnActiveSettlementAccount(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		c := h.generates(h.asks("order-1", 700))
+		other, err := h.settlements.Create(t.Context(), me, h.main.Company, "Other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.settlements.SetStatus(t.Context(), me, h.main.Company, c.SettlementID, settlement.Inactive, ""); err != nil {
+			t.Fatal(err)
+		}
+		h.pays("s-1", c.AccountNumber, 700)
+		h.is(c, collection.Success, 0)
+		if a, err := h.settlements.Find(t.Context(), other.Company, other.ID); err != nil || a.Balance != 700 {
+			t.Errorf("the default one holds %s, %v", a.Balance, err)
+		}
+		list, _, err := event.NewService(h.db, h.book).Feed(t.Context(), h.main.Company, 0, 100, 0)
+		if err != nil || len(list) == 0 {
+			t.Fatal(err)
+		}
+		var told struct{ SettlementID int64 }
+		if err := json.Unmarshal(list[len(list)-1].Data, &told); err != nil || told.SettlementID != other.ID {
+			t.Errorf("the company is told %s, %v", list[len(list)-1].Data, err)
 		}
 	})
 }

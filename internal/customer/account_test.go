@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 func TestAnAccountIsGeneratedOnce(t *testing.T) {
@@ -145,13 +146,13 @@ func TestACreditFindsAnActiveSettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		c := w.served(t, "ada@example.test", w.other.ID)
-		_, err := d.Exec(t.Context(), `UPDATE settlement_account SET status = 'INACTIVE' WHERE company_id = $1 AND id = $2`, w.company, w.other.ID)
+		_, err := w.settlements.SetStatus(t.Context(), me, w.company, w.other.ID, settlement.Inactive, "")
 		must(t, err)
 		w.pay(t, c.Account.Number, "s1", 700)
 		if got := w.balance(t, w.main.ID); got != 700 {
 			t.Errorf("the default one holds %s", got)
 		}
-		_, err = d.Exec(t.Context(), `UPDATE settlement_account SET status = 'INACTIVE' WHERE company_id = $1`, w.company)
+		_, err = w.settlements.SetStatus(t.Context(), me, w.company, w.main.ID, settlement.Inactive, "")
 		must(t, err)
 		w.pay(t, c.Account.Number, "s2", 300)
 		if got := w.balance(t, w.other.ID); got != 300 {

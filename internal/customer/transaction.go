@@ -78,7 +78,7 @@ func (s *Service) take(ctx context.Context, company string, c settlement.Credit)
 	if err != nil {
 		return settlement.Taking{}, false, err
 	}
-	settlementID, err := s.landing(ctx, company, owner.Account.SettlementID)
+	settlementID, err := s.settlements.Landing(ctx, company, owner.Account.SettlementID)
 	if err != nil {
 		return settlement.Taking{}, false, err
 	}
@@ -90,23 +90,6 @@ func (s *Service) take(ctx context.Context, company string, c settlement.Credit)
 	return settlement.Taking{SettlementID: settlementID, Notes: []db.Record{
 		t.record(), event.New(company, event.TransactionCredit, t),
 	}}, true, nil
-}
-
-// landing is the settlement account that a credit goes into: the customer's own
-// while it is active, or the default one. When all of them are switched off the
-// money is still the company's, and goes where it was to go.
-func (s *Service) landing(ctx context.Context, company string, chosen int64) (int64, error) {
-	if chosen != 0 {
-		active, err := s.settlements.Active(ctx, company, chosen)
-		if active || err != nil {
-			return chosen, err
-		}
-	}
-	d, err := s.settlements.Default(ctx, company)
-	if fault.Is(err, fault.Missing) && chosen != 0 {
-		return chosen, nil
-	}
-	return d.ID, err
 }
 
 // Transactions are limit of the company's transactions after the first offset,

@@ -31,14 +31,16 @@ const (
 // AdjustmentState is how far a correction has come.
 type AdjustmentState string
 
-// The states of a correction. Only PENDING → APPROVED exists, once.
+// The states of a correction. It leaves PENDING once.
 const (
 	Pending  AdjustmentState = "PENDING"
 	Approved AdjustmentState = "APPROVED"
+	Rejected AdjustmentState = "REJECTED"
 )
 
 // Adjustment is a correction of a balance by hand. One operator asks for it;
-// nothing moves until another approves.
+// nothing moves until another approves. It is kept for good, whatever was
+// decided.
 type Adjustment struct {
 	ID           string
 	Company      string
@@ -48,9 +50,10 @@ type Adjustment struct {
 	Reason       string
 	State        AdjustmentState
 	CreatedBy    string
-	ApprovedBy   string // "" while pending
+	DecidedBy    string // who approved or rejected it; "" while pending
+	Note         string // why it was rejected
 	CreatedAt    time.Time
-	ApprovedAt   time.Time // zero while pending
+	DecidedAt    time.Time // zero while pending
 }
 
 // Adjust asks for a correction.
@@ -68,7 +71,7 @@ func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment
 		return Adjustment{}, err
 	}
 	a.ID, a.State, a.CreatedBy, a.CreatedAt = id.New(), Pending, by.Name, s.clock.Now()
-	a.ApprovedBy, a.ApprovedAt = "", time.Time{}
+	a.DecidedBy, a.Note, a.DecidedAt = "", "", time.Time{}
 	err := s.book.Commit(ctx, ledger.Unit{
 		Company: a.Company,
 		Claims:  []db.Record{a.record()},
@@ -84,17 +87,13 @@ func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment
 // for it. The state and the money change in one commit, so it is made once; a
 // debit that the account cannot bear is refused and stays pending.
 func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentID string) (Adjustment, error) {
-	a, err := s.findAdjustment(ctx, adjustmentID)
-	if errors.Is(err, db.ErrNone) {
-		return Adjustment{}, fault.New(fault.Missing, "Adjustment not found")
-	}
+	a, err := s.Adjustment(ctx, adjustmentID)
 	if err != nil {
 		return Adjustment{}, err
 	}
 	if a.CreatedBy == by.Name {
 		return Adjustment{}, fault.New(fault.Refused, "An adjustment must be approved by a second operator")
 	}
-	now := s.clock.Now()
 	transfer := ledger.Transfer{
 		ID: a.ID, Debit: adjustmentAccount, Credit: LedgerAccount(a.SettlementID), Amount: a.Amount,
 		Kind: "adjustment", Reference: a.ID, Narration: a.Reason,
@@ -102,24 +101,61 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if a.Direction == DirectionDebit {
 		transfer.Debit, transfer.Credit = transfer.Credit, transfer.Debit
 	}
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: a.Company,
-		Open:    []ledger.Account{{ID: adjustmentAccount, Floor: money.NoFloor}},
-		Moves: []ledger.Move{{
-			Table: adjustmentTable, Key: []any{a.Company, a.ID}, From: []string{string(Pending)}, To: string(Approved),
-			Set: []ledger.Change{{Column: "approved_by", Value: by.Name}, {Column: "approved_at", Value: clock.Micros(now)}},
-		}},
+	return s.decideOn(ctx, by, a, Approved, "", ledger.Unit{
+		Open:      []ledger.Account{{ID: adjustmentAccount, Floor: money.NoFloor}},
 		Transfers: []ledger.Transfer{transfer},
-		Notes:     []db.Record{by.Note(a.Company, "adjustment.approve", a.ID, a.details(), now)},
 	})
+}
+
+// Reject turns a correction down; nothing moves. Who asked for it may do so too:
+// then it is taken back.
+func (s *Service) Reject(ctx context.Context, by operator.Operator, adjustmentID, note string) (Adjustment, error) {
+	note = strings.TrimSpace(note)
+	if n := utf8.RuneCountInString(note); n < 4 || n > 500 {
+		return Adjustment{}, fault.New(fault.Invalid, `"note" must have 4 to 500 characters`)
+	}
+	a, err := s.Adjustment(ctx, adjustmentID)
+	if err != nil {
+		return Adjustment{}, err
+	}
+	return s.decideOn(ctx, by, a, Rejected, note, ledger.Unit{})
+}
+
+// decideOn moves a correction that waits to its end, with whatever else is in the
+// unit: of two operators who decide at once the first is right.
+func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustment, to AdjustmentState, note string, u ledger.Unit) (Adjustment, error) {
+	a.State, a.DecidedBy, a.Note, a.DecidedAt = to, by.Name, note, s.clock.Now()
+	u.Company = a.Company
+	u.Moves = []ledger.Move{{
+		Table: adjustmentTable, Key: []any{a.Company, a.ID}, From: []string{string(Pending)}, To: string(to),
+		Set: []ledger.Change{
+			{Column: "decided_by", Value: a.DecidedBy},
+			{Column: "note", Value: note},
+			{Column: "decided_at", Value: clock.Micros(a.DecidedAt)},
+		},
+	}}
+	action := "adjustment.approve"
+	if to == Rejected {
+		action = "adjustment.reject"
+	}
+	u.Notes = []db.Record{by.Note(a.Company, action, a.ID, a.details(), a.DecidedAt)}
+	err := s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Adjustment{}, fault.New(fault.Refused, "The adjustment is approved already")
+		return Adjustment{}, fault.Newf(fault.Refused, "The adjustment is %s already", strings.ToLower(r.State))
 	}
 	if err != nil {
 		return Adjustment{}, explain(err)
 	}
-	a.State, a.ApprovedBy, a.ApprovedAt = Approved, by.Name, now
 	return a, nil
+}
+
+// Adjustment is one correction of any company.
+func (s *Service) Adjustment(ctx context.Context, adjustmentID string) (Adjustment, error) {
+	a, err := s.findAdjustment(ctx, adjustmentID)
+	if errors.Is(err, db.ErrNone) {
+		err = fault.New(fault.Missing, "Adjustment not found")
+	}
+	return a, err
 }
 
 // Adjustments is limit corrections after the first offset, of all companies, the
@@ -133,9 +169,14 @@ func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit,
 	return list, total, err
 }
 
+// details are a correction for the audit log.
 func (a Adjustment) details() map[string]string {
-	return map[string]string{
+	d := map[string]string{
 		"account": LedgerAccount(a.SettlementID), "amount": a.Amount.Decimal(),
 		"direction": string(a.Direction), "reason": a.Reason, "createdBy": a.CreatedBy,
 	}
+	if a.Note != "" {
+		d["note"] = a.Note
+	}
+	return d
 }

@@ -199,6 +199,9 @@ func (s *Service) own(ctx context.Context, company string, c Credit) (Taking, bo
 	if errors.Is(err, db.ErrNone) {
 		return Taking{}, false, nil
 	}
+	if err == nil {
+		settlementID, err = s.Landing(ctx, company, settlementID)
+	}
 	if err != nil {
 		return Taking{}, false, err
 	}

@@ -173,15 +173,6 @@ func (s *Service) Find(ctx context.Context, company string, settlementID int64) 
 	return s.pick(ctx, company, func(a Account) bool { return a.ID == settlementID })
 }
 
-// Active tells whether the company has this settlement account and may use it.
-func (s *Service) Active(ctx context.Context, company string, settlementID int64) (bool, error) {
-	status, err := s.status(ctx, company, settlementID)
-	if errors.Is(err, db.ErrNone) {
-		return false, nil
-	}
-	return status == Active, err
-}
-
 // Default is the company's first active settlement account.
 func (s *Service) Default(ctx context.Context, company string) (Account, error) {
 	return s.pick(ctx, company, func(a Account) bool { return a.IsDefault })

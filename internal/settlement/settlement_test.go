@@ -203,33 +203,3 @@ func TestBankAccountsFeed(t *testing.T) {
 		}
 	})
 }
-
-func TestTwoApprovalsAtOncePayOnce(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		ctx := t.Context()
-		a := h.account(h.company())
-		asked, err := h.Adjust(ctx, ada, settlement.Adjustment{
-			Company: a.Company, SettlementID: a.ID, Amount: 700, Direction: settlement.DirectionCredit, Reason: "missed credit",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := h.Approve(ctx, ada, asked.ID); !fault.Is(err, fault.Refused) {
-			t.Errorf("approved by who asked: %v", err)
-		}
-		var all sync.WaitGroup
-		errs := make([]error, 2)
-		for i := range errs {
-			all.Go(func() { _, errs[i] = h.Approve(context.Background(), bob, asked.ID) })
-		}
-		all.Wait()
-		if (errs[0] == nil) == (errs[1] == nil) {
-			t.Errorf("both or none: %v", errs)
-		}
-		h.holds(a, 700)
-		list, total, err := h.Adjustments(ctx, "", 10, 0)
-		if err != nil || total != 1 || list[0].State != settlement.Approved || list[0].ApprovedBy != "bob" || list[0].ApprovedAt.IsZero() {
-			t.Errorf("%+v, %v", list, err)
-		}
-	})
-}

@@ -39,9 +39,10 @@ var (
 			{Name: "reason"},
 			{Name: "state"},
 			{Name: "created_by"},
-			{Name: "approved_by"},
+			{Name: "decided_by"},
+			{Name: "note"},
 			{Name: "created_at", Type: db.Int},
-			{Name: "approved_at", Type: db.Int},
+			{Name: "decided_at", Type: db.Int},
 		},
 	}
 )
@@ -61,7 +62,7 @@ func (b BankAccount) record(company string, settlementID int64, at time.Time) db
 func (a Adjustment) record() db.Record {
 	return db.Record{Table: adjustmentTable, Values: []any{
 		a.Company, a.ID, a.SettlementID, int64(a.Amount), string(a.Direction), a.Reason, string(a.State),
-		a.CreatedBy, a.ApprovedBy, clock.Micros(a.CreatedAt), int64(0),
+		a.CreatedBy, "", "", clock.Micros(a.CreatedAt), int64(0),
 	}}
 }
 
@@ -129,15 +130,16 @@ func ownerOf(ctx context.Context, q db.Querier, accountNumber, bankCode string) 
 }
 
 const adjustmentColumns = `
-	SELECT company_id, id, settlement_id, amount_kobo, direction, reason, state, created_by, approved_by, created_at, approved_at
+	SELECT company_id, id, settlement_id, amount_kobo, direction, reason, state, created_by, decided_by, note,
+		created_at, decided_at
 	FROM settlement_adjustment `
 
 func scanAdjustment(r db.Scanner) (Adjustment, error) {
 	var a Adjustment
-	var created, approved int64
+	var created, decided int64
 	err := r.Scan(&a.Company, &a.ID, &a.SettlementID, &a.Amount, &a.Direction, &a.Reason, &a.State,
-		&a.CreatedBy, &a.ApprovedBy, &created, &approved)
-	a.CreatedAt, a.ApprovedAt = clock.Time(created), clock.Time(approved)
+		&a.CreatedBy, &a.DecidedBy, &a.Note, &created, &decided)
+	a.CreatedAt, a.DecidedAt = clock.Time(created), clock.Time(decided)
 	return a, err
 }
 

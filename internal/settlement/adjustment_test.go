@@ -1,0 +1,177 @@
+package settlement_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// asks has ada ask for a correction of an account.
+func (h *house) asks(a settlement.Account, amount int64, way settlement.Direction) settlement.Adjustment {
+	h.t.Helper()
+	asked, err := h.Adjust(h.t.Context(), ada, settlement.Adjustment{
+		Company: a.Company, SettlementID: a.ID, Amount: money.Kobo(amount), Direction: way, Reason: "missed credit",
+	})
+	if err != nil || asked.State != settlement.Pending {
+		h.t.Fatalf("%+v, %v", asked, err)
+	}
+	return asked
+}
+
+// decided is a correction as it is kept.
+func (h *house) decided(id string, state settlement.AdjustmentState, by, note string) {
+	h.t.Helper()
+	a, err := h.Adjustment(h.t.Context(), id)
+	if err != nil || a.State != state || a.CreatedBy != "ada" || a.DecidedBy != by || a.Note != note || a.DecidedAt.IsZero() != (by == "") {
+		h.t.Errorf("kept is %+v, %v; want %s by %q", a, err, state, by)
+	}
+}
+
+func TestTwoApprovalsAtOncePayOnce(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.account(h.company())
+		asked := h.asks(a, 700, settlement.DirectionCredit)
+		if _, err := h.Approve(t.Context(), ada, asked.ID); !fault.Is(err, fault.Refused) {
+			t.Errorf("approved by who asked: %v", err)
+		}
+		var all sync.WaitGroup
+		errs := make([]error, 2)
+		for i := range errs {
+			all.Go(func() { _, errs[i] = h.Approve(context.Background(), bob, asked.ID) })
+		}
+		all.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Errorf("both or none: %v", errs)
+		}
+		h.holds(a, 700)
+		h.decided(asked.ID, settlement.Approved, "bob", "")
+		h.intact(a.Company)
+	})
+}
+
+// Of an approval and a rejection at once one wins, and the money is as it says.
+func TestAnApprovalAndARejectionAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.account(h.company())
+		held, approved := int64(0), 0
+		for range 20 {
+			asked := h.asks(a, 100, settlement.DirectionCredit)
+			var all sync.WaitGroup
+			var yes, no, own error
+			all.Go(func() { _, yes = h.Approve(context.Background(), bob, asked.ID) })
+			all.Go(func() { _, no = h.Reject(context.Background(), bob, asked.ID, "not on the statement") })
+			all.Go(func() { _, own = h.Reject(context.Background(), ada, asked.ID, "my mistake") })
+			all.Wait()
+			won := 0
+			for _, err := range []error{yes, no, own} {
+				switch {
+				case err == nil:
+					won++
+				case !fault.Is(err, fault.Refused) || !strings.HasSuffix(fault.Of(err).Message, " already"):
+					t.Errorf("who lost was told: %v", err)
+				}
+			}
+			switch {
+			case won != 1:
+				t.Fatalf("%d won: %v, %v, %v", won, yes, no, own)
+			case yes == nil:
+				approved++
+				held += 100
+				h.decided(asked.ID, settlement.Approved, "bob", "")
+			case no == nil:
+				h.decided(asked.ID, settlement.Rejected, "bob", "not on the statement")
+			default:
+				h.decided(asked.ID, settlement.Rejected, "ada", "my mistake")
+			}
+			h.holds(a, money.Kobo(held))
+		}
+		t.Logf("%d of 20 were approved", approved)
+		h.intact(a.Company)
+	})
+}
+
+func TestARejectionIsKept(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		a := h.account(h.company())
+		debit := h.asks(a, 700, settlement.DirectionDebit)
+		if _, err := h.Approve(ctx, bob, debit.ID); !fault.Is(err, fault.Refused) || fault.Of(err).Message != "Insufficient balance" {
+			t.Errorf("a debit that the account cannot bear: %v", err)
+		}
+		h.decided(debit.ID, settlement.Pending, "", "")
+		for _, note := range []string{"", " no ", strings.Repeat("n", 501)} {
+			if _, err := h.Reject(ctx, bob, debit.ID, note); !fault.Is(err, fault.Invalid) {
+				t.Errorf("%.10q: %v", note, err)
+			}
+		}
+		if _, err := h.Reject(ctx, ada, debit.ID, " asked by mistake "); err != nil {
+			t.Fatal(err)
+		}
+		h.decided(debit.ID, settlement.Rejected, "ada", "asked by mistake")
+		if _, err := h.Approve(ctx, bob, debit.ID); err == nil || fault.Of(err).Message != "The adjustment is rejected already" {
+			t.Errorf("approved after all: %v", err)
+		}
+		if _, err := h.Reject(ctx, bob, debit.ID, "once more"); err == nil || fault.Of(err).Message != "The adjustment is rejected already" {
+			t.Errorf("rejected twice: %v", err)
+		}
+		if _, err := h.Reject(ctx, bob, "none", "a note"); !fault.Is(err, fault.Missing) {
+			t.Errorf("one that does not exist: %v", err)
+		}
+		list, total, err := h.Adjustments(ctx, settlement.Rejected, 10, 0)
+		if err != nil || total != 1 || len(list) != 1 || list[0].Note != "asked by mistake" {
+			t.Errorf("%+v, %v", list, err)
+		}
+		h.holds(a, 0)
+	})
+}
+
+// An account that is switched off is found by nothing new, and keeps what it has.
+func TestAnAccountIsSwitchedOff(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		a := h.fed("8000000011")
+		second := h.account(a.Company)
+		h.receives(h.inbound("s-1", "8000000011", 700))
+		off, err := h.SetStatus(ctx, ada, a.Company, a.ID, settlement.Inactive, "the company asked")
+		if err != nil || off.Status != settlement.Inactive || off.IsDefault || off.Balance != 700 {
+			t.Fatalf("%+v, %v", off, err)
+		}
+		if active, err := h.Active(ctx, a.Company, a.ID); err != nil || active {
+			t.Errorf("active: %v, %v", active, err)
+		}
+		if d, err := h.Default(ctx, a.Company); err != nil || d.ID != second.ID {
+			t.Errorf("the default one is %+v, %v", d, err)
+		}
+		h.receives(h.inbound("s-2", "8000000011", 300)) // goes into the default one
+		h.holds(a, 700)
+		h.holds(second, 300)
+		if _, err := h.Approve(ctx, bob, h.asks(a, 100, settlement.DirectionDebit).ID); err != nil {
+			t.Errorf("operators cannot correct it: %v", err)
+		}
+		if _, err := h.SetStatus(ctx, ada, a.Company, second.ID, settlement.Inactive, ""); err != nil {
+			t.Fatal(err)
+		}
+		h.receives(h.inbound("s-3", "8000000011", 50)) // there is no other: it goes where it was to go
+		h.holds(a, 650)
+		for range 2 {
+			if on, err := h.SetStatus(ctx, ada, a.Company, a.ID, settlement.Active, ""); err != nil || !on.IsDefault {
+				t.Errorf("on again: %+v, %v", on, err)
+			}
+		}
+		foreign := h.account(h.company())
+		for _, id := range []int64{0, -1, 99, foreign.ID} {
+			if _, err := h.SetStatus(ctx, ada, a.Company, id, settlement.Inactive, ""); !fault.Is(err, fault.Missing) {
+				t.Errorf("account %d: %v", id, err)
+			}
+		}
+		if _, err := h.SetStatus(ctx, ada, a.Company, a.ID, "CLOSED", ""); !fault.Is(err, fault.Invalid) {
+			t.Errorf("a state that does not exist: %v", err)
+		}
+		h.intact(a.Company)
+	})
+}
