@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,8 +14,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // local is who runs a command here, for the audit log.
@@ -25,22 +28,34 @@ func local() operator.Operator {
 	return operator.Local("unknown")
 }
 
-func companyCommand() *cobra.Command {
-	c := &cobra.Command{Use: "company", Short: "Take companies on and look after them"}
-	load := configured(c)
-	sub := func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) {
-		c.AddCommand(&cobra.Command{
+// verb adds a subcommand that runs on a program which is built but not serving.
+type verb func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command
+
+func verbsOf(parent *cobra.Command) verb {
+	load := configured(parent)
+	return func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
+		one := &cobra.Command{
 			Use: use, Short: short, Args: cobra.ExactArgs(args),
 			RunE: func(c *cobra.Command, args []string) error {
 				return opened(c.Context(), load, func(a *app.App) error { return do(c, a, args) })
 			},
-		})
+		}
+		parent.AddCommand(one)
+		return one
 	}
+}
+
+func companyCommand() *cobra.Command {
+	c := &cobra.Command{Use: "company", Short: "Take companies on and look after them"}
+	sub := verbsOf(c)
 	sub("create NAME", "Take a company on; prints its reference and its API key, once", 1, createCompany)
 	sub("list", "List the companies, newest first", 0, listCompanies)
-	sub("kyb REFERENCE STATUS", "Move its verification: IN_PROGRESS, SUBMITTED, APPROVED, REJECTED, CHANGES_REQUESTED", 2, moveKYB)
+	sub("show REFERENCE", "Show a company with its API keys and settlement accounts", 1, showCompany)
+	sub("kyb REFERENCE STATUS", "Move its verification: IN_PROGRESS, SUBMITTED, APPROVED, REJECTED, CHANGES_REQUESTED", 2, moveKYB).
+		Flags().String("reason", "", "what the company is told with it")
 	sub("live REFERENCE on|off", "Switch it on or off", 2, setLive)
-	sub("key REFERENCE", "Issue one more API key; older ones stay valid", 1, issueKey)
+	sub("key REFERENCE", "Issue one more API key; older ones stay valid", 1, issueKey).
+		Flags().String("expires", "", "when it ends, as 2030-12-31T23:59:59Z; empty: never")
 	sub("keys REFERENCE", "List its API keys", 1, listKeys)
 	sub("revoke-key REFERENCE ID", "End an API key", 2, func(c *cobra.Command, a *app.App, args []string) error {
 		return a.Companies.RevokeKey(c.Context(), local(), args[0], args[1])
@@ -49,6 +64,13 @@ func companyCommand() *cobra.Command {
 	sub("xpub REFERENCE evm|tron|bitcoin XPUB", "Make its deposit addresses from this extended public key", 3, setXpub)
 	sub("xpubs REFERENCE", "List its extended public keys", 1, listXpubs)
 	sub("settlement REFERENCE NAME", "Open a settlement account", 2, openSettlement)
+	sub("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3, setSettlementStatus).
+		Flags().String("reason", "", "why, for the audit log")
+	sub("card-address REFERENCE", "Show the address of cardholders who have none", 1, showCardAddress)
+	address := sub("set-card-address REFERENCE LINE1 CITY STATE", "Set the address of cardholders who have none", 4, setCardAddress).Flags()
+	address.String("line2", "", "")
+	address.String("country", "", "")
+	address.String("postal-code", "", "")
 	return c
 }
 
@@ -79,7 +101,7 @@ func listCompanies(c *cobra.Command, a *app.App, _ []string) error {
 }
 
 func moveKYB(c *cobra.Command, a *app.App, args []string) error {
-	moved, err := a.Companies.MoveKYB(c.Context(), local(), args[0], company.KYB(args[1]), "")
+	moved, err := a.Companies.MoveKYB(c.Context(), local(), args[0], company.KYB(args[1]), flagOf(c, "reason"))
 	if err == nil {
 		fmt.Fprintln(c.OutOrStdout(), moved.KYB)
 	}
@@ -94,15 +116,53 @@ func setLive(c *cobra.Command, a *app.App, args []string) error {
 	return err
 }
 
+// flagOf is a flag that the command has.
+func flagOf(c *cobra.Command, name string) string { return c.Flag(name).Value.String() }
+
 func issueKey(c *cobra.Command, a *app.App, args []string) error {
-	_, key, err := a.Companies.IssueKey(c.Context(), local(), args[0], time.Time{})
+	var expires time.Time
+	if text := flagOf(c, "expires"); text != "" {
+		var err error
+		if expires, err = time.Parse(time.RFC3339, text); err != nil {
+			return fmt.Errorf("%q is not an instant such as 2030-12-31T23:59:59Z", text)
+		}
+	}
+	_, key, err := a.Companies.IssueKey(c.Context(), local(), args[0], expires.UTC())
 	if err == nil {
 		fmt.Fprintln(c.OutOrStdout(), key.Reveal())
 	}
 	return err
 }
 
+// showCompany is a company with what belongs to it, so that one finds the ids
+// that the other commands ask for.
+func showCompany(c *cobra.Command, a *app.App, args []string) error {
+	one, err := a.Companies.Find(c.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	accounts, err := a.Settlements.Accounts(c.Context(), one.Reference)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, since %s\n\n", one.Reference, one.Name, one.KYB, one.Live, clock.Text(one.CreatedAt))
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "SETTLEMENT\tNAME\tSTATUS\tDEFAULT\tBALANCE\tBANK ACCOUNT\tSINCE")
+	for _, s := range accounts {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\t%s\t%s\n", s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(),
+			strings.TrimSpace(s.AccountNumber+" "+s.BankName), clock.Text(s.CreatedAt))
+	}
+	fmt.Fprintln(w)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return listKeys(c, a, args)
+}
+
 func listKeys(c *cobra.Command, a *app.App, args []string) error {
+	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+		return err
+	}
 	keys, err := a.Companies.Keys(c.Context(), args[0])
 	if err != nil {
 		return err
@@ -138,29 +198,59 @@ func openSettlement(c *cobra.Command, a *app.App, args []string) error {
 	return err
 }
 
-func operatorCommand() *cobra.Command {
-	c := &cobra.Command{Use: "operator", Short: "Who may use the operators' API"}
-	load := configured(c)
-	add := &cobra.Command{
-		Use: "add NAME", Short: "Give a person an admin key, printed once; their old key ends", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return opened(c.Context(), load, func(a *app.App) error {
-				_, key, err := a.Operators.IssueKey(c.Context(), local(), args[0])
-				if err == nil {
-					fmt.Fprintln(c.OutOrStdout(), key.Reveal())
-				}
-				return err
-			})
-		},
+func setSettlementStatus(c *cobra.Command, a *app.App, args []string) error {
+	settlementID, err := settlementIn(args[1])
+	if err != nil {
+		return err
 	}
-	remove := &cobra.Command{
-		Use: "remove NAME", Short: "End a person's admin key", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return opened(c.Context(), load, func(a *app.App) error {
-				return a.Operators.RevokeKey(c.Context(), local(), args[0])
-			})
-		},
+	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+		return err
 	}
-	c.AddCommand(add, remove)
-	return c
+	account, err := a.Settlements.SetStatus(c.Context(), local(), args[0], settlementID, settlement.Status(args[2]), flagOf(c, "reason"))
+	if err == nil {
+		fmt.Fprintln(c.OutOrStdout(), account.Status)
+	}
+	return err
+}
+
+// settlementIn is the number of a settlement account.
+func settlementIn(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("%q is not the number of a settlement account", text)
+	}
+	return n, nil
+}
+
+func showCardAddress(c *cobra.Command, a *app.App, args []string) error {
+	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+		return err
+	}
+	is, err := a.Cards.Address(c.Context(), args[0])
+	switch {
+	case err != nil:
+		return err
+	case is.Line1 == "":
+		fmt.Fprintln(c.OutOrStdout(), "none: such a customer gets no card")
+		return nil
+	}
+	var lines []string
+	for _, line := range []string{is.Line1, is.Line2, is.City, is.State, is.PostalCode, is.Country} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	from := "of the deployment"
+	if !is.Since.IsZero() {
+		from = "since " + clock.Text(is.Since)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s (%s)\n", strings.Join(lines, ", "), from)
+	return nil
+}
+
+func setCardAddress(c *cobra.Command, a *app.App, args []string) error {
+	return a.Cards.SetAddress(c.Context(), local(), args[0], customer.Address{
+		Line1: args[1], City: args[2], State: args[3],
+		Line2: flagOf(c, "line2"), Country: flagOf(c, "country"), PostalCode: flagOf(c, "postal-code"),
+	})
 }

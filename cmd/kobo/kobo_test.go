@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -19,9 +20,23 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"appears": appears,
+			"appears":    appears,
+			"reference":  keeps("REFERENCE", `c[0-9a-z]{24}`),
+			"adjustment": keeps("ADJUSTMENT", `\S+`),
 		},
 	})
+}
+
+// keeps puts the first match in a file, such as stdout, into a variable.
+func keeps(name, pattern string) func(*testscript.TestScript, bool, []string) {
+	find := regexp.MustCompile(pattern)
+	return func(s *testscript.TestScript, _ bool, args []string) {
+		found := find.FindString(s.ReadFile(args[0]))
+		if found == "" {
+			s.Fatalf("nothing in %s matches %s", args[0], pattern)
+		}
+		s.Setenv(name, found)
+	}
 }
 
 // appears waits for a file that a command in the background writes.

@@ -35,7 +35,7 @@ To check the book: kobo verify`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(),
+	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(), adjustmentCommand(), auditCommand(),
 		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), reconcileCommand(), keygenCommand(), versionCommand())
 	return c
 }

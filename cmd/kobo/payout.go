@@ -5,10 +5,12 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/payout"
 )
@@ -32,7 +34,8 @@ PERCENT of the amount, at most CAP (0 for no cap); a part of a kobo is rounded d
 
   kobo payout set-fees REFERENCE 0:10:0:0 5000:25:0:0 50000:50:0.1:2000`,
 		cobra.MinimumNArgs(1), setFees)
-	sub("limit REFERENCE all|SETTLEMENT-ID", "Show a daily limit", "", cobra.ExactArgs(2), showLimit)
+	sub("limits REFERENCE", "Show the daily limits, of the company and of each settlement account, and what is used of them today", "",
+		cobra.ExactArgs(1), showLimits)
 	sub("set-limit REFERENCE all|SETTLEMENT-ID AMOUNT PAYOUTS", "Limit what may be paid out in a day",
 		`Limit what a company, or one of its settlement accounts, may pay out from midnight to midnight
 in Lagos: the AMOUNT in naira, without fees, and how many PAYOUTS. 0 is no limit. What was paid
@@ -41,10 +44,18 @@ out today already counts.`, cobra.ExactArgs(4), setLimit)
 }
 
 func showFees(c *cobra.Command, a *app.App, args []string) error {
-	schedule, err := a.Payouts.Fees(c.Context(), args[0])
+	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+		return err
+	}
+	schedule, since, err := a.Payouts.FeesSince(c.Context(), args[0])
 	if err != nil {
 		return err
 	}
+	if len(schedule) == 0 {
+		fmt.Fprintf(c.OutOrStdout(), "no fees, since %s\n", sinceOf(since))
+		return nil
+	}
+	fmt.Fprintf(c.OutOrStdout(), "since %s\n", sinceOf(since))
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "FROM\tFLAT\tPERCENT\tCAP")
 	for _, b := range schedule {
@@ -94,16 +105,40 @@ func limited(text string) (int64, error) {
 	return n, nil
 }
 
-func showLimit(c *cobra.Command, a *app.App, args []string) error {
-	settlementID, err := limited(args[1])
+func showLimits(c *cobra.Command, a *app.App, args []string) error {
+	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+		return err
+	}
+	day, uses, err := a.Payouts.Uses(c.Context(), args[0])
 	if err != nil {
 		return err
 	}
-	l, err := a.Payouts.Limit(c.Context(), args[0], settlementID)
-	if err == nil {
-		fmt.Fprintf(c.OutOrStdout(), "amount   %s\npayouts  %d\n", l.Amount.Decimal(), l.Payouts)
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintf(w, "OF\tAMOUNT\tPAYOUTS\tSINCE\tUSED ON %s\tPAYOUTS\tLEFT\tPAYOUTS\n", day)
+	for _, u := range uses {
+		of, left := "all", [2]string{"no limit", "no limit"}
+		if u.SettlementID != 0 {
+			of = strconv.FormatInt(u.SettlementID, 10)
+		}
+		amount, payouts := u.Left()
+		if u.Amount > 0 {
+			left[0] = amount.Decimal()
+		}
+		if u.Payouts > 0 {
+			left[1] = strconv.FormatInt(payouts, 10)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%s\n", of, u.Amount.Decimal(), u.Limit.Payouts, sinceOf(u.Since),
+			u.Used.Decimal(), u.UsedPayouts, left[0], left[1])
 	}
-	return err
+	return w.Flush()
+}
+
+// sinceOf is an instant, or never.
+func sinceOf(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return clock.Text(t)
 }
 
 func setLimit(c *cobra.Command, a *app.App, args []string) error {
@@ -118,6 +153,9 @@ func setLimit(c *cobra.Command, a *app.App, args []string) error {
 	payouts, err := strconv.ParseInt(args[3], 10, 64)
 	if err != nil {
 		return fmt.Errorf("%q is not a number of payouts", args[3])
+	}
+	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+		return err
 	}
 	return a.Payouts.SetLimit(c.Context(), local(), args[0], settlementID, payout.Limit{Amount: amount, Payouts: payouts})
 }
