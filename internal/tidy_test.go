@@ -18,8 +18,7 @@ const (
 
 // floats are the files that may use floating point: never for money.
 var floats = map[string]string{
-	"internal/api/limit.go":            "requests a second, as golang.org/x/time/rate counts them",
-	"internal/report/statement_pdf.go": "millimetres on paper",
+	"internal/api/limit.go": "requests a second, as golang.org/x/time/rate counts them",
 }
 
 // ownTime are packages whose rows and schedules carry instants: they ask their

@@ -28,10 +28,7 @@ func (h *handlers) FindStatement(ctx context.Context, r FindStatementRequestObje
 	if err != nil {
 		return nil, err
 	}
-	if format == "pdf" {
-		err = s.Printable()
-	}
-	return statementFile{ctx, s, format}, err
+	return statementFile{ctx, s, format}, nil
 }
 
 // statementFile is a statement on its way to the caller.

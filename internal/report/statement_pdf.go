@@ -5,266 +5,281 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
 
-	"codeberg.org/go-pdf/fpdf"
-	"golang.org/x/text/unicode/norm"
-
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// MostPrinted is how many entries a PDF may have, about 350 pages: it is
-// laid out in memory, and nobody reads more. The other formats have no end.
-const MostPrinted = 10_000
-
-var errTooLong = fault.Newf(fault.Refused,
-	"A PDF statement has at most %d entries: choose a shorter period or another format", MostPrinted)
-
-// Printable refuses a statement that is too long for paper.
-func (s *Statement) Printable() error {
-	if s.Count > MostPrinted {
-		return errTooLong
-	}
-	return nil
-}
-
-// PDF writes the statement for paper.
+// PDF writes the statement for paper, page by page.
 func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
-	if err := s.Printable(); err != nil {
-		return err
-	}
-	p := newPaper(s)
-	p.AddPage()
+	p := &paper{statement: s, file: newPDF(w), balance: s.Opening}
 	p.front()
 	p.headings()
-	p.balance("Opening balance", s.Opening)
-	if err := s.Each(ctx, func(e Entry) error { p.entry(e); return p.Error() }); err != nil {
+	p.sum("Opening balance", s.Opening)
+	if s.Count == 0 {
+		p.remark("There are no entries in this period.")
+	}
+	if err := s.Each(ctx, p.entry); err != nil {
 		return err
 	}
 	p.totals()
-	return p.Output(w)
+	p.foot()
+	total := style{usual, small.size, small.colour}
+	var drawn canvas
+	drawn.text(total, 0, paperHeight, write(strconv.Itoa(p.pages)))
+	return p.file.close("Account statement: "+s.Holder.Company+", "+p.period(), s.MadeAt, drawn)
 }
-
-// Colours, as red, green and blue.
-type colour [3]int
-
-var (
-	navy  = colour{22, 50, 79}
-	ink   = colour{33, 37, 41}
-	grey  = colour{120, 128, 136}
-	pale  = colour{244, 247, 250}
-	line  = colour{208, 215, 222}
-	white = colour{255, 255, 255}
-	green = colour{20, 108, 67}
-)
-
-// mm is a length on paper.
-type mm = float64
 
 // paper is a statement being laid out on A4.
 type paper struct {
-	*fpdf.Fpdf
+	canvas
 	statement *Statement
-	western   func(string) string
-	y         mm
-	shaded    bool
+	file      *pdf
+	pages     int
+	y         points     // how far the page is full
+	shaded    bool       // whether the last row was
+	balance   money.Kobo // after the last row
 }
 
 const (
-	left   = 12
-	across = 186 // from margin to margin
-	lowest = 279 // the last row ends above it
-	rowed  = 9   // the height of a row: details above, reference below
+	margin  points = 36_00
+	across         = paperWidth - 2*margin
+	edge           = paperWidth - margin
+	lowest  points = 800_00 // rows end above it
+	padding points = 5_00   // between the edge of a column and what is in it
 )
 
 // columns are the table's, from the left.
 var columns = []struct {
-	name, align string
-	x, width    mm
+	name  string
+	x, to points
+	right bool
 }{
-	{"DATE (UTC)", "L", left, 28},
-	{"DETAILS", "L", left + 28, 76},
-	{"DEBIT", "R", left + 104, 26},
-	{"CREDIT", "R", left + 130, 26},
-	{"BALANCE", "R", left + 156, 30},
+	{"DATE (UTC)", margin, margin + 62_00, false},
+	{"DETAILS", margin + 62_00, margin + 267_00, false},
+	{"DEBIT", margin + 267_00, margin + 349_00, true},
+	{"CREDIT", margin + 349_00, margin + 431_00, true},
+	{"BALANCE", margin + 431_00, edge, true},
 }
 
-func newPaper(s *Statement) *paper {
-	p := &paper{Fpdf: fpdf.New("P", "mm", "A4", ""), statement: s}
-	p.western = p.UnicodeTranslatorFromDescriptor("")
-	p.SetMargins(left, left, left)
-	p.SetAutoPageBreak(false, 0)
-	p.SetCellMargin(1.5)
-	p.AliasNbPages("{n}")
-	p.SetTitle("Account statement", true)
-	p.SetCreationDate(s.MadeAt)
-	p.SetModificationDate(s.MadeAt)
-	p.SetFooterFunc(p.foot)
-	return p
+const (
+	dateColumn = iota
+	detailsColumn
+	debitColumn
+	creditColumn
+	balanceColumn
+)
+
+var (
+	small    = style{usual, 6_80, grey}
+	label    = style{usual, 7_50, grey}
+	normal   = style{usual, 8_00, ink}
+	strong   = style{bold, 8_00, ink}
+	emphasis = style{bold, 8_00, navy}
+)
+
+func (p *paper) period() string {
+	const day = "2 January 2006"
+	return p.statement.Opened().Format(day) + " to " + p.statement.Last().Format(day)
 }
 
 // front is the head of the first page: whose account it is, for when, and what
 // it comes to.
 func (p *paper) front() {
 	s := p.statement
-	p.block(navy, 0, 0, 210, 34)
-	p.say(left, 9, 110, 9, "L", "B", 18, white, "Account statement")
-	p.say(left, 19, 110, 6, "L", "", 10, white, s.Holder.Company)
-	p.say(120, 10, 78, 6, "R", "", 9, white, s.Opened().Format("2 January 2006")+" to "+s.Last().Format("2 January 2006"))
-	p.say(120, 19, 78, 6, "R", "", 8, white, "Made on "+s.MadeAt.Format("2 January 2006 15:04")+" UTC")
-	p.y = 40
-	p.fact("Account", s.Holder.Account+"  (no. "+strconv.FormatInt(s.SettlementID, 10)+")")
-	if s.Holder.Number != "" {
-		p.fact("Bank account", s.Holder.Number+"  "+s.Holder.Bank)
+	p.pages = 1
+	p.box(navy, 0, 0, paperWidth, 84_00)
+	p.left(style{bold, 20_00, white}, margin, 42_00, 300_00, "Account statement")
+	p.left(style{usual, 10_00, sky}, margin, 62_00, 300_00, p.period())
+	p.right(style{bold, 11_00, white}, edge, 40_00, 200_00, s.Holder.Bank)
+	p.right(style{usual, 8_00, sky}, edge, 62_00, 200_00, "Issued "+s.MadeAt.Format("2 January 2006, 15:04")+" UTC")
+	p.y = 106_00
+	p.left(label, margin, p.y, 200_00, "Account holder")
+	p.y += 4_00
+	for _, name := range (style{bold, 14_00, navy}).lines(s.Holder.Company, across, 2) {
+		p.y += 15_00
+		p.text(style{bold, 14_00, navy}, margin, p.y, name)
 	}
-	p.fact("Currency", "Nigerian naira (NGN)")
-	p.fact("Entries", strconv.FormatInt(s.Count, 10))
-	p.y += 3
-	for i, sum := range []struct {
-		name   string
-		amount money.Kobo
-	}{{"Opening balance", s.Opening}, {"Money in", s.Credits}, {"Money out", s.Debits}, {"Closing balance", s.Closing}} {
-		x := left + mm(i)*47
-		p.block(pale, x, p.y, 45, 16)
-		p.say(x, p.y+2, 45, 5, "L", "", 8, grey, sum.name)
-		p.say(x, p.y+8, 45, 6, "L", "B", 11, navy, grouped(sum.amount))
+	p.y += 22_00
+	number := s.Holder.Number
+	if number == "" {
+		number = "-"
 	}
-	p.y += 22
+	p.facts("Account name", s.Holder.Account, "Account number", number, "Currency", "Nigerian naira (NGN)")
+	p.facts("Bank", s.Holder.Bank, "Settlement account", strconv.FormatInt(s.SettlementID, 10), "Entries", countText(s.Count))
+	p.summary()
 }
 
-func (p *paper) fact(name, value string) {
-	p.say(left, p.y, 32, 5, "L", "", 8, grey, name)
-	p.say(left+30, p.y, 150, 5, "L", "", 9, ink, value)
-	p.y += 5
+// facts are a row of three.
+func (p *paper) facts(pairs ...string) {
+	most := 1
+	for i := 0; i < len(pairs); i += 2 {
+		x := margin + points(i/2)*(across/3)
+		p.left(label, x, p.y, across/3, pairs[i])
+		lines := style{usual, 9_50, ink}.lines(pairs[i+1], across/3-12_00, 2)
+		for n, w := range lines {
+			p.text(style{usual, 9_50, ink}, x, p.y+12_00+points(n)*11_00, w)
+		}
+		most = max(most, len(lines))
+	}
+	p.y += 18_00 + points(most)*11_00
+}
+
+// summary is what the statement comes to, in four boxes.
+func (p *paper) summary() {
+	s := p.statement
+	const gap, height points = 8_00, 44_00
+	width := (across - 3*gap) / 4
+	for i, sum := range []struct {
+		name       string
+		amount     money.Kobo
+		fill       colour
+		name2, sum colour
+	}{
+		{"Opening balance", s.Opening, pale, grey, navy},
+		{"Money in", s.Credits, pale, grey, navy},
+		{"Money out", s.Debits, pale, grey, navy},
+		{"Closing balance", s.Closing, navy, sky, white},
+	} {
+		x := margin + points(i)*(width+gap)
+		p.box(sum.fill, x, p.y, width, height)
+		p.left(style{usual, 8_00, sum.name2}, x+10_00, p.y+16_00, width-20_00, sum.name)
+		p.amount(style{bold, 12_00, sum.sum}, x+width-10_00, p.y+34_00, width-20_00, sum.amount)
+	}
+	p.y += height + 18_00
 }
 
 func (p *paper) headings() {
-	p.block(navy, left, p.y, across, 7)
-	for _, c := range columns {
-		p.say(c.x, p.y, c.width, 7, c.align, "B", 7, white, c.name)
+	p.box(navy, margin, p.y, across, 18_00)
+	for i, c := range columns {
+		p.cell(i, style{bold, 7_00, white}, 11_70, c.name)
 	}
-	p.y += 7
+	p.y += 18_00
 	p.shaded = false
 }
 
-// next begins a row of the table, on another page if this one is full.
-func (p *paper) next() {
-	if p.y+rowed > lowest {
-		p.AddPage()
-		p.y = left
-		p.say(left, p.y, 120, 6, "L", "B", 10, navy, p.statement.Holder.Company)
-		p.say(120, p.y, 78, 6, "R", "", 8, grey, p.statement.Holder.Account)
-		p.y += 9
-		p.headings()
+// row begins a row of the table, on another page if this one is full.
+func (p *paper) row(height points) {
+	if p.y+height > lowest {
+		p.turn()
 	}
 	if p.shaded {
-		p.block(pale, left, p.y, across, rowed)
+		p.box(pale, margin, p.y, across, height)
 	}
 	p.shaded = !p.shaded
 }
 
-func (p *paper) entry(e Entry) {
-	p.next()
-	details := e.Narration
-	if details == "" {
-		details = e.Source
-	}
-	small := e.Reference
-	if e.Fee != 0 {
-		small += "  -  includes a fee of " + e.Fee.Decimal()
-	}
-	p.cell(0, 1, 4, "", 8, ink, e.CreatedAt.Format("02 Jan 2006"))
-	p.cell(0, 5, 3, "", 6, grey, e.CreatedAt.Format("15:04:05"))
-	p.cell(1, 1, 4, "", 8, ink, details)
-	p.cell(1, 5, 3, "", 6, grey, small)
-	if e.Credit {
-		p.cell(3, 1, 4, "", 8, green, grouped(e.Moved()))
-	} else {
-		p.cell(2, 1, 4, "", 8, ink, grouped(-e.Moved()))
-	}
-	p.cell(4, 1, 4, "B", 8, ink, grouped(e.Current))
-	p.y += rowed
+// turn ends the page and begins the next with what the last came to.
+func (p *paper) turn() {
+	s := p.statement
+	p.foot()
+	p.pages++
+	p.left(emphasis, margin, 34_00, 330_00, s.Holder.Company)
+	p.left(small, margin, 45_00, 330_00, strings.TrimSpace(s.Holder.Account+"  "+s.Holder.Number))
+	p.right(style{bold, 8_00, navy}, edge, 34_00, 180_00, "Account statement")
+	p.right(small, edge, 45_00, 180_00, p.period())
+	p.y = 54_00
+	p.headings()
+	p.sum("Balance brought forward", p.balance)
 }
 
-// balance is a row with nothing but a balance.
-func (p *paper) balance(name string, k money.Kobo) {
-	p.next()
-	p.cell(1, 2, 5, "B", 8, navy, name)
-	p.cell(4, 2, 5, "B", 8, navy, grouped(k))
-	p.y += rowed
+func (p *paper) entry(e Entry) error {
+	details := e.Narration
+	if strings.TrimSpace(details) == "" {
+		details = e.Source
+	}
+	at := columns[detailsColumn]
+	lines := normal.lines(details, at.to-at.x-2*padding, 3)
+	refs := small.lines(e.Reference, at.to-at.x-2*padding, 2)
+	const first, next, ref, after points = 10_50, 9_60, 8_40, 5_00
+	height := first + points(max(len(lines)-1, 0))*next + 60 + points(max(len(refs), 1))*ref + after
+	p.row(height)
+	p.cell(dateColumn, normal, first, e.CreatedAt.Format("02 Jan 2006"))
+	p.cell(dateColumn, small, first+ref+60, e.CreatedAt.Format("15:04:05"))
+	y := p.y + first - next
+	for _, w := range lines {
+		y += next
+		p.text(normal, at.x+padding, y, w)
+	}
+	y += 60
+	for _, w := range refs {
+		y += ref
+		p.text(small, at.x+padding, y, w)
+	}
+	if e.Credit {
+		p.money(creditColumn, style{usual, 8_00, green}, first, e.Moved())
+	} else {
+		p.money(debitColumn, normal, first, -e.Moved())
+		if e.Fee != 0 {
+			p.cell(debitColumn, small, first+ref+60, "with a fee of "+grouped(e.Fee))
+		}
+	}
+	p.money(balanceColumn, strong, first, e.Current)
+	p.y, p.balance = p.y+height, e.Current
+	return p.file.err
+}
+
+// sum is a row with nothing but a balance.
+func (p *paper) sum(name string, k money.Kobo) {
+	p.row(18_00)
+	p.cell(detailsColumn, emphasis, 11_70, name)
+	p.money(balanceColumn, emphasis, 11_70, k)
+	p.y += 18_00
+}
+
+func (p *paper) remark(text string) {
+	p.row(24_00)
+	p.cell(detailsColumn, label, 15_00, text)
+	p.y += 24_00
 }
 
 // totals ends the table: what the columns come to.
 func (p *paper) totals() {
-	p.next()
-	p.block(navy, left, p.y, across, 0)
-	p.cell(1, 2, 5, "B", 8, navy, "Closing balance")
-	p.cell(2, 2, 5, "B", 8, navy, grouped(p.statement.Debits))
-	p.cell(3, 2, 5, "B", 8, navy, grouped(p.statement.Credits))
-	p.cell(4, 2, 5, "B", 8, navy, grouped(p.statement.Closing))
-	p.y += rowed
+	s := p.statement
+	if p.y+60_00 > lowest {
+		p.turn()
+	}
+	p.box(navy, margin, p.y, across, 80)
+	p.cell(detailsColumn, emphasis, 13_00, "Totals")
+	p.money(debitColumn, emphasis, 13_00, s.Debits)
+	p.money(creditColumn, emphasis, 13_00, s.Credits)
+	p.y += 20_00
+	p.box(navy, margin, p.y, across, 20_00)
+	p.cell(detailsColumn, style{bold, 8_00, white}, 12_70, "Closing balance")
+	p.money(balanceColumn, style{bold, 8_00, white}, 12_70, s.Closing)
+	p.y += 20_00
+	end := write("End of statement")
+	p.text(small, (paperWidth-small.width(end))/2, p.y+16_00, end)
 }
 
+// foot ends the page. The total of the pages is known at the end, so each page
+// draws a form that is written then; the place for it is as wide as the digits
+// that there will be, as near as one can tell.
 func (p *paper) foot() {
-	p.SetDrawColor(line[0], line[1], line[2])
-	p.Line(left, 283, left+across, 283)
-	p.say(left, 284, 130, 5, "L", "", 7, grey, "All times are UTC. Opening balance plus money in, less money out, is the closing balance.")
-	p.say(170, 284, 28, 5, "L", "", 7, grey, "Page "+strconv.Itoa(p.PageNo())+" of {n}")
+	p.box(line, margin, 806_00, across, 60)
+	p.left(small, margin, 817_00, 400_00, "Amounts in naira (NGN), times in UTC. Opening balance plus money in, less money out, is the closing balance.")
+	width := small.width(write(strconv.FormatInt(max(p.statement.Count/25, int64(p.pages)), 10)))
+	p.right(small, edge-width-2_00, 817_00, 100_00, "Page "+strconv.Itoa(p.pages)+" of")
+	p.draws("Total", edge-width, 817_00)
+	p.file.page(p.canvas)
+	p.canvas = p.canvas[:0]
 }
 
 // cell writes into a column of the row at hand.
-func (p *paper) cell(column int, below, height mm, style string, size mm, c colour, text string) {
-	at := columns[column]
-	p.say(at.x, p.y+below, at.width, height, at.align, style, size, c, text)
-}
-
-// say writes a text into a box. What does not fit is cut, with dots.
-func (p *paper) say(x, y, w, h mm, align, style string, size mm, c colour, text string) {
-	p.SetFont("Helvetica", style, size)
-	p.SetTextColor(c[0], c[1], c[2])
-	p.SetXY(x, y)
-	text = p.western(bare(text))
-	if p.GetStringWidth(text) > w-3 {
-		for text != "" && p.GetStringWidth(text+"...") > w-3 {
-			text = text[:len(text)-1] // one byte a letter, in this encoding
-		}
-		text += "..."
-	}
-	p.CellFormat(w, h, text, "", 0, align+"M", false, 0, "")
-}
-
-// block fills a rectangle; one without height is a line.
-func (p *paper) block(c colour, x, y, w, h mm) {
-	if h == 0 {
-		p.SetDrawColor(c[0], c[1], c[2])
-		p.Line(x, y, x+w, y)
+func (p *paper) cell(column int, s style, below points, text string) {
+	c := columns[column]
+	if c.right {
+		p.right(s, c.to-padding, p.y+below, c.to-c.x-2*padding, text)
 		return
 	}
-	p.SetFillColor(c[0], c[1], c[2])
-	p.Rect(x, y, w, h, "F")
+	p.left(s, c.x+padding, p.y+below, c.to-c.x-2*padding, text)
 }
 
-// bare is a text without the marks on letters that the fonts every reader of PDF
-// has do not hold: Ọláyínká is printed Oláyínká.
-func bare(text string) string {
-	var out strings.Builder
-	for _, r := range norm.NFC.String(text) {
-		switch {
-		case r <= unicode.MaxLatin1:
-			out.WriteRune(r)
-		case r == '₦':
-			out.WriteString("NGN ")
-		default:
-			for _, part := range norm.NFD.String(string(r)) {
-				if !unicode.Is(unicode.Mn, part) {
-					out.WriteRune(part)
-				}
-			}
-		}
-	}
-	return out.String()
+func (p *paper) money(column int, s style, below points, k money.Kobo) {
+	c := columns[column]
+	p.amount(s, c.to-padding, p.y+below, c.to-c.x-2*padding, k)
 }
+
+func countText(n int64) string { return strings.TrimSuffix(grouped(money.Kobo(n)*money.Naira), ".00") }
 
 // grouped is an amount with its thousands apart: 1,234,567.00.
 func grouped(k money.Kobo) string {
