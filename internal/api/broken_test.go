@@ -21,6 +21,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -47,6 +48,10 @@ func (b broken) Authenticate(_ context.Context, token string) (company.Identity,
 func (b broken) Accounts(context.Context, string) ([]settlement.Account, error) { return nil, b.say() }
 
 func (b broken) CreateOwn(context.Context, string, string, *idempotency.Key) (settlement.Account, error) {
+	return settlement.Account{}, b.say()
+}
+
+func (b broken) Alert(context.Context, string, int64, money.Kobo, *idempotency.Key) (settlement.Account, error) {
 	return settlement.Account{}, b.say()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -35,6 +36,8 @@ type Companies interface {
 type Settlements interface {
 	Accounts(ctx context.Context, company string) ([]settlement.Account, error)
 	CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (settlement.Account, error)
+	// Alert has the company told when the balance falls below; 0 for never.
+	Alert(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (settlement.Account, error)
 }
 
 // Collections wait for single payments.

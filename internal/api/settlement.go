@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
+	"strconv"
 
-	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -15,40 +15,46 @@ func (h *handlers) ListSettlementAccounts(ctx context.Context, _ ListSettlementA
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]SettlementAccount, 0, len(accounts))
-	for _, a := range accounts {
-		rows = append(rows, settlementAccount(a))
-	}
-	return ListSettlementAccounts200JSONResponse{Status: "success", Data: rows}, nil
+	return ListSettlementAccounts200JSONResponse{Status: "success", Data: append([]SettlementAccount{}, accounts...)}, nil
 }
 
 // CreateSettlementAccount opens another settlement account.
 func (h *handlers) CreateSettlementAccount(ctx context.Context, r CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer CreateSettlementAccount200JSONResponse
-		if err == nil {
-			answer = newAccount(result.(settlement.Account))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitCreateSettlementAccountResponse(w) }, err)
+	shape := func(a settlement.Account) CreateSettlementAccount200JSONResponse {
+		return CreateSettlementAccount200JSONResponse{Status: "success", Data: a}
+	}
+	key := answering(ctx, func(a settlement.Account) func(http.ResponseWriter) error {
+		return shape(a).VisitCreateSettlementAccountResponse
 	})
-	a, err := h.Settlements.CreateOwn(ctx, c.company, r.Body.Name, key)
+	a, err := h.Settlements.CreateOwn(ctx, callOf(ctx).company, r.Body.Name, key)
 	if err != nil {
 		return nil, err
 	}
-	return newAccount(a), nil
+	return shape(a), nil
 }
 
-func newAccount(a settlement.Account) CreateSettlementAccount200JSONResponse {
-	return CreateSettlementAccount200JSONResponse{Status: "success", Data: settlementAccount(a)}
-}
-
-func settlementAccount(a settlement.Account) SettlementAccount {
-	return SettlementAccount{
-		ID: a.ID, Name: a.Name, AccountNumber: present(a.AccountNumber), AccountName: present(a.AccountName),
-		BankName: present(a.BankName), Balance: a.Balance, Currency: naira, IsDefault: a.IsDefault,
-		Status: string(a.Status), CreatedAt: clock.Text(a.CreatedAt),
+// SetSettlementAlert says below which balance the company is told. What is no
+// number is no account either.
+func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertRequestObject) (SetSettlementAlertResponseObject, error) {
+	shape := func(a settlement.Account) SetSettlementAlert200JSONResponse {
+		return SetSettlementAlert200JSONResponse{Status: "success", Data: a}
 	}
+	key := answering(ctx, func(a settlement.Account) func(http.ResponseWriter) error {
+		return shape(a).VisitSetSettlementAlertResponse
+	})
+	settlementID, err := strconv.ParseInt(r.SettlementID, 10, 64)
+	if err != nil {
+		settlementID = 0
+	}
+	var below money.Kobo
+	if r.Body.LowBalance != nil {
+		below = *r.Body.LowBalance
+	}
+	a, err := h.Settlements.Alert(ctx, callOf(ctx).company, settlementID, below, key)
+	if err != nil {
+		return nil, err
+	}
+	return shape(a), nil
 }
 
 // naira is the currency of every amount.

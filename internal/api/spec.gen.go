@@ -17,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/oapi-codegen/runtime"
 )
 
@@ -1143,44 +1144,18 @@ type Service struct {
 }
 
 // SettlementAccount defines model for SettlementAccount.
-type SettlementAccount struct {
-	// ID Use it as `settlementId`.
-	//
-	// Examples: 1
-	ID int64 `json:"id"`
-
-	// Name Examples: Main
-	Name string `json:"name"`
-
-	// AccountNumber Where to pay money in.
-	//
-	// Examples: 0123456789
-	AccountNumber *string `json:"accountNumber"`
-
-	// AccountName Examples: Example Limited
-	AccountName *string `json:"accountName"`
-
-	// BankName Examples: Safe Haven MFB
-	BankName *string `json:"bankName"`
-
-	// Balance Naira.
-	//
-	// Examples: 1000000
-	Balance   money.Kobo `json:"balance"`
-	Currency  Currency   `json:"currency"`
-	IsDefault bool       `json:"isDefault"`
-	Status    string     `json:"status"`
-
-	// CreatedAt UTC, ISO 8601 with milliseconds.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-}
+type SettlementAccount = settlement.Account
 
 // SettlementAccountRequest defines model for SettlementAccountRequest.
 type SettlementAccountRequest struct {
 	// Name Your own name for the account.
 	Name string `json:"name"`
+}
+
+// SettlementAlertRequest defines model for SettlementAlertRequest.
+type SettlementAlertRequest struct {
+	// LowBalance Naira; above 0 and with at most two decimals. `null` to be told no more.
+	LowBalance *money.Kobo `json:"lowBalance"`
 }
 
 // Statement defines model for Statement.
@@ -1772,6 +1747,14 @@ type CreateSettlementAccountParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// SetSettlementAlertParams defines parameters for SetSettlementAlert.
+type SetSettlementAlertParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
+	// key in the body, which keeps its own meaning.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListBanksParams defines parameters for ListBanks.
 type ListBanksParams struct {
 	// Search Only banks with this in their name.
@@ -2022,6 +2005,9 @@ type ResendCustomerOtpJSONRequestBody = CustomerOtpRetry
 // CreateSettlementAccountJSONRequestBody defines body for CreateSettlementAccount for application/json ContentType.
 type CreateSettlementAccountJSONRequestBody = SettlementAccountRequest
 
+// SetSettlementAlertJSONRequestBody defines body for SetSettlementAlert for application/json ContentType.
+type SetSettlementAlertJSONRequestBody = SettlementAlertRequest
+
 // SendPayoutJSONRequestBody defines body for SendPayout for application/json ContentType.
 type SendPayoutJSONRequestBody = PayoutOrder
 
@@ -2150,6 +2136,9 @@ type ServerInterface interface {
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(w http.ResponseWriter, r *http.Request, params CreateSettlementAccountParams)
+	// SetSettlementAlert Be told of a low balance
+	// (POST /api/v1/settlement/accounts/{settlementId}/alert)
+	SetSettlementAlert(w http.ResponseWriter, r *http.Request, settlementID string, params SetSettlementAlertParams)
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams)
@@ -3476,6 +3465,56 @@ func (siw *ServerInterfaceWrapper) CreateSettlementAccount(w http.ResponseWriter
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateSettlementAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SetSettlementAlert operation middleware
+func (siw *ServerInterfaceWrapper) SetSettlementAlert(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "settlementId" -------------
+	var settlementID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "settlementId", r.PathValue("settlementId"), &settlementID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "settlementId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SetSettlementAlertParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SetSettlementAlert(w, r, settlementID, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5045,6 +5084,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes/{reference}", wrapper.FindOutcome)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.ListSettlementAccounts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/banks", wrapper.ListBanks)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/payout-status/{reference}", wrapper.FindPayout)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/send-payout", wrapper.SendPayout)
@@ -5858,6 +5898,33 @@ type CreateSettlementAccount200JSONResponse struct {
 }
 
 func (response CreateSettlementAccount200JSONResponse) VisitCreateSettlementAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetSettlementAlertRequestObject struct {
+	SettlementID string `json:"settlementId"`
+	Params       SetSettlementAlertParams
+	Body         *SetSettlementAlertJSONRequestBody
+}
+
+type SetSettlementAlertResponseObject interface {
+	VisitSetSettlementAlertResponse(w http.ResponseWriter) error
+}
+
+type SetSettlementAlert200JSONResponse struct {
+	Status SuccessStatus     `json:"status"`
+	Data   SettlementAccount `json:"data"`
+}
+
+func (response SetSettlementAlert200JSONResponse) VisitSetSettlementAlertResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -6830,6 +6897,9 @@ type StrictServerInterface interface {
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(ctx context.Context, request CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error)
+	// SetSettlementAlert Be told of a low balance
+	// (POST /api/v1/settlement/accounts/{settlementId}/alert)
+	SetSettlementAlert(ctx context.Context, request SetSettlementAlertRequestObject) (SetSettlementAlertResponseObject, error)
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(ctx context.Context, request ListBanksRequestObject) (ListBanksResponseObject, error)
@@ -7846,6 +7916,40 @@ func (sh *strictHandler) CreateSettlementAccount(w http.ResponseWriter, r *http.
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateSettlementAccountResponseObject); ok {
 		if err := validResponse.VisitCreateSettlementAccountResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetSettlementAlert operation middleware
+func (sh *strictHandler) SetSettlementAlert(w http.ResponseWriter, r *http.Request, settlementID string, params SetSettlementAlertParams) {
+	var request SetSettlementAlertRequestObject
+
+	request.SettlementID = settlementID
+	request.Params = params
+
+	var body SetSettlementAlertJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SetSettlementAlert(ctx, request.(SetSettlementAlertRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetSettlementAlert")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SetSettlementAlertResponseObject); ok {
+		if err := validResponse.VisitSetSettlementAlertResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

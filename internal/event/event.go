@@ -57,6 +57,8 @@ const (
 	// SettlementCredit is ours beyond that list: money came straight into a
 	// settlement account's own bank account.
 	SettlementCredit = "settlement.credit"
+	// SettlementLowBalance: an account holds less than the company wants it to.
+	SettlementLowBalance = "settlement.low_balance"
 )
 
 // Event is one line of a company's feed.

@@ -12,6 +12,7 @@ package settlement
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -47,11 +48,45 @@ type Account struct {
 	Status        Status
 	IsDefault     bool // the first active one of the company
 	Balance       money.Kobo
-	AccountNumber string // "" until a bank account feeds it
+	LowBalance    money.Kobo // the company is told when the balance falls below; 0 for never
+	AccountNumber string     // "" until a bank account feeds it
 	AccountName   string
 	BankName      string
 	BankCode      string
 	CreatedAt     time.Time
+}
+
+// MarshalJSON is the account as GET /settlement/accounts shows it, which is what
+// its event carries: the API's answers are made of this very type.
+func (a Account) MarshalJSON() ([]byte, error) {
+	var low *money.Kobo
+	if a.LowBalance > 0 {
+		low = &a.LowBalance
+	}
+	return json.Marshal(struct {
+		ID            int64             `json:"id"`
+		Name          string            `json:"name"`
+		AccountNumber *string           `json:"accountNumber"`
+		AccountName   *string           `json:"accountName"`
+		BankName      *string           `json:"bankName"`
+		Balance       money.Kobo        `json:"balance"`
+		Currency      map[string]string `json:"currency"`
+		IsDefault     bool              `json:"isDefault"`
+		Status        Status            `json:"status"`
+		CreatedAt     string            `json:"createdAt"`
+		LowBalance    *money.Kobo       `json:"lowBalance"`
+	}{
+		a.ID, a.Name, present(a.AccountNumber), present(a.AccountName), present(a.BankName), a.Balance,
+		map[string]string{"name": "NGN"},
+		a.IsDefault, a.Status, clock.Text(a.CreatedAt), low,
+	})
+}
+
+func present(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // ProviderAccount is the ledger account that stands for the fintech's money at
@@ -85,6 +120,7 @@ type Service struct {
 func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Service) *Service {
 	s := &Service{db: d, book: book, clock: clk, operations: operations}
 	operations.Settle(operation.UnknownAccount, s.assigned)
+	book.Watch(s.fell)
 	return s
 }
 
@@ -154,17 +190,30 @@ func (s *Service) Accounts(ctx context.Context, company string) ([]Account, erro
 	if err != nil {
 		return nil, err
 	}
+	alerts, err := s.book.Alerts(ctx, company)
+	if err != nil {
+		return nil, err
+	}
+	complete(accounts, feeds)
+	for i := range accounts {
+		a := &accounts[i]
+		a.Balance, a.LowBalance = balances[LedgerAccount(a.ID)], alerts[LedgerAccount(a.ID)]
+	}
+	return accounts, nil
+}
+
+// complete adds to all of a company's accounts, by number, which is the default
+// and what feeds them.
+func complete(accounts []Account, feeds map[int64]BankAccount) {
 	first := true
 	for i := range accounts {
 		a := &accounts[i]
-		a.Balance = balances[LedgerAccount(a.ID)]
 		a.IsDefault = first && a.Status == Active
 		first = first && !a.IsDefault
 		if f, fed := feeds[a.ID]; fed {
 			a.AccountNumber, a.AccountName, a.BankName, a.BankCode = f.Number, f.Name, f.BankName, f.BankCode
 		}
 	}
-	return accounts, nil
 }
 
 // Find is one settlement account of the company. Another company's number is

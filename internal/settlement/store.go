@@ -1,7 +1,9 @@
 package settlement
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,19 +91,34 @@ func (s *Service) accounts(ctx context.Context, company string) ([]Account, erro
 
 // feeds is the first bank account of each settlement account.
 func (s *Service) feeds(ctx context.Context, company string) (map[int64]BankAccount, error) {
-	first := map[int64]BankAccount{}
-	_, err := db.All(ctx, s.db, func(r db.Scanner) (struct{}, error) {
-		var settlementID int64
-		var b BankAccount
-		err := r.Scan(&settlementID, &b.Number, &b.Name, &b.BankName, &b.BankCode)
-		if _, seen := first[settlementID]; !seen {
-			first[settlementID] = b
-		}
-		return struct{}{}, err
+	all, err := db.All(ctx, s.db, func(r db.Scanner) (feed, error) {
+		var f feed
+		err := r.Scan(&f.settlementID, &f.since, &f.Number, &f.Name, &f.BankName, &f.BankCode)
+		return f, err
 	}, `
-		SELECT settlement_id, account_number, account_name, bank_name, bank_code FROM settlement_bank_account
-		WHERE company_id = $1 ORDER BY created_at, account_number`, company)
-	return first, err
+		SELECT settlement_id, created_at, account_number, account_name, bank_name, bank_code FROM settlement_bank_account
+		WHERE company_id = $1`, company)
+	return firsts(all), err
+}
+
+// feed is a bank account, and which settlement account it feeds since when.
+type feed struct {
+	settlementID, since int64
+	BankAccount
+}
+
+// firsts are the first bank account of each settlement account.
+func firsts(all []feed) map[int64]BankAccount {
+	slices.SortFunc(all, func(a, b feed) int {
+		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.Number, b.Number))
+	})
+	first := map[int64]BankAccount{}
+	for _, f := range all {
+		if _, seen := first[f.settlementID]; !seen {
+			first[f.settlementID] = f.BankAccount
+		}
+	}
+	return first
 }
 
 // enter writes a bank account into the directory, and tells whose it is: of two
