@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -56,6 +57,48 @@ func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
 		o.eventually(func(left []line) bool {
 			return len(left) == 2 && left[0].subject == "x" && left[0].runAt == clock.Micros(later) && left[0].fence == 2 && left[0].lease == 0
 		})
+	})
+}
+
+// Work that takes long keeps its job by renewing it, and is told when it came
+// too late.
+func TestALeaseIsRenewed(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		step, held := make(chan struct{}), make(chan error)
+		var first hand
+		ready := make(chan struct{})
+		first = o.hire("long", func(ctx context.Context, j job.Job) (time.Time, error) {
+			<-ready
+			for range step {
+				held <- first.Renew(context.WithoutCancel(ctx), j)
+			}
+			return time.Time{}, nil
+		})
+		close(ready)
+		o.want("long", "x", o.clock.Now())
+		for range 3 {
+			o.clock.Advance(time.Minute)
+			step <- struct{}{}
+			if err := await(t, held); err != nil {
+				t.Fatal(err)
+			}
+			if l := o.list(); len(l) != 1 || l[0].lease != clock.Micros(o.clock.Now().Add(2*time.Minute)) || l[0].fence != 1 {
+				t.Fatalf("after a renewal: %+v", l)
+			}
+		}
+		first.dismiss()
+		o.clock.Advance(2 * time.Minute)
+		taken := make(chan job.Job, 1)
+		o.hire("long", func(_ context.Context, j job.Job) (time.Time, error) {
+			taken <- j
+			return o.clock.Now().Add(time.Hour), nil
+		})
+		await(t, taken)
+		step <- struct{}{}
+		if err := await(t, held); !errors.Is(err, job.ErrLost) {
+			t.Errorf("renewed after it was taken over: %v", err)
+		}
+		close(step)
 	})
 }
 

@@ -64,6 +64,13 @@ func Add(ctx context.Context, d *db.DB, jobs ...db.Record) error {
 	})
 }
 
+// renew puts the end of a lease off, if nobody else has taken the job up.
+func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, error) {
+	n, err := q.Exec(ctx, `UPDATE job SET lease_until = $4 WHERE company_id = $1 AND id = $2 AND fence = $3`,
+		j.Company, j.ID, j.fence, clock.Micros(until))
+	return n > 0, err
+}
+
 // finish removes a job, if the lease it was done under is still ours.
 func finish(ctx context.Context, q db.Querier, j Job) error {
 	_, err := q.Exec(ctx, `DELETE FROM job WHERE company_id = $1 AND id = $2 AND fence = $3`, j.Company, j.ID, j.fence)

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -18,7 +19,7 @@ const (
 	// look is how often a worker looks for due work when nobody wakes it.
 	look = 250 * time.Millisecond
 	// lease is how long a job may take before another worker may take it up.
-	// A kind's work must give up well before that.
+	// A kind's work must give up well before that, or Renew it.
 	lease = 2 * time.Minute
 	// hands is how many jobs a worker does at once.
 	hands = 16
@@ -83,6 +84,19 @@ func (w *Worker) Settled(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// ErrLost: somebody else may be at work on the job by now.
+var ErrLost = errors.New("job: the lease was lost")
+
+// Renew is for work that takes longer than a lease: each step of it holds on to
+// the job, and stops when it is told ErrLost.
+func (w *Worker) Renew(ctx context.Context, j Job) error {
+	held, err := renew(ctx, w.db, j, w.clock.Now().Add(lease))
+	if err == nil && !held {
+		err = ErrLost
+	}
+	return err
 }
 
 // Run works until ctx ends, then waits for the jobs in hand.
