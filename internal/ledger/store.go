@@ -64,6 +64,13 @@ func (b *Book) Balance(ctx context.Context, company, account string) (money.Kobo
 	return k, err
 }
 
+// Passed tells whether a transfer of a reference debited or credited an account.
+func (b *Book) Passed(ctx context.Context, company, reference, account string) (bool, error) {
+	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
+		WHERE company_id = $1 AND reference = $2 AND (debit_account = $3 OR credit_account = $3)`, company, reference, account)
+	return n > 0, err
+}
+
 // Balances are all of a company's accounts, by id.
 func (b *Book) Balances(ctx context.Context, company string) (map[string]money.Kobo, error) {
 	type line struct {

@@ -16,4 +16,7 @@ const (
 	AmountDiffers Reason = "AMOUNT_DIFFERS"
 	// NotOnStatement: our book has it, and the bank shows nothing.
 	NotOnStatement Reason = "NOT_ON_STATEMENT"
+	// UnbookedCharge: the bank charged us for its own services, and our book does
+	// not have it. The subject is a bank's day, so that its lines are one case.
+	UnbookedCharge Reason = "UNBOOKED_CHARGE"
 )

@@ -63,6 +63,10 @@ type Operation struct {
 	Token             string // what the provider gave for the customer: a prepaid meter's
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
+
+	// Charge is what the provider took from us on top, by the answer that is being
+	// written down. It is kept in the ledger and not here.
+	Charge money.Kobo
 }
 
 // InFlight tells whether the first call to the provider may still be running.
@@ -79,6 +83,7 @@ type Route struct {
 	Clearing   string // holds the money while the outcome is open
 	Provider   string // is paid when the outcome is confirmed
 	Fee        string // gets the fee then; may be empty for a kind without fees
+	Charge     string // bears what the provider charges us; empty if that is not booked
 }
 
 // ResolveJob is the kind of job that follows an operation to its outcome.
@@ -126,7 +131,7 @@ func (o Operation) noted(a provider.Answer, now time.Time) Operation {
 	if a.Token != "" {
 		o.Token = a.Token
 	}
-	o.UpdatedAt = now
+	o.UpdatedAt, o.Charge = now, a.Charge
 	return o
 }
 

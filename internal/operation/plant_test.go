@@ -46,7 +46,7 @@ func each(t *testing.T, f func(t *testing.T, p *plant)) {
 		p.Service = operation.NewService(d, p.book, clk, slog.New(slog.DiscardHandler), window)
 		p.Handle("test", operation.Kind{
 			Route: func(operation.Operation) operation.Route {
-				return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test", Fee: "fees"}
+				return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test", Fee: "fees", Charge: "charge/test"}
 			},
 			Requery: func(_ context.Context, o operation.Operation) provider.Answer {
 				p.asked++
@@ -118,7 +118,7 @@ func (p *plant) stands(o operation.Operation, want operation.State) operation.Op
 	p.must(err)
 	got, err := p.book.Balances(p.t.Context(), p.company)
 	p.must(err)
-	balances := fmt.Sprint(got["settlement/1"].Number(), " ", got["clearing/test"].Number(), " ", got["provider/test"].Number(), " ", got["fees"].Number())
+	balances := fmt.Sprint(got["settlement/1"].Number(), " ", got["clearing/test"].Number(), " ", (got["provider/test"] + got["charge/test"]).Number(), " ", got["fees"].Number())
 	places := map[operation.State]string{
 		operation.Pending: "69.5 30.5 0 0", operation.Success: "69.5 0 30 0.5",
 		operation.Failed: "100 0 0 0", operation.Reversed: "100 0 0 0",

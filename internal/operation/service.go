@@ -185,6 +185,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	}
 	paper.add(&u)
 	u.Transfers = s.settle(after)
+	s.bear(&u, after)
 	return u, nil
 }
 
@@ -218,13 +219,18 @@ func (s *Service) belated(ctx context.Context, o Operation, p Paper) error {
 }
 
 // overtaken: the operation has been given its outcome by somebody else. If that
-// contradicts ours no money moves by itself: a human decides.
+// contradicts ours no money moves by itself: a human decides. If it is the same,
+// ours may be the first to name a charge.
 func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, error) {
 	now, err := s.Find(ctx, o.Company, o.ID)
 	if err != nil {
 		return o, err
 	}
-	if ours.State != Pending && ours.State != now.State {
+	switch {
+	case ours.State == Success && now.State == Success:
+		now.Charge = ours.Charge
+		err = s.bearLater(ctx, now)
+	case ours.State != Pending && ours.State != now.State:
 		detail := fmt.Sprintf("the operation is %s; a later answer (%s) says %s", now.State, ours.Code, ours.Outcome)
 		err = s.OpenCase(ctx, now.Company, now.ID, Contradiction, detail)
 	}

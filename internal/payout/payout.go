@@ -142,6 +142,7 @@ func route(o operation.Operation) operation.Route {
 		Clearing:   settlement.ClearingAccount(Kind),
 		Provider:   settlement.ProviderAccount(o.Provider),
 		Fee:        settlement.FeeAccount,
+		Charge:     settlement.ChargeAccount(o.Provider),
 	}
 }
 

@@ -207,7 +207,6 @@ type TransferAnswer struct {
 	// Reversed is true when the money went out and came back. The outcome is
 	// Rejected; whoever was told of a success must be told of this.
 	Reversed bool
-	Fee      money.Kobo // what the bank took from us on top, as far as it says
 }
 
 // Bookkeeper is the bank's side of the books.

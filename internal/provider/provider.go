@@ -52,6 +52,8 @@ type Answer struct {
 	Message string
 	// Token is what a prepaid meter wants to be told, for utility purchases.
 	Token string
+	// Charge is what was taken from us on top of the amount, as far as it says.
+	Charge money.Kobo
 }
 
 // Codes of answers that no provider gave.

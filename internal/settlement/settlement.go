@@ -107,6 +107,11 @@ func ClearingAccount(kind string) string { return "clearing/" + kind }
 // services.
 const FeeAccount = "fee"
 
+// ChargeAccount is the ledger account of what a provider charged the fintech for
+// this company's operations, by the provider's name. It is the fintech's expense
+// and goes below zero.
+func ChargeAccount(name string) string { return "charge/" + name }
+
 // Service is all that can be done with settlement accounts.
 type Service struct {
 	db         *db.DB

@@ -146,12 +146,13 @@ func paging(page int) string {
 }
 
 // more tells whether a page may be followed by another: by the number of pages
-// where it is told, otherwise when this one is full.
+// where it is told, otherwise unless this one is empty. A page that is not full
+// proves nothing: they may give fewer rows than were asked for.
 func more(page, pages, rows int) bool {
 	if pages > 0 {
 		return page+1 < pages
 	}
-	return rows >= pageSize
+	return rows > 0
 }
 
 type virtualAccount struct {

@@ -24,6 +24,9 @@ func (p *Plug) Statement(ctx context.Context, from, to time.Time, page int) ([]p
 	var out []provider.StatementLine
 	for _, r := range rows {
 		line, ok := r.read()
+		if line.Amount == 0 && ok {
+			continue // it moves nothing
+		}
 		if !ok {
 			return nil, false, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
 		}
@@ -48,9 +51,9 @@ type statementLine struct {
 
 func (r statementLine) read() (provider.StatementLine, bool) {
 	amount, ok := naira(r.Amount)
-	balance, known := naira(r.RunningBalance)
+	balance, _ := naira(r.RunningBalance) // nothing hangs on it, and it may be below zero
 	direction, at := lower(r.Type), instant(r.TransactionDate)
-	ok = ok && amount > 0 && known && !at.IsZero() && (direction == "credit" || direction == "debit")
+	ok = ok && !at.IsZero() && (direction == "credit" || direction == "debit")
 	return provider.StatementLine{
 		ID: string(r.ID), Reference: string(r.PaymentReference), Credit: direction == "credit", Reversal: bool(r.IsReversal),
 		Amount: amount, Balance: balance, Narration: string(r.Narration), At: at,

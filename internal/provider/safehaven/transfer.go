@@ -106,9 +106,9 @@ func (t transfer) word() string {
 	}
 }
 
-// fee is what was taken on top. An amount we cannot read is none: the statement
-// is where fees are proven.
-func (t transfer) fee() (sum money.Kobo) {
+// charge is what was taken on top. An amount we cannot read is none: the
+// statement is where charges are proven.
+func (t transfer) charge() (sum money.Kobo) {
 	for _, part := range []text{t.Fees, t.VAT, t.StampDuty} {
 		if k, ok := naira(part); ok && k > 0 {
 			sum += k
@@ -179,7 +179,8 @@ func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 
 // answered is an answer with what the transfer's data adds to it.
 func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
-	out := provider.TransferAnswer{Answer: a, SessionID: string(t.SessionID), Fee: t.fee()}
+	a.Charge = t.charge()
+	out := provider.TransferAnswer{Answer: a, SessionID: string(t.SessionID)}
 	if a.Outcome == provider.Rejected && t.word() == reversed {
 		out.Reversed, out.Code = true, reversed
 	}

@@ -135,6 +135,9 @@ func (s *Sandbox) send(ctx context.Context, v transfer) error {
 		if err := enter(ctx, q, v.line("debit", -v.amount), v.createdAt); err != nil {
 			return err
 		}
+		if err := v.charge(ctx, q, "debit", -1, v.createdAt); err != nil {
+			return err
+		}
 		return s.arrived(ctx, q, v)
 	})
 	return errors.Join(err, refused)
@@ -146,6 +149,19 @@ func (v *transfer) line(kind string, amount money.Kobo) line {
 		narration = "Transfer to " + v.creditNumber
 	}
 	return line{reference: v.reference, kind: kind, payment: v.reference, narration: narration, amount: amount}
+}
+
+// charge takes the price of a transfer, in a line of its own under the same
+// payment reference, or gives it back. A transfer that came back after it had
+// arrived was carried out: its price is kept.
+func (v *transfer) charge(ctx context.Context, q db.Querier, kind string, sign money.Kobo, now int64) error {
+	price := v.fees() + v.vat()
+	if price == 0 {
+		return nil
+	}
+	l := v.line(kind, sign*price)
+	l.reference, l.narration = "charge "+v.reference, "Transfer charge and VAT"
+	return enter(ctx, q, l, now)
 }
 
 // arrived tells of a transfer that has come to its end, and credits the account
@@ -196,6 +212,9 @@ func (s *Sandbox) requeryTransfer(ctx context.Context, session, reference string
 		}
 		if v.status == failed {
 			if err := enter(ctx, q, v.line("reversal", v.amount), v.updatedAt); err != nil {
+				return err
+			}
+			if err := v.charge(ctx, q, "reversal", 1, v.updatedAt); err != nil {
 				return err
 			}
 		}

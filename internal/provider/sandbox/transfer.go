@@ -304,6 +304,26 @@ func (v *transfer) word() string {
 	}
 }
 
+// The bank's price for a transfer to another bank, and the tax on it. Small ones
+// are free, so that not every transfer has a charge.
+const (
+	freeUpTo  = 5_000 * money.Naira
+	cheapUpTo = 50_000 * money.Naira
+)
+
+func (v *transfer) fees() money.Kobo {
+	switch {
+	case v.direction != outwards || v.bank == bankCode || v.amount <= freeUpTo:
+		return 0
+	case v.amount <= cheapUpTo:
+		return 10 * money.Naira
+	}
+	return 25 * money.Naira
+}
+
+// vat is 7.5 % of the price.
+func (v *transfer) vat() money.Kobo { return v.fees() * 75 / 1000 }
+
 // record is the transfer as it is answered, listed and told.
 func (v *transfer) record() map[string]any {
 	out := map[string]any{
@@ -313,7 +333,7 @@ func (v *transfer) record() map[string]any {
 		"destinationInstitutionCode": v.bank, "creditAccountName": v.creditName, "creditAccountNumber": v.creditNumber,
 		"creditBankVerificationNumber": nil, "creditKYCLevel": "3", "debitAccountName": v.debitName, "debitAccountNumber": v.debitNumber,
 		"debitBankVerificationNumber": nil, "debitKYCLevel": "3", "transactionLocation": "0,0", "narration": v.narration,
-		"amount": v.amount, "fees": 0, "vat": 0, "stampDuty": 0, "responseCode": v.code(), "responseMessage": v.reason(),
+		"amount": v.amount, "fees": v.fees(), "vat": v.vat(), "stampDuty": 0, "responseCode": v.code(), "responseMessage": v.reason(),
 		"status": v.word(), "isDeleted": false, "createdAt": clock.Text(clock.Time(v.createdAt)),
 		"updatedAt": clock.Text(clock.Time(v.updatedAt)), "__v": 0,
 	}
