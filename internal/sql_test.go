@@ -42,8 +42,7 @@ var overCompanies = map[string]string{
 	"webhook.all":       "operators work across companies",
 	"webhook.allCount":  "operators work across companies",
 
-	"report.payments":     "all companies share one account at the bank: its statement is held against all of them",
-	"report.receipts":     "all companies share one account at the bank: its statement is held against all of them",
+	"report.keepers":      "all companies share one account at the bank: its statement is held against all of them",
 	"report.pendingSince": "operators work across companies",
 
 	"report.companies": "the integrity of the whole book is a round of all companies",

@@ -24,8 +24,8 @@ const (
 	// Reach is how far the daily comparison looks back: a day that could not be
 	// compared is compared by the next.
 	Reach = 72 * time.Hour
-	// A comparison must end before its job's lease does.
-	reconcileLimit = 100 * time.Second
+	// A statement of three days can have thousands of pages.
+	reconcileLimit = time.Hour
 )
 
 // bookkeepers are the banks as those who keep statements.
@@ -44,7 +44,7 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 	var all []report.Reconciliation
 	var failed error
 	for _, name := range slices.Sorted(maps.Keys(a.books)) {
-		r, err := a.reconcile(ctx, name, reach)
+		r, err := a.reconcile(ctx, name, a.books[name], reach)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reconcile: %s: %w", name, err))
 			continue
@@ -54,8 +54,8 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 	return all, failed
 }
 
-func (a *App) reconcile(ctx context.Context, bank string, reach time.Duration) (report.Reconciliation, error) {
-	r, err := a.Reports.Reconcile(ctx, bank, a.books[bank], a.Clock.Now().Add(-reach))
+func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeeper, reach time.Duration) (report.Reconciliation, error) {
+	r, err := a.Reports.Reconcile(ctx, bank, book, a.Clock.Now().Add(-reach))
 	if err != nil {
 		return r, err
 	}
@@ -73,28 +73,45 @@ func (a *App) reconcile(ctx context.Context, bank string, reach time.Duration) (
 	return r, nil
 }
 
-// reconcileDaily is the work of a reconcileJob.
+// leased is a bank whose statement is read by a job: each page holds on to it.
+type leased struct {
+	provider.Bookkeeper
+	renew func(context.Context) error
+}
+
+func (l leased) Statement(ctx context.Context, from, to time.Time, page int) ([]provider.StatementLine, bool, error) {
+	if err := l.renew(ctx); err != nil {
+		return nil, false, err
+	}
+	return l.Bookkeeper.Statement(ctx, from, to, page)
+}
+
+// reconcileDaily is the work of a reconcileJob. Money that is stuck is listed
+// also when the bank does not show its statement.
 func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) {
-	if a.books[j.Subject] == nil {
+	book := a.books[j.Subject]
+	if book == nil {
 		return time.Time{}, nil // not configured any more
 	}
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
 	defer cancel()
-	r, err := a.reconcile(ctx, j.Subject, Reach)
-	if err != nil {
+	r, err := a.reconcile(ctx, j.Subject, leased{book, func(ctx context.Context) error { return a.Worker.Renew(ctx, j) }}, Reach)
+	if err = errors.Join(err, a.warnOverdue(ctx)); err != nil {
 		return time.Time{}, err
 	}
 	a.log.Info("a bank's statement was compared", "bank", r.Bank, "lines", r.Lines,
 		"payments", r.Payments, "credits", r.Receipts, "breaks", len(r.Breaks))
+	return a.Clock.Now().Add(reconcileEvery), nil
+}
+
+// warnOverdue says which clearing accounts have held money for too long.
+func (a *App) warnOverdue(ctx context.Context) error {
 	old, err := a.Reports.Overdue(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
 	for _, c := range old {
 		a.log.Warn("money has been in clearing for 72 hours", "company", c.Company, "account", c.Account,
 			"amount", c.Amount, "operations", len(c.Operations), "first", c.Operations[0].ID)
 	}
-	return a.Clock.Now().Add(reconcileEvery), nil
+	return err
 }
 
 // planReconciliation puts the daily comparison of each bank on the list, unless

@@ -11,31 +11,33 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // plantLine writes a line on the bank's statement that belongs to nothing.
-func plantLine(t *testing.T, p *apptest.Program, kind, reference string, naira int) {
+func plantLine(t *testing.T, p *apptest.Program, kind, reference string, naira int, narration string) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/statement-line",
-		map[string]any{"reference": reference, "type": kind, "amount": naira})
+		map[string]any{"reference": reference, "type": kind, "amount": naira, "narration": narration})
 	if err != nil || a.Status != http.StatusOK {
 		t.Fatalf("%s, %v", a, err)
 	}
 }
 
 // breaks are what a comparison finds: reason, company and subject.
-func breaks(t *testing.T, p *apptest.Program) (found []string) {
+func breaks(t *testing.T, p *apptest.Program) (list []string) {
 	t.Helper()
 	all, err := p.App.Reconcile(t.Context(), app.Reach)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	for _, b := range all[0].Breaks {
-		found = append(found, fmt.Sprint(b.Reason, " ", b.Company, " ", b.Subject))
+		list = append(list, fmt.Sprint(b.Reason, " ", b.Company, " ", b.Subject))
 	}
-	return sorted(found)
+	return sorted(list)
 }
 
 func sorted(list []string) []string { slices.Sort(list); return list }
@@ -54,59 +56,119 @@ func cases(t *testing.T, p *apptest.Program) (open []string) {
 }
 
 // A day on which everything that can go wrong did, and was followed to its end,
-// is a day without a break; three lines that do not belong are three cases, once.
+// is a day without a break; three lines that do not belong are three cases, once,
+// and the bank's own charges are one for the day.
 func TestTheBanksStatementIsHeldAgainstTheBook(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
 		charge(t, p)
-		bundle, references := p.Bundle(), map[string]string{}
-		for _, s := range stories {
-			references[s.ending] = verify(t, p.Client, s.ending)
-			send(p.Client, references[s.ending], 1000).Want(t, s.status)
-			p.Buy(p.Order(bundle, "reconcile-"+s.ending, s.ending))
+		references, charges := eventfulDay(t, p)
+		if got := breaks(t, p); len(got) > 0 {
+			t.Errorf("a clean day has breaks:\n%s", strings.Join(got, "\n"))
 		}
-		returned := verify(t, p.Client, "20")
-		send(p.Client, returned, 1000).Want(t, http.StatusOK)
-		if a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/reverse", map[string]string{"reference": returned}); err != nil || a.Status != http.StatusOK {
-			t.Fatalf("%s, %v", a, err)
-		}
-		pay(t, p.Client, p.SettlementAccountNumber, 5000, map[string]any{"duplicate": 2})
-		pay(t, p.Client, p.SettlementAccountNumber, 400, map[string]any{"silent": true})
-		p.Advance(time.Minute)
-		p.Advance(15 * time.Minute)
-		p.Advance(time.Hour)
-		if found := breaks(t, p); len(found) > 0 {
-			t.Errorf("a clean day has breaks:\n%s", strings.Join(found, "\n"))
+		borne, err := p.App.Book.Balance(t.Context(), p.Reference, settlement.ChargeAccount("safehaven"))
+		if err != nil || borne != -charges {
+			t.Errorf("the bank's charges are %s, not %s: %v", borne, -charges, err)
 		}
 
-		plantLine(t, p, "Credit", "stray-session", 700)
-		plantLine(t, p, "Debit", references["10"], 1000)
-		plantLine(t, p, "Debit", references["01"], 1000)
-		if found := breaks(t, p); len(found) > 0 {
-			t.Errorf("judged too soon:\n%s", strings.Join(found, "\n"))
+		plantLine(t, p, "Credit", "stray-session", 700, "")
+		plantLine(t, p, "Debit", references["10"], 10_000, "")
+		plantLine(t, p, "Debit", references["01"], 10_000, "")
+		for i := range 5 {
+			plantLine(t, p, "Debit", fmt.Sprint("sms-", i), 4, "SMS alert charge")
+		}
+		if got := breaks(t, p); len(got) > 0 {
+			t.Errorf("judged too soon:\n%s", strings.Join(got, "\n"))
 		}
 		want := sorted([]string{
 			"MISSING_CREDIT " + settlement.House + " safehaven/stray-session",
 			"DUPLICATE_DEBIT " + p.Reference + " " + references["10"],
 			"FAILED_REVERSAL " + p.Reference + " " + references["01"],
 		})
+		day := p.App.Clock.Now()
 		p.Advance(23 * time.Hour) // the daily comparison
-		apptest.Eventually(t, func() string {
-			if open := cases(t, p); !slices.Equal(open, want) {
-				return "cases:\n" + strings.Join(open, "\n")
-			}
-			return ""
-		})
+		found(t, p, want)
+		want = sorted(append(want, "UNBOOKED_CHARGE "+settlement.House+" safehaven/"+
+			day.In(time.FixedZone("Africa/Lagos", 3600)).Format(time.DateOnly)))
+		p.Advance(25 * time.Hour)
+		found(t, p, want)
 		for range 2 {
-			if found := breaks(t, p); !slices.Equal(found, want) {
-				t.Errorf("breaks:\n%s", strings.Join(found, "\n"))
+			if again := breaks(t, p); !slices.Equal(again, want) {
+				t.Errorf("breaks:\n%s", strings.Join(again, "\n"))
 			}
 		}
-		if open := cases(t, p); !slices.Equal(open, want) {
-			t.Errorf("found again, these are the cases:\n%s", strings.Join(open, "\n"))
-		}
+		found(t, p, want)
 		if old, err := p.App.Reports.Overdue(t.Context()); err != nil || len(old) > 0 {
 			t.Errorf("overdue: %+v, %v", old, err)
 		}
+		dismissed(t, p)
 	})
+}
+
+// eventfulDay has every story happen to a payout and to a purchase, a payout come
+// back, and credits told twice and not at all. The bank charges for each payout
+// that it carries out, also for the one that came back.
+func eventfulDay(t *testing.T, p *apptest.Program) (references map[string]string, charges money.Kobo) {
+	t.Helper()
+	const naira, price = 10_000, 1075
+	bundle := p.Bundle()
+	references = map[string]string{}
+	for _, s := range stories {
+		references[s.ending] = verify(t, p.Client, s.ending)
+		send(p.Client, references[s.ending], naira).Want(t, s.status)
+		p.Buy(p.Order(bundle, "reconcile-"+s.ending, s.ending))
+		if s.end == "SUCCESS" {
+			charges += price
+		}
+	}
+	returned := verify(t, p.Client, "20")
+	send(p.Client, returned, naira).Want(t, http.StatusOK)
+	if a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/reverse", map[string]string{"reference": returned}); err != nil || a.Status != http.StatusOK {
+		t.Fatalf("%s, %v", a, err)
+	}
+	pay(t, p.Client, p.SettlementAccountNumber, 5000, map[string]any{"duplicate": 2})
+	pay(t, p.Client, p.SettlementAccountNumber, 400, map[string]any{"silent": true})
+	p.Advance(time.Minute)
+	p.Advance(15 * time.Minute)
+	p.Advance(time.Hour)
+	return references, charges + price
+}
+
+// found waits until these and no others are the open cases.
+func found(t *testing.T, p *apptest.Program, want []string) {
+	t.Helper()
+	apptest.Eventually(t, func() string {
+		if open := cases(t, p); !slices.Equal(open, want) {
+			return "cases:\n" + strings.Join(open, "\n")
+		}
+		return ""
+	})
+}
+
+// dismissed has two operators dismiss every case; after that the same breaks open
+// none, and the book adds up.
+func dismissed(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	list, _, err := p.App.Operations.Cases(t.Context(), operation.Open, 100, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		for _, by := range []operator.Operator{operator.Local("ada"), operator.Local("bob")} {
+			if _, err := p.App.Operations.ResolveCase(t.Context(), c.ID, operation.Finding{Outcome: operation.Dismissed}, "seen", by.Name, by.Note); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if again := breaks(t, p); len(again) != len(list) {
+		t.Errorf("dismissed, these are breaks: %q", again)
+	}
+	if open := cases(t, p); len(open) > 0 {
+		t.Errorf("opened again: %q", open)
+	}
+	for _, company := range []string{p.Reference, settlement.House} {
+		if i, err := p.App.Reports.Integrity(t.Context(), company); err != nil || !i.Intact() {
+			t.Errorf("%q, %v", i.Wrongs, err)
+		}
+	}
 }

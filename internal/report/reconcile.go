@@ -1,35 +1,45 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
-	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 const (
 	// settling is how old everything about a payment must be before it is judged:
 	// notifications are on their way, and the bank's clock is not ours.
 	settling = 30 * time.Minute
-	// overdue is when money in clearing is listed: the resolver has given up.
-	overdue = 72 * time.Hour
+	// furthest is how much further back than it was asked for a statement is read,
+	// for operations that were open for long.
+	furthest = 7 * 24 * time.Hour
+	// lastPage is where a statement that has no end is given up.
+	lastPage = 100_000
 )
+
+// lagos is where a bank's day begins and ends. There is no summer time.
+var lagos = time.FixedZone("Africa/Lagos", 3600)
+
+// midnight is when the day of an instant began.
+func midnight(at time.Time) time.Time {
+	y, m, d := at.In(lagos).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, lagos)
+}
 
 // Reconciliation is a bank's statement held against our books.
 type Reconciliation struct {
 	Bank     string
-	From, To time.Time
-	Lines    int // what was compared
+	From, To time.Time // of the statement
+	Lines    int       // what was compared
 	Payments int
 	Receipts int
 	Breaks   []Break
@@ -39,17 +49,20 @@ type Reconciliation struct {
 type Break struct {
 	Reason  operation.Reason
 	Company string // the house, when nobody's
-	Subject string // the operation, or the bank and its session or what it calls the line
+	Subject string // the operation, or the bank and its session, what it calls the line, or a day of charges
 	Bank    money.Kobo
 	Book    money.Kobo
 	Detail  string
+
+	credit bool // it is about money that came in
 }
 
 // Payment is an operation and what the ledger says went to the bank for it, and
 // stayed.
 type Payment struct {
 	operation.Operation
-	Booked money.Kobo
+	Booked  money.Kobo // of the amount
+	Charged money.Kobo // on top
 }
 
 // Receipt is a credit of the bank's and what the ledger took for it.
@@ -62,32 +75,46 @@ type Receipt struct {
 	Settled time.Time // the ledger's last word
 }
 
-// Reconcile holds a bank's statement from an instant on against the operations
-// that were asked of it, the credits it told of and the ledger. The statement is
-// read first: what happens meanwhile is too young to be judged.
+// record is what our books have of a bank.
+type record struct {
+	paid     []Payment
+	received []Receipt
+	owners   map[string]string // the companies of sessions that no book has
+}
+
+func (b *record) add(paid []Payment, received []Receipt) {
+	b.paid, b.received = append(b.paid, paid...), append(b.received, received...)
+}
+
+// Reconcile holds a bank's statement from the day of an instant on against the
+// operations that were asked of it, the credits it told of and the ledger. What
+// happens meanwhile is too young to be judged.
 func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from time.Time) (Reconciliation, error) {
-	r := Reconciliation{Bank: name, From: from, To: s.clock.Now()}
-	lines, err := wholeStatement(ctx, bank, r.From, r.To)
-	if err != nil {
-		return r, err
-	}
-	var names []string
-	for _, l := range lines {
-		names = append(names, named(l)...)
-	}
-	var paid []Payment
-	var received []Receipt
-	err = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		if paid, err = payments(ctx, q, name, from, names); err == nil {
-			received, err = receipts(ctx, q, name, from, names)
-		}
+	w := window{to: s.clock.Now(), from: midnight(from)}
+	r := Reconciliation{Bank: name, To: w.to}
+	var book record
+	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+		book, err = movedSince(ctx, q, name, w.from)
 		return err
 	})
 	if err != nil {
 		return r, err
 	}
-	r.Lines, r.Payments, r.Receipts = len(lines), len(paid), len(received)
-	r.Breaks = ofBank(name, compare(r.From, r.To, lines, paid, received), paid)
+	w.begin = beginning(w.from, book.paid)
+	lines, err := wholeStatement(ctx, bank, w.begin, w.to)
+	if err != nil {
+		return r, err
+	}
+	// What the statement names and did not move of late: what is open, what was
+	// refused, and what is older than the statement.
+	if names := missing(lines, book); len(names) > 0 {
+		err = s.db.Snapshot(ctx, func(q db.Querier) error { return book.find(ctx, q, name, names) })
+		if err != nil {
+			return r, err
+		}
+	}
+	r.From, r.Lines, r.Payments, r.Receipts = w.begin, len(lines), len(book.paid), len(book.received)
+	r.Breaks = ofBank(name, compare(w, lines, book), book.paid)
 	return r, nil
 }
 
@@ -106,218 +133,71 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	return breaks
 }
 
-// wholeStatement reads all pages. A line that a page shows again, since others
-// came before it meanwhile, is no second debit.
+// beginning is where the statement must begin to show all of what ended in the
+// window: an operation that was open for days was debited days before.
+func beginning(from time.Time, paid []Payment) time.Time {
+	first := from
+	for _, p := range paid {
+		if at := p.CreatedAt.Add(-settling); at.Before(first) && !at.Before(from.Add(-furthest)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// wholeStatement reads all pages, or fails: half a statement would look like
+// money lost. A line that a page shows again, since others came before it
+// meanwhile, is no second debit.
 func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time.Time) (all []provider.StatementLine, err error) {
 	seen := map[string]bool{}
-	for page, more := 0, true; more; page++ {
-		var lines []provider.StatementLine
-		if lines, more, err = bank.Statement(ctx, from, to, page); err != nil {
+	for page := range lastPage {
+		lines, more, err := bank.Statement(ctx, from, to, page)
+		if err != nil {
 			return nil, err
 		}
 		for _, l := range lines {
-			if l.ID == "" || !seen[l.ID] {
+			if key := own(l); !seen[key] {
+				seen[key] = true
 				all = append(all, l)
 			}
-			seen[l.ID] = true
+		}
+		if !more {
+			return all, nil
 		}
 	}
-	return all, nil
+	return nil, fault.New(fault.Unavailable, "The statement has no end")
 }
 
-// shortest is the least length of a reference of ours.
-const shortest = 20
+// own is what tells a line from all others: the bank's id, or all that it says.
+func own(l provider.StatementLine) string {
+	if l.ID != "" {
+		return l.ID
+	}
+	return fmt.Sprint(l.At.UnixMicro(), l.Credit, l.Amount, l.Balance, l.Reference, l.Narration)
+}
 
-// named is what a line may belong to, the likeliest first: its reference, and
-// for what the bank wrote itself (a sale's debit, and its return) a reference of
-// ours among its words. The narration of a credit is its sender's and no proof.
-func named(l provider.StatementLine) []string {
-	out := []string{l.Reference}
-	if !l.Credit || l.Reversal {
-		for _, word := range strings.Fields(l.Narration) {
-			if len(word) >= shortest {
-				out = append(out, word)
+// missing is what the lines name and the record has not.
+func missing(lines []provider.StatementLine, b record) []string {
+	known, out := b.known(), map[string]bool{}
+	for _, l := range lines {
+		names := named(l)
+		if !slices.ContainsFunc(names, func(n string) bool { return known[n] }) {
+			for _, n := range names {
+				out[n] = true
 			}
 		}
 	}
-	return out
+	return slices.Sorted(maps.Keys(out))
 }
 
-// account is what the statement says of one reference.
-type account struct {
-	debits, returns int
-	out             money.Kobo // less what came back
-	last            time.Time
-}
-
-func (a *account) add(l provider.StatementLine) {
-	if l.Credit {
-		a.returns++
-		a.out -= l.Amount
-	} else {
-		a.debits++
-		a.out += l.Amount
-	}
-	if l.At.After(a.last) {
-		a.last = l.At
-	}
-}
-
-// compare finds the breaks among what is old enough. The three lists must be of
-// one bank: its statement between two instants, the operations and credits of
-// that time, and those that the statement names.
-func compare(from, to time.Time, lines []provider.StatementLine, paid []Payment, received []Receipt) (breaks []Break) {
-	edge, settled := from.Add(settling), to.Add(-settling)
-	credits := merged(received)
-	known := map[string]bool{}
-	for _, p := range paid {
+// known are the names of all that the record has.
+func (b record) known() map[string]bool {
+	known := make(map[string]bool, len(b.paid)+len(b.received))
+	for _, p := range b.paid {
 		known[p.ID] = true
 	}
-	for session := range credits {
-		known[session] = true
+	for _, r := range b.received {
+		known[r.Session] = true
 	}
-	bank := map[string]*account{}
-	for _, l := range lines {
-		name := cmp.Or(l.Reference, l.ID)
-		if i := slices.IndexFunc(named(l), func(n string) bool { return known[n] }); i >= 0 {
-			name = named(l)[i]
-		}
-		if bank[name] == nil {
-			bank[name] = &account{}
-		}
-		bank[name].add(l)
-	}
-	take := func(name string) (a account) {
-		if bank[name] != nil {
-			a = *bank[name]
-			delete(bank, name)
-		}
-		return a
-	}
-	note := func(b Break, at ...time.Time) {
-		if b.Reason != "" && !slices.ContainsFunc(at, settled.Before) {
-			breaks = append(breaks, b)
-		}
-	}
-	for _, p := range paid {
-		if a := take(p.ID); p.State != operation.Pending {
-			note(p.against(a, edge), a.last, p.UpdatedAt)
-		}
-	}
-	for _, session := range slices.Sorted(maps.Keys(credits)) {
-		a := take(session)
-		note(credits[session].against(a, edge), a.last, credits[session].Settled)
-	}
-	for _, name := range slices.Sorted(maps.Keys(bank)) {
-		note(unknown(name, *bank[name]), bank[name].last)
-	}
-	return breaks
-}
-
-// merged is one receipt for each session: money that was in suspense and then
-// given to a company has a row in both books.
-func merged(received []Receipt) map[string]Receipt {
-	out := map[string]Receipt{}
-	for _, r := range received {
-		if o, there := out[r.Session]; there {
-			r.Booked += o.Booked
-			if o.Settled.After(r.Settled) {
-				r.Settled = o.Settled
-			}
-			if r.Company == settlement.House {
-				r.Company = o.Company
-			}
-		}
-		out[r.Session] = r
-	}
-	return out
-}
-
-// against holds a settled operation against the statement. Edge is a little
-// after the statement begins: of what is older, the debit may lie before it.
-func (p Payment) against(a account, edge time.Time) Break {
-	want := money.Kobo(0)
-	if p.State == operation.Success {
-		want = p.Amount
-	}
-	before := money.Kobo(0)
-	done := p.State == operation.Success && p.UpdatedAt.Before(edge)
-	if p.CreatedAt.Before(edge) && (done || a.debits == 0) && (want > 0 || a.returns > 0) {
-		before = p.Amount
-	}
-	moved := before + a.out
-	b := Break{Company: p.Company, Subject: p.ID, Bank: moved, Book: p.Booked}
-	says := func(r operation.Reason, format string, args ...any) Break {
-		b.Reason = r
-		b.Detail = fmt.Sprintf("the %s of %s is %s; ", p.Kind, p.Amount, p.State) + fmt.Sprintf(format, args...)
-		return b
-	}
-	switch {
-	case p.Booked != want:
-		return says(operation.AmountDiffers, "the ledger has %s for it at %s", p.Booked, p.Provider)
-	case moved == want:
-		return Break{}
-	case want == 0 && moved > 0:
-		return says(operation.FailedReversal, "%s took %s and did not give it back", p.Provider, moved)
-	case want > 0 && a.returns > 0 && moved < want:
-		return says(operation.FailedReversal, "%s gave %s of it back", p.Provider, want-moved)
-	case moved > want && (a.debits > 1 || before > 0):
-		return says(operation.DuplicateDebit, "%s took %s for it", p.Provider, moved)
-	case a.debits+a.returns == 0:
-		return says(operation.NotOnStatement, "%s shows no debit", p.Provider)
-	}
-	return says(operation.AmountDiffers, "%s took %s", p.Provider, moved)
-}
-
-// against holds a credit in our books against the statement.
-func (r Receipt) against(a account, edge time.Time) Break {
-	b := Break{Company: r.Company, Subject: r.Session, Bank: -a.out, Book: r.Booked}
-	switch {
-	case r.Booked != r.Amount:
-		b.Reason, b.Detail = operation.AmountDiffers, fmt.Sprintf("a credit of %s; the ledger took %s", r.Amount, r.Booked)
-	case a.debits+a.returns == 0 && r.At.Before(edge), -a.out == r.Amount:
-		return Break{}
-	case a.debits+a.returns == 0:
-		b.Reason, b.Detail = operation.NotOnStatement, fmt.Sprintf("a credit of %s is in our book and not on the statement", r.Amount)
-	default:
-		b.Reason, b.Detail = operation.AmountDiffers, fmt.Sprintf("a credit of %s; the statement has %s", r.Amount, -a.out)
-	}
-	return b
-}
-
-// unknown is what the statement has and we have not.
-func unknown(name string, a account) Break {
-	b := Break{Company: settlement.House, Subject: name, Bank: a.out}
-	switch {
-	case a.out > 0:
-		b.Reason, b.Detail = operation.UnknownDebit, fmt.Sprintf("a debit of %s that nothing of ours asked for", a.out)
-	case a.out < 0:
-		b.Bank = -a.out
-		b.Reason, b.Detail = operation.MissingCredit, fmt.Sprintf("a credit of %s that is in no book", -a.out)
-	}
-	return b
-}
-
-// Overdue is money that has been in a clearing account for more than 72 hours.
-type Overdue struct {
-	Company    string
-	Account    string
-	Amount     money.Kobo
-	Operations []operation.Operation
-}
-
-// Overdue lists what no answer has moved out of clearing for 72 hours, with the
-// operations whose it is.
-func (s *Service) Overdue(ctx context.Context) (list []Overdue, err error) {
-	old, err := pendingSince(ctx, s.db, s.clock.Now().Add(-overdue))
-	for _, o := range old {
-		account := settlement.ClearingAccount(o.Kind)
-		if n := len(list); n == 0 || list[n-1].Company != o.Company || list[n-1].Account != account {
-			list = append(list, Overdue{Company: o.Company, Account: account})
-		}
-		last := &list[len(list)-1]
-		last.Amount += o.Amount + o.Fee
-		last.Operations = append(last.Operations, o)
-	}
-	return list, err
+	return known
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -112,15 +113,195 @@ func TestCompare(t *testing.T) {
 			payout("SUCCESS", 100), credit(100, told), "UNKNOWN_DEBIT house x 2 0; MISSING_CREDIT house y 1 0",
 		},
 	} {
-		var got []string
-		for _, b := range compare(early, noon, c.lines, c.paid, c.received) {
-			got = append(got, fmt.Sprintf("%s %s %s %d %d", b.Reason, b.Company, b.Subject, b.Bank/money.Naira, b.Book/money.Naira))
-			if b.Detail == "" {
-				t.Errorf("%s: no detail", c.name)
-			}
-		}
-		if said := strings.Join(got, "; "); said != c.want {
+		if said := verdicts(t, c.lines, c.paid, c.received, nil); said != c.want {
 			t.Errorf("%s: %q, not %q", c.name, said, c.want)
+		}
+	}
+}
+
+// verdicts are the breaks of a comparison at noon of the three days before it.
+func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, received []Receipt, owners map[string]string) string {
+	t.Helper()
+	var got []string
+	w := window{begin: early, from: midnight(early), to: noon}
+	for _, b := range compare(w, lines, record{paid, received, owners}) {
+		got = append(got, fmt.Sprintf("%s %s %s %d %d", b.Reason, b.Company, b.Subject, b.Bank/money.Naira, b.Book/money.Naira))
+		if b.Detail == "" {
+			t.Errorf("%s: no detail", b.Subject)
+		}
+	}
+	return strings.Join(got, "; ")
+}
+
+// Where the statement begins the clocks decide, and the clocks differ.
+func TestTheEdgeOfTheStatement(t *testing.T) {
+	const ten = 10 * time.Minute
+	old, before, after := early.Add(-24*time.Hour), early.Add(-ten), early.Add(ten)
+	twice := "DUPLICATE_DEBIT c1 " + ours + " 200 100"
+	kept := "FAILED_REVERSAL c1 " + ours + " 100 0"
+	type lines = []provider.StatementLine
+	for _, c := range []struct {
+		name  string
+		lines lines
+		paid  []Payment
+		want  string
+	}{
+		{"just after it, and its line too", lines{at(out(ours, 100), after)}, payout("SUCCESS", 100, after), ""},
+		{"just after it, the line before", nil, payout("SUCCESS", 100, after), ""},
+		{"just before it, the line after", lines{at(out(ours, 100), after)}, payout("SUCCESS", 100, before), ""},
+		{"just after it, taken twice", lines{at(out(ours, 100), after), at(out(ours, 100), after)}, payout("SUCCESS", 100, after), twice},
+		{"asked for long before, done after", lines{out(ours, 100)}, ended(payout("SUCCESS", 100, old), after), ""},
+		{"asked for long before, done after, debited before", nil, ended(payout("SUCCESS", 100, old), after), ""},
+		{"open for days, refused at last, the bank took it", lines{out(ours, 100)}, ended(payout("FAILED", 0, old), after), kept},
+		{"reversed later, all before but the return", lines{back(ours, 100)}, ended(payout("REVERSED", 0, old), after), ""},
+		{"reversed at the edge", lines{back(ours, 100)}, ended(payout("REVERSED", 0, before), after), ""},
+		{"reversed at the edge, both lines there", lines{at(out(ours, 100), after), back(ours, 100)}, ended(payout("REVERSED", 0, before), after), ""},
+		{"reversed, the return not there", lines{at(out(ours, 100), after)}, ended(payout("REVERSED", 0, before), after), kept},
+	} {
+		if said := verdicts(t, c.lines, c.paid, nil, nil); said != c.want {
+			t.Errorf("%s: %q, not %q", c.name, said, c.want)
+		}
+	}
+}
+
+// What the bank takes for itself is compared by the day: what it takes for a
+// payment, and what it takes for nothing of ours.
+func TestCharges(t *testing.T) {
+	day := early.Add(30 * time.Hour)
+	on := func(list ...provider.StatementLine) []provider.StatementLine {
+		for i := range list {
+			list[i].At = day
+		}
+		return list
+	}
+	charged := func(p []Payment, naira money.Kobo) []Payment { p[0].Charged = naira * money.Naira; return p }
+	paid := func(state operation.State, booked money.Kobo) []Payment { return payout(state, booked, day) }
+	young := charged(payout("SUCCESS", 100), 10)
+	in := func(bank, book int) string {
+		return fmt.Sprintf("UNBOOKED_CHARGE house 2029-12-31 %d %d", bank, book)
+	}
+	short := func(bank, book int) string {
+		return fmt.Sprintf("NOT_ON_STATEMENT house 2029-12-31 %d %d", bank, book)
+	}
+	sms, yesterdays := says(out("x1", 4), "SMS ALERT CHARGE"), says(out("y", 5), "VAT")
+	dear := says(out("z", 20_000), "account maintenance")
+	for _, c := range []struct {
+		name  string
+		lines []provider.StatementLine
+		paid  []Payment
+		want  string
+	}{
+		{"booked, a line of its own", on(out(ours, 100), out(ours, 10)), charged(paid("SUCCESS", 100), 10), ""},
+		{"booked, in two lines", on(out(ours, 100), out(ours, 9), out(ours, 1)), charged(paid("SUCCESS", 100), 10), ""},
+		{"booked, within the debit", on(out(ours, 110)), charged(paid("SUCCESS", 100), 10), ""},
+		{"as dear as the payout", on(out(ours, 100), out(ours, 100)), charged(paid("SUCCESS", 100), 100), ""},
+		{"dearer than the payout", on(out(ours, 100), out(ours, 120)), charged(paid("SUCCESS", 100), 120), ""},
+		{"not booked", on(out(ours, 100), out(ours, 10)), paid("SUCCESS", 100), in(10, 0)},
+		{"more than booked", on(out(ours, 100), out(ours, 10)), charged(paid("SUCCESS", 100), 8), in(2, 0)},
+		{"less than booked", on(out(ours, 100), out(ours, 8)), charged(paid("SUCCESS", 100), 10), short(0, 2)},
+		{"booked and not taken", on(out(ours, 100)), charged(paid("SUCCESS", 100), 10), short(0, 10)},
+		{"all of a day in one line", on(out(ours, 100), says(out("eod", 10), "NIP charges of the day")), charged(paid("SUCCESS", 100), 10), ""},
+		{"reversed, the charge kept", on(out(ours, 100), out(ours, 10), back(ours, 100)), charged(paid("REVERSED", 0), 10), ""},
+		{"reversed, the charge came back", on(out(ours, 100), out(ours, 10), back(ours, 100), back(ours, 10)), charged(paid("REVERSED", 0), 10), short(0, 10)},
+		{"refused, all came back", on(out(ours, 100), out(ours, 10), back(ours, 100), back(ours, 10)), paid("FAILED", 0), ""},
+		{"refused, the charge kept", on(out(ours, 100), out(ours, 10), back(ours, 100)), paid("FAILED", 0), in(10, 0)},
+		{"taken twice, charged once", on(out(ours, 100), out(ours, 100), out(ours, 10)), charged(paid("SUCCESS", 100), 10), "DUPLICATE_DEBIT c1 " + ours + " 200 100"},
+		{"a part came back", on(out(ours, 100), out(ours, 10), back(ours, 40)), charged(paid("SUCCESS", 100), 10), "FAILED_REVERSAL c1 " + ours + " 60 100"},
+
+		{"the bank's own", on(sms, sms, says(out("x2", 6), "Stamp Duty")), nil, in(14, 0)},
+		{"the bank's own, and given back", on(sms, says(back("x1", 4), "Rvsl SMS charge")), nil, ""},
+		{"each day its own", append(on(sms), at(yesterdays, day.Add(-24*time.Hour))), nil, "UNBOOKED_CHARGE house 2029-12-30 5 0; " + in(4, 0)},
+		{"a day that is hardly over", []provider.StatementLine{at(sms, noon.Add(-24*time.Hour))}, nil, ""},
+		{"a credit that calls itself a fee", on(says(provider.StatementLine{Reference: "c", Credit: true, Amount: 500}, "school fees")), nil, "MISSING_CREDIT house c 5 0"},
+		{"too much for a charge", on(dear), nil, "UNKNOWN_DEBIT house z 20000 0"},
+		{"a charge of today, booked", []provider.StatementLine{out(ours, 100)}, young, ""},
+	} {
+		if said := verdicts(t, c.lines, c.paid, nil, nil); said != c.want {
+			t.Errorf("%s: %q, not %q", c.name, said, c.want)
+		}
+	}
+}
+
+func ended(p []Payment, at time.Time) []Payment { p[0].UpdatedAt = at; return p }
+
+// A line is found by what of ours is in it, and one that is not is told of
+// together with what it may be.
+func TestWhoseALineIs(t *testing.T) {
+	const session = "000013300102050000000000000003"
+	upper, told := strings.ToUpper(ours), noon.Add(-5*time.Hour)
+	type lines = []provider.StatementLine
+	received := []Receipt{{Company: "c1", Session: session, Amount: 100 * money.Naira, Booked: 100 * money.Naira, At: told, Settled: told}}
+	for _, c := range []struct {
+		name     string
+		lines    lines
+		paid     []Payment
+		received []Receipt
+		want     string
+	}{
+		{"dressed up", lines{out("TRF/"+upper+"/1", 100)}, payout("SUCCESS", 100), nil, ""},
+		{"blanks", lines{out(" "+ours+" ", 100)}, payout("SUCCESS", 100), nil, ""},
+		{"within a word of its narration", lines{says(out("dbt-1", 100), "VAS:"+ours+";MTN")}, payout("SUCCESS", 100), nil, ""},
+		{"a credit dressed up", lines{in("NIP/"+session, 100)}, nil, received, ""},
+		{"a credit twice on the statement", lines{in(session, 100), in(session, 100)}, nil, received, "AMOUNT_DIFFERS c1 " + session + " 200 100"},
+		{"a credit that was taken back", lines{in(session, 100), out(session, 100)}, nil, received, "AMOUNT_DIFFERS c1 " + session + " 0 100"},
+		{"a credit whose company is known", lines{in("s9", 100)}, nil, nil, "MISSING_CREDIT c9 s9 100 0"},
+		{"a line without a name", lines{out("", 100)}, nil, nil, "UNKNOWN_DEBIT house a line of 2030-01-02T07:00:00.000Z 100 0"},
+	} {
+		if said := verdicts(t, c.lines, c.paid, c.received, map[string]string{"s9": "c9"}); said != c.want {
+			t.Errorf("%s: %q, not %q", c.name, said, c.want)
+		}
+	}
+	w := window{begin: early, from: midnight(early), to: noon}
+	found := compare(w, lines{out("wrong", 100), in("also wrong", 100)}, record{paid: payout("SUCCESS", 100), received: received})
+	if len(found) != 4 || !strings.Contains(found[0].Detail, "may be wrong") || !strings.Contains(found[1].Detail, "may be also wrong") ||
+		!strings.Contains(found[2].Detail, session) || !strings.Contains(found[3].Detail, ours) {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestTheStatementBeginsWhereWhatEndedBegan(t *testing.T) {
+	day := time.Date(2030, 1, 2, 0, 0, 0, 0, lagos)
+	if m := midnight(time.Date(2030, 1, 1, 23, 30, 0, 0, time.UTC)); !m.Equal(day) {
+		t.Errorf("midnight in Lagos is %s", m)
+	}
+	for open, want := range map[time.Duration]time.Duration{
+		-time.Hour: 0, 80 * time.Hour: 80*time.Hour + settling, 30 * 24 * time.Hour: 0,
+	} {
+		if got := beginning(day, payout("FAILED", 0, day.Add(-open))); !got.Equal(day.Add(-want)) {
+			t.Errorf("open for %s: the statement begins %s", open, got)
+		}
+	}
+}
+
+// pages is a bank that shows its statement page by page, and fails after the last.
+type pages [][]provider.StatementLine
+
+func (p pages) Statement(_ context.Context, _, _ time.Time, page int) ([]provider.StatementLine, bool, error) {
+	if page >= len(p) {
+		return nil, false, &provider.Error{Code: provider.CodeTimeout}
+	}
+	return p[page], p[page] != nil, nil
+}
+
+func TestAStatementIsReadWholeOrNotAtAll(t *testing.T) {
+	type lines = []provider.StatementLine
+	one, two := provider.StatementLine{ID: "1", Amount: 5}, provider.StatementLine{ID: "2", Amount: 5}
+	nameless, next := provider.StatementLine{Reference: "r", Amount: 5, Balance: 10, At: noon}, provider.StatementLine{Reference: "r", Amount: 5, Balance: 5, At: noon}
+	for _, c := range []struct {
+		name string
+		bank pages
+		want int // -1: an error
+	}{
+		{"nothing", pages{nil}, 0},
+		{"two pages, of different length", pages{lines{one}, lines{two}, nil}, 2},
+		{"a line moved on to the next page", pages{lines{one, two}, lines{two}, nil}, 2},
+		{"lines without an id", pages{lines{nameless, next}, lines{next}, nil}, 2},
+		{"an empty page in the middle", pages{lines{one}, lines{}, lines{two}, nil}, 2},
+		{"an error in the middle", pages{lines{one}, lines{two}}, -1},
+	} {
+		got, err := wholeStatement(t.Context(), c.bank, early, noon)
+		if c.want < 0 && (err == nil || got != nil) || c.want >= 0 && (err != nil || len(got) != c.want) {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 	}
 }

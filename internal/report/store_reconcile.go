@@ -10,47 +10,171 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// What follows goes over all companies: they share one account at the bank.
+// What happened since an instant is read off the end of each company's account
+// for the bank: all that was paid through it or came in by it has an entry there,
+// in order of time. No index by date is needed, which each purchase would pay
+// for, and what is older is not looked at.
 
-// payments are the operations of a provider since an instant, and those of these
-// ids however old.
-func payments(ctx context.Context, q db.Querier, bank string, from time.Time, ids []string) ([]Payment, error) {
+// movements is how many entries are read at once.
+const movements = 5000
+
+// movedSince is the record of all that moved at a bank since an instant.
+func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) (b record, err error) {
+	account := settlement.ProviderAccount(bank)
+	companies, err := keepers(ctx, q, account)
+	if err != nil {
+		return b, err
+	}
+	for _, company := range companies {
+		references, err := referencesSince(ctx, q, company, account, from)
+		if err != nil {
+			return b, err
+		}
+		if len(references) == 0 {
+			continue
+		}
+		paid, err := payments(ctx, q, company, bank, references)
+		if err != nil {
+			return b, err
+		}
+		received, err := receipts(ctx, q, company, bank, references)
+		if err != nil {
+			return b, err
+		}
+		b.add(paid, received)
+	}
+	return b, nil
+}
+
+// find adds what a statement names, however old, and whose the sessions are that
+// no book has.
+func (b *record) find(ctx context.Context, q db.Querier, bank string, names []string) error {
+	companies, err := keepers(ctx, q, settlement.ProviderAccount(bank))
+	if err != nil {
+		return err
+	}
+	for _, company := range companies {
+		paid, err := payments(ctx, q, company, bank, names)
+		if err != nil {
+			return err
+		}
+		received, err := receiptsOf(ctx, q, company, bank, names)
+		if err != nil {
+			return err
+		}
+		b.add(paid, received)
+	}
+	b.owners, err = sessionOwners(ctx, q, bank, names)
+	return err
+}
+
+// keepers are the companies whose book has an account.
+func keepers(ctx context.Context, q db.Querier, account string) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT company_id FROM ledger_account WHERE id = $1 ORDER BY company_id`, account)
+}
+
+// referencesSince are what the entries of an account since an instant were for.
+// Of programs whose clocks differ entries may be out of order by moments.
+func referencesSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
+	last, err := db.One(ctx, q, db.Value[int64],
+		`SELECT entry_sequence FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for size := 1; last > 0; size = movements {
+		oldest := from
+		references, err := db.All(ctx, q, func(sc db.Scanner) (string, error) {
+			var reference string
+			var at int64
+			err := sc.Scan(&reference, &at)
+			oldest = clock.Time(at)
+			return reference, err
+		}, `SELECT t.reference, e.created_at FROM ledger_entry AS e
+			JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.id = e.transfer_id
+			WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence <= $3 AND e.sequence > $4 ORDER BY e.sequence DESC`,
+			company, account, last, last-int64(size))
+		if err != nil {
+			return nil, err
+		}
+		if oldest.Before(from.Add(-settling)) && size == 1 {
+			return nil, nil // nothing has moved for long
+		}
+		out = append(out, references...)
+		if oldest.Before(from.Add(-settling)) {
+			return out, nil
+		}
+		last -= int64(size)
+	}
+	return out, nil
+}
+
+// payments are a company's operations of a provider among these ids.
+func payments(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Payment, error) {
 	return db.All(ctx, q, func(sc db.Scanner) (Payment, error) {
 		var p Payment
 		targets, scanned := p.Targets()
-		err := sc.Scan(append(targets, &p.Booked)...)
+		err := sc.Scan(append(targets, &p.Booked, &p.Charged)...)
 		scanned()
 		return p, err
 	}, `SELECT `+operation.Columns+`, (
 			SELECT CAST(coalesce(sum(CASE WHEN t.credit_account = $4 THEN t.amount_kobo ELSE -t.amount_kobo END), 0) AS BIGINT)
 			FROM ledger_transfer AS t
 			WHERE t.company_id = operation.company_id AND t.reference = operation.id AND t.reference <> ''
-				AND (t.credit_account = $4 OR t.debit_account = $4))
+				AND (t.credit_account = $4 OR t.debit_account = $4) AND t.kind <> $5
+		), (
+			SELECT CAST(coalesce(sum(CASE WHEN t.credit_account = $4 THEN t.amount_kobo ELSE -t.amount_kobo END), 0) AS BIGINT)
+			FROM ledger_transfer AS t
+			WHERE t.company_id = operation.company_id AND t.reference = operation.id AND t.reference <> ''
+				AND (t.credit_account = $4 OR t.debit_account = $4) AND t.kind = $5
+		)
 		FROM operation
-		WHERE operation.provider = $1
-			AND (operation.created_at >= $2 OR operation.updated_at >= $2 OR operation.id = ANY($3))
-		ORDER BY operation.company_id, operation.id`,
-		bank, clock.Micros(from), ids, settlement.ProviderAccount(bank))
+		WHERE operation.company_id = $1 AND operation.id = ANY($3) AND operation.provider = $2
+		ORDER BY operation.id`,
+		company, bank, ids, settlement.ProviderAccount(bank), operation.ChargeKind)
 }
 
-// receipts are the credits of a bank since an instant, and those of these
-// sessions however old.
-func receipts(ctx context.Context, q db.Querier, bank string, from time.Time, sessions []string) ([]Receipt, error) {
-	return db.All(ctx, q, func(sc db.Scanner) (Receipt, error) {
-		var r Receipt
-		var at, settled int64
-		err := sc.Scan(&r.Company, &r.Session, &r.Amount, &at, &r.Booked, &settled)
-		r.At, r.Settled = clock.Time(at), clock.Time(settled)
-		return r, err
-	}, `SELECT c.company_id, c.session_id, c.amount_kobo, c.told_at,
+// receipt begins a statement for a company's credits of a bank, and byCredit
+// ends it.
+const (
+	receipt = `SELECT c.company_id, c.session_id, c.amount_kobo, c.told_at,
 			CAST(coalesce(sum(CASE WHEN t.debit_account = $4 THEN t.amount_kobo WHEN t.credit_account = $4 THEN -t.amount_kobo ELSE 0 END), 0) AS BIGINT),
 			coalesce(max(t.created_at), c.created_at)
 		FROM settlement_credit AS c
-		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id
-		WHERE c.provider = $1 AND (c.created_at >= $2 OR c.session_id = ANY($3))
-		GROUP BY c.company_id, c.id, c.session_id, c.amount_kobo, c.told_at, c.created_at
-		ORDER BY c.company_id, c.id`,
-		bank, clock.Micros(from), sessions, settlement.ProviderAccount(bank))
+		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id AND t.reference <> ''
+		WHERE c.company_id = $1 AND c.provider = $2 AND `
+	byCredit = `
+		GROUP BY c.company_id, c.id, c.session_id, c.amount_kobo, c.told_at, c.created_at ORDER BY c.id`
+)
+
+func scanReceipt(sc db.Scanner) (Receipt, error) {
+	var r Receipt
+	var at, settled int64
+	err := sc.Scan(&r.Company, &r.Session, &r.Amount, &at, &r.Booked, &settled)
+	r.At, r.Settled = clock.Time(at), clock.Time(settled)
+	return r, err
+}
+
+// receipts are a company's credits of a bank among these ids.
+func receipts(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Receipt, error) {
+	return db.All(ctx, q, scanReceipt, receipt+`c.id = ANY($3)`+byCredit, company, bank, ids, settlement.ProviderAccount(bank))
+}
+
+// receiptsOf are a company's credits of these sessions.
+func receiptsOf(ctx context.Context, q db.Querier, company, bank string, sessions []string) ([]Receipt, error) {
+	return db.All(ctx, q, scanReceipt, receipt+`c.session_id = ANY($3)`+byCredit, company, bank, sessions, settlement.ProviderAccount(bank))
+}
+
+// sessionOwners are the companies of a bank's sessions, as far as it was decided.
+func sessionOwners(ctx context.Context, q db.Querier, bank string, sessions []string) (map[string]string, error) {
+	owners := map[string]string{}
+	_, err := db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
+		var session, company string
+		err := sc.Scan(&session, &company)
+		owners[session] = company
+		return struct{}{}, err
+	}, `SELECT session_id, company_id FROM settlement_session WHERE provider = $1 AND session_id = ANY($2)`, bank, sessions)
+	return owners, err
 }
 
 // pendingSince are the open operations that are older than an instant, by their

@@ -1,0 +1,37 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// overdue is when money in clearing is listed: the resolver has given up.
+const overdue = 72 * time.Hour
+
+// Overdue is money that has been in a clearing account for more than 72 hours.
+type Overdue struct {
+	Company    string
+	Account    string
+	Amount     money.Kobo
+	Operations []operation.Operation
+}
+
+// Overdue lists what no answer has moved out of clearing for 72 hours, with the
+// operations whose it is.
+func (s *Service) Overdue(ctx context.Context) (list []Overdue, err error) {
+	old, err := pendingSince(ctx, s.db, s.clock.Now().Add(-overdue))
+	for _, o := range old {
+		account := settlement.ClearingAccount(o.Kind)
+		if n := len(list); n == 0 || list[n-1].Company != o.Company || list[n-1].Account != account {
+			list = append(list, Overdue{Company: o.Company, Account: account})
+		}
+		last := &list[len(list)-1]
+		last.Amount += o.Amount + o.Fee
+		last.Operations = append(last.Operations, o)
+	}
+	return list, err
+}
