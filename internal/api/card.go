@@ -143,11 +143,8 @@ func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestOb
 func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundCardResponseObject, error) {
 	c, key := callOf(ctx), keyOf(ctx)
 	order := card.Order{Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount, Key: key}
-	dry, err := dryRun(r.Params.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	if dry {
+	if isDry(c.request) {
+		_, order.Keyed = c.request.Header["Idempotency-Key"]
 		return h.previewFunding(ctx, order)
 	}
 	key.Render(func(result any, err error) idempotency.Answer {
@@ -158,6 +155,7 @@ func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundC
 		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitFundCardResponse(w) }, err)
 	})
 	var f card.Funding
+	var err error
 	if begun := key.Subject(); begun != "" {
 		f, err = h.Cards.Resume(ctx, c.company, begun, key)
 	} else {

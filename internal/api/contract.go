@@ -29,6 +29,7 @@ type operation struct {
 	open       bool   // needs no access token
 	tokens     bool   // gives tokens: limited by address and reference
 	idempotent bool   // takes an Idempotency-Key
+	dry        bool   // can be tried with dry_run
 	rules      *rules // nil: takes no body
 }
 
@@ -41,6 +42,7 @@ type document struct {
 		Limit       string             `json:"x-limit"`
 		Idempotent  bool               `json:"x-idempotent"`
 		Security    []map[string][]any `json:"security"`
+		Parameters  []pointer          `json:"parameters"`
 		RequestBody *struct {
 			Content map[string]struct {
 				Schema struct {
@@ -52,6 +54,11 @@ type document struct {
 	Components struct {
 		Schemas map[string]schemaNode `json:"schemas"`
 	} `json:"components"`
+}
+
+// pointer points at a component.
+type pointer struct {
+	Ref string `json:"$ref"`
 }
 
 // readContract reads the document. A mistake in it stops the program at start,
@@ -74,6 +81,7 @@ func readContract(text []byte) (*contract, error) {
 		for method, o := range methods {
 			op := &operation{
 				id: o.OperationID, path: path, family: o.Family, idempotent: o.Idempotent, tokens: o.Limit == "token",
+				dry:  slices.Contains(o.Parameters, pointer{"#/components/parameters/DryRun"}),
 				open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
 			}
 			if !slices.Contains(families, op.family) {

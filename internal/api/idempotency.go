@@ -26,7 +26,9 @@ func (e *edge) once(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r.Context())
 		sent, ok := r.Header["Idempotency-Key"]
-		if !ok || mayBeDry(r) {
+		// A dry run does nothing: it neither uses a key up nor is answered by one. The
+		// real request may come with the same key.
+		if !ok || isDry(r) {
 			handler.ServeHTTP(w, r)
 			return
 		}
@@ -36,13 +38,6 @@ func (e *edge) once(handler http.Handler) http.Handler {
 		}
 		e.use(w, r, c, sent[0], handler)
 	})
-}
-
-// mayBeDry tells whether a request asks for a dry run, or tries to. It does
-// nothing, so it uses up no key: the real request may come with the same one.
-func mayBeDry(r *http.Request) bool {
-	asked := r.URL.Query()["dry_run"]
-	return len(asked) > 0 && (len(asked) > 1 || asked[0] != "false" && asked[0] != "")
 }
 
 // use answers one request with a key.

@@ -74,11 +74,7 @@ func validatedAnswer(result any) ValidateAccount200JSONResponse {
 func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (SendPayoutResponseObject, error) {
 	c, key := callOf(ctx), keyOf(ctx)
 	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration, Key: key}
-	dry, err := dryRun(r.Params.DryRun)
-	if err != nil {
-		return nil, err
-	}
-	if dry {
+	if isDry(c.request) {
 		return h.previewPayout(ctx, order)
 	}
 	key.Render(func(result any, err error) idempotency.Answer {
@@ -89,6 +85,7 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitSendPayoutResponse(w) }, err)
 	})
 	var sent payout.Payout
+	var err error
 	if begun := key.Subject(); begun != "" {
 		sent, err = h.Payouts.Resume(ctx, c.company, begun, key)
 	} else {
@@ -124,13 +121,6 @@ func (h *handlers) previewPayout(ctx context.Context, order payout.Order) (SendP
 		DryRun: true, WouldSucceed: p.Refusal == "", Refusal: present(p.Refusal), Amount: p.Amount, Fee: p.Fee, Total: p.Amount + p.Fee,
 		Balance: p.Balance, BalanceAfter: p.BalanceAfter,
 	}}, nil
-}
-
-// dryRun reads the parameter of that name. What is neither yes nor no is refused:
-// a slip must not send money.
-func dryRun(value string) (bool, error) {
-	var q query
-	return q.oneOf("dry_run", value, "true", "false") == "true", q.fault()
 }
 
 // FindPayout shows what became of a payout.

@@ -14,7 +14,7 @@ import (
 
 // PurchaseData buys a data bundle.
 func (h *handlers) PurchaseData(ctx context.Context, r PurchaseDataRequestObject) (PurchaseDataResponseObject, error) {
-	a, err := buy(ctx, h, r.Params.DryRun, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
+	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
 		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
 		return h.VTU.PurchaseData(ctx, vtu.DataPurchase{
 			Order: o, CategoryID: r.Body.ServiceCategoryID, ProductID: r.Body.ProductID, PhoneNumber: r.Body.PhoneNumber,
@@ -25,7 +25,7 @@ func (h *handlers) PurchaseData(ctx context.Context, r PurchaseDataRequestObject
 
 // PurchaseCableTV buys a TV package.
 func (h *handlers) PurchaseCableTV(ctx context.Context, r PurchaseCableTVRequestObject) (PurchaseCableTVResponseObject, error) {
-	a, err := buy(ctx, h, r.Params.DryRun, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
+	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
 		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
 		return h.VTU.PurchaseCableTV(ctx, vtu.CableTVPurchase{
 			Order: o, VerificationID: r.Body.MeterVerificationID, ProductID: r.Body.ProductID, CardNumber: r.Body.CardNumber,
@@ -36,7 +36,7 @@ func (h *handlers) PurchaseCableTV(ctx context.Context, r PurchaseCableTVRequest
 
 // PurchaseAirtime buys airtime.
 func (h *handlers) PurchaseAirtime(ctx context.Context, r PurchaseAirtimeRequestObject) (PurchaseAirtimeResponseObject, error) {
-	a, err := buy(ctx, h, r.Params.DryRun, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
+	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
 		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
 		return h.VTU.PurchaseAirtime(ctx, vtu.AirtimePurchase{
 			Order: o, CategoryID: r.Body.ServiceCategoryID, PhoneNumber: r.Body.PhoneNumber, Amount: r.Body.Amount,
@@ -47,7 +47,7 @@ func (h *handlers) PurchaseAirtime(ctx context.Context, r PurchaseAirtimeRequest
 
 // PurchaseUtility buys power.
 func (h *handlers) PurchaseUtility(ctx context.Context, r PurchaseUtilityRequestObject) (PurchaseUtilityResponseObject, error) {
-	a, err := buy(ctx, h, r.Params.DryRun, powerAnswer, func(o vtu.Order) (vtu.Receipt, error) {
+	a, err := buy(ctx, h, powerAnswer, func(o vtu.Order) (vtu.Receipt, error) {
 		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
 		return h.VTU.PurchaseUtility(ctx, vtu.UtilityPurchase{Order: o, VerificationID: r.Body.MeterVerificationID, Amount: r.Body.Amount})
 	})
@@ -57,13 +57,8 @@ func (h *handlers) PurchaseUtility(ctx context.Context, r PurchaseUtilityRequest
 // buy is the same for every kind. With an Idempotency-Key, the way the answer
 // looks is handed to the business first, so that the commit which has the answer
 // stores it.
-func buy[A any](ctx context.Context, h *handlers, try string, dress func(vtu.Receipt) (A, error), purchase func(vtu.Order) (vtu.Receipt, error)) (A, error) {
+func buy[A any](ctx context.Context, h *handlers, dress func(vtu.Receipt) (A, error), purchase func(vtu.Order) (vtu.Receipt, error)) (A, error) {
 	c, key := callOf(ctx), keyOf(ctx)
-	dry, err := dryRun(try)
-	if err != nil {
-		var none A
-		return none, err
-	}
 	key.Render(func(result any, err error) idempotency.Answer {
 		var answer A
 		if err == nil {
@@ -72,10 +67,11 @@ func buy[A any](ctx context.Context, h *handlers, try string, dress func(vtu.Rec
 		return render(c.op.family, func(w http.ResponseWriter) error { write(w, http.StatusOK, answer); return nil }, err)
 	})
 	var receipt vtu.Receipt
+	var err error
 	if begun := key.Subject(); begun != "" {
 		receipt, err = h.VTU.Resume(ctx, c.company, begun, key)
 	} else {
-		receipt, err = purchase(vtu.Order{Company: c.company, Key: key, DryRun: dry})
+		receipt, err = purchase(vtu.Order{Company: c.company, Key: key, DryRun: isDry(c.request)})
 	}
 	if err != nil {
 		var none A

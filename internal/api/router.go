@@ -110,6 +110,10 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, fault.New(fault.Invalid, "The path must be UTF-8 without control characters"))
 			return
 		}
+		if err := mayRun(op, r); err != nil {
+			refuse(w, r, op.family, err)
+			return
+		}
 		if op.rules != nil {
 			b, err := readBody(w, r, op.rules)
 			if err != nil {

@@ -1584,7 +1584,8 @@ type ListCardsParams struct {
 
 // FundCardParams defines parameters for FundCard.
 type FundCardParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
+	// answered by. `true` and `false` are all it takes; operations without it refuse it.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1763,7 +1764,8 @@ type ListBanksParams struct {
 
 // SendPayoutParams defines parameters for SendPayout.
 type SendPayoutParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
+	// answered by. `true` and `false` are all it takes; operations without it refuse it.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1835,7 +1837,8 @@ type GenerateVirtualAccountParams struct {
 
 // PurchaseAirtimeParams defines parameters for PurchaseAirtime.
 type PurchaseAirtimeParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
+	// answered by. `true` and `false` are all it takes; operations without it refuse it.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1846,7 +1849,8 @@ type PurchaseAirtimeParams struct {
 
 // PurchaseCableTVParams defines parameters for PurchaseCableTV.
 type PurchaseCableTVParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
+	// answered by. `true` and `false` are all it takes; operations without it refuse it.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1857,7 +1861,8 @@ type PurchaseCableTVParams struct {
 
 // PurchaseDataParams defines parameters for PurchaseData.
 type PurchaseDataParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
+	// answered by. `true` and `false` are all it takes; operations without it refuse it.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1868,7 +1873,8 @@ type PurchaseDataParams struct {
 
 // PurchaseUtilityParams defines parameters for PurchaseUtility.
 type PurchaseUtilityParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
+	// answered by. `true` and `false` are all it takes; operations without it refuse it.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with

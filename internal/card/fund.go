@@ -72,6 +72,7 @@ type Order struct {
 	CardID  string
 	Amount  money.Kobo
 	Key     *idempotency.Key // nil for none
+	Keyed   bool             // of a preview, which has no key: the real request would
 }
 
 var errShort = fault.New(fault.Refused, "Insufficient balance")
@@ -321,6 +322,9 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
+	if _, err := s.issuer(c.provider); err != nil {
+		return Preview{}, err
+	}
 	a, err := s.settlements.Default(ctx, o.Company)
 	if err != nil && !fault.Is(err, fault.Missing) {
 		return Preview{}, err
@@ -328,7 +332,7 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	p := Preview{Amount: o.Amount, Balance: a.Balance, BalanceAfter: a.Balance}
 	reference, err := s.openFunding(ctx, o.Company, c.ID, o.Amount)
 	switch {
-	case err == nil && o.Key == nil:
+	case err == nil && !o.Keyed:
 		p.Refusal = Confirming(reference).Message
 	case err != nil && !errors.Is(err, db.ErrNone):
 		return Preview{}, err

@@ -237,6 +237,17 @@ func TestWhatCannotBeFunded(t *testing.T) {
 		if p.Refusal != "" || p.BalanceAfter != 600*money.Naira || len(w.issuer.funded) != 0 {
 			t.Errorf("%+v", p)
 		}
+		// While one is open the same again is refused, and not with a key of its own.
+		w.issuer.answer = provider.Answer{}
+		open, err := w.fund(c.ID, 400*money.Naira)
+		must(t, err)
+		for keyed, refusal := range map[bool]string{false: card.Confirming(open.Reference).Message, true: ""} {
+			p, err = w.Preview(t.Context(), card.Order{Company: w.company, CardID: c.ID, Amount: 400 * money.Naira, Keyed: keyed})
+			must(t, err)
+			if p.Refusal != refusal {
+				t.Errorf("with a key %t: %+v", keyed, p)
+			}
+		}
 	})
 }
 

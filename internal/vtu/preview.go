@@ -18,7 +18,24 @@ type Preview struct {
 	Refusal      string     // what would refuse it; "" for nothing that is known now
 }
 
-const keyUsed = "idempotencyKey was used before: the existing transaction would be returned"
+const (
+	keyUsed          = "idempotencyKey was used before: the existing transaction would be returned"
+	verificationUsed = "Verification already used"
+)
+
+// unusable says when a purchase would be refused because its verification is used;
+// "" when not, or when it has none. By the time of the real one this may have
+// changed: that one's own commit decides.
+func (s *Shop) unusable(ctx context.Context, company, verificationID string) (refusal string, err error) {
+	if verificationID == "" {
+		return "", nil
+	}
+	state, err := s.verificationState(ctx, company, verificationID)
+	if state == used {
+		refusal = verificationUsed
+	}
+	return refusal, err
+}
 
 func (s *Shop) preview(ctx context.Context, order Order, amount money.Kobo, refusal string) (Receipt, error) {
 	balance, err := s.book.Balance(ctx, order.Company, settlement.LedgerAccount(order.SettlementID))

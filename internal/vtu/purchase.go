@@ -80,7 +80,11 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 		return Receipt{}, err
 	}
 	if order.DryRun {
-		return s.preview(ctx, order, b.amount, "")
+		refusal, err := s.unusable(ctx, order.Company, b.VerificationID)
+		if err != nil {
+			return Receipt{}, err
+		}
+		return s.preview(ctx, order, b.amount, refusal)
 	}
 	o := s.operations.Start(operation.Operation{
 		Company: order.Company, Kind: Kind, IdempotencyKey: order.IdempotencyKey, Provider: b.category.provider,
@@ -133,7 +137,7 @@ func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	case r != nil && r.Reason == ledger.Short:
 		return Receipt{}, fault.New(fault.Refused, "Insufficient balance")
 	case r != nil && r.Reason == ledger.Moved && r.Table == verificationTable:
-		return Receipt{}, fault.New(fault.Refused, "Verification already used")
+		return Receipt{}, fault.New(fault.Refused, verificationUsed)
 	}
 	return Receipt{}, idempotency.Taken(err)
 }

@@ -80,6 +80,11 @@ func (s *Shop) findVerification(ctx context.Context, company, verificationID str
 		FROM vtu_verification WHERE company_id = $1 AND id = $2`, company, verificationID)
 }
 
+func (s *Shop) verificationState(ctx context.Context, company, verificationID string) (string, error) {
+	return db.One(ctx, s.db, db.Value[string],
+		`SELECT state FROM vtu_verification WHERE company_id = $1 AND id = $2`, company, verificationID)
+}
+
 func missing(err error) bool { return errors.Is(err, db.ErrNone) }
 
 // PurchaseColumns are a purchase's, in the order of Targets, for a statement that
