@@ -3,6 +3,9 @@ package apptest_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -62,4 +65,57 @@ func TestAnEventCarriesWhatGetShows(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Half of the long polls are answered within a tenth of a second of the commit,
+// of their own process and of another one.
+func TestALongPollIsAnsweredWithinATenthOfASecond(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home := apptest.NewHome(t, dialect)
+		here, there := home.Start(t), home.Spawn(t, apptest.Never, time.Second)
+		bundle := here.Bundle()
+		for name, buyer := range map[string]*apptest.Client{"here": here.Client, "there": there.Client} {
+			const rounds = 21
+			took := make([]time.Duration, rounds)
+			for n := range took {
+				head := int64(len(here.Events(0)))
+				heard := first(t, here.Client, head)
+				order := buyer.Order(bundle, fmt.Sprintf("%s-%d", name, n), "10")
+				buyer.Do(http.MethodPost, apptest.PurchaseData, order).Want(t, http.StatusOK)
+				got := await(t, heard)
+				if got.Sequence != head+1 {
+					t.Fatalf("heard %+v", got)
+				}
+				took[n] = got.at.Sub(got.CreatedAt)
+			}
+			slices.Sort(took)
+			t.Logf("%s: half within %s, all within %s", name, took[rounds/2], took[rounds-1])
+			if took[rounds/2] > 100*time.Millisecond {
+				t.Errorf("%s: half of the polls were answered %s and more after the commit", name, took[rounds/2])
+			}
+		}
+	})
+}
+
+// heard is an event, and when the answer that held it came.
+type heard struct {
+	apptest.Event
+	at time.Time
+}
+
+// first waits for the first event after head.
+func first(t *testing.T, c *apptest.Client, head int64) <-chan heard {
+	answer, out := poll(t, c, head), make(chan heard, 1)
+	go func() {
+		a, at := <-answer, time.Now()
+		var feed struct {
+			Data struct{ Data []apptest.Event }
+		}
+		if json.Unmarshal([]byte(a.Body), &feed) != nil || len(feed.Data.Data) == 0 {
+			t.Errorf("the poll was answered %s", a)
+			feed.Data.Data = make([]apptest.Event, 1)
+		}
+		out <- heard{feed.Data.Data[0], at}
+	}()
+	return out
 }

@@ -158,10 +158,11 @@ func (c *Client) Balance(settlementID int64) money.Kobo {
 
 // Event is one line of the company's feed.
 type Event struct {
-	ID       string
-	Sequence int64
-	Event    string
-	Data     json.RawMessage
+	ID        string
+	Sequence  int64
+	Event     string
+	CreatedAt time.Time
+	Data      json.RawMessage
 }
 
 // Events is the company's feed after a sequence number.

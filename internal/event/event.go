@@ -103,15 +103,22 @@ type Service struct {
 	db   *db.DB
 	book *ledger.Book
 
+	every time.Duration // between two looks
+	heads func(ctx context.Context, companies []string) (map[string]int64, error)
+
 	mu      sync.Mutex
-	waiting map[string][]chan struct{} // company → who waits for its next event
+	waiting map[string][]*waiter // company → who waits for its next event
+	looking bool
 	closed  chan struct{}
 	close   sync.Once
 }
 
 // NewService reads the events of a book.
 func NewService(d *db.DB, book *ledger.Book) *Service {
-	s := &Service{db: d, book: book, waiting: map[string][]chan struct{}{}, closed: make(chan struct{})}
+	s := &Service{
+		db: d, book: book, every: interval, heads: book.Heads,
+		waiting: map[string][]*waiter{}, closed: make(chan struct{}),
+	}
 	book.Committed(s.wake)
 	return s
 }
@@ -150,10 +157,6 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 	return low, err
 }
 
-// other is how often a waiting reader looks for events that another process
-// committed; those of this process wake it at once.
-const other = 75 * time.Millisecond
-
 // Feed is up to limit events with a sequence above after, oldest first, and
 // whether there are more. If there is none it waits for the first one, up to
 // wait or the end of ctx, and then answers with what is there.
@@ -168,74 +171,4 @@ func (s *Service) Feed(ctx context.Context, company string, after int64, limit i
 		return events, false, err
 	}
 	return events[:limit], true, nil
-}
-
-// await returns when the company's head is above after, when wait is over, or
-// when the caller has gone. The wait is of the caller's real time.
-func (s *Service) await(ctx context.Context, company string, after int64, wait time.Duration) error {
-	over := time.NewTimer(wait)
-	defer over.Stop()
-	look := time.NewTicker(other)
-	defer look.Stop()
-	for {
-		woken, leave := s.listen(company)
-		head, err := s.book.Head(ctx, company)
-		if err != nil || head > after {
-			leave()
-			return err
-		}
-		select {
-		case <-woken:
-		case <-look.C:
-		case <-over.C:
-			leave()
-			return nil
-		case <-s.closed:
-			leave()
-			return nil
-		case <-ctx.Done():
-			leave()
-			return ctx.Err()
-		}
-		leave()
-	}
-}
-
-func (s *Service) listen(company string) (<-chan struct{}, func()) {
-	c := make(chan struct{})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting[company] = append(s.waiting[company], c)
-	return c, func() { s.leave(company, c) }
-}
-
-func (s *Service) leave(company string, c chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := s.waiting[company]
-	for i := range list {
-		if list[i] == c {
-			list = append(list[:i], list[i+1:]...)
-			break
-		}
-	}
-	if len(list) == 0 {
-		delete(s.waiting, company)
-		return
-	}
-	s.waiting[company] = list
-}
-
-func (s *Service) wake(companies []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.waiting) == 0 {
-		return
-	}
-	for _, company := range companies {
-		for _, c := range s.waiting[company] {
-			close(c)
-		}
-		delete(s.waiting, company)
-	}
 }

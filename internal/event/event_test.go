@@ -21,7 +21,7 @@ import (
 // or in another.
 type station struct {
 	*event.Service
-	t              *testing.T
+	t              testing.TB
 	here, there    *ledger.Book // two programs on one database
 	company, other string
 }
@@ -31,19 +31,24 @@ var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 func each(t *testing.T, f func(t *testing.T, s *station)) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
-			url := dbtest.URL(t, dialect)
-			d := dbtest.Open(t, url)
-			s := &station{t: t, here: ledger.New(d, clock.At(noon)), there: ledger.New(dbtest.Open(t, url), clock.At(noon))}
-			s.Service = event.NewService(d, s.here)
-			s.company, s.other = id.Cuid(), id.Cuid()
-			for _, company := range []string{s.company, s.other} {
-				if err := s.here.Commit(t.Context(), ledger.Unit{Company: company, Found: true}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			f(t, s)
+			f(t, newStation(t, dialect))
 		})
 	}
+}
+
+func newStation(t testing.TB, dialect db.Dialect) *station {
+	t.Helper()
+	url := dbtest.URL(t, dialect)
+	d := dbtest.Open(t, url)
+	s := &station{t: t, here: ledger.New(d, clock.At(noon)), there: ledger.New(dbtest.Open(t, url), clock.At(noon))}
+	s.Service = event.NewService(d, s.here)
+	s.company, s.other = id.Cuid(), id.Cuid()
+	for _, company := range []string{s.company, s.other} {
+		if err := s.here.Commit(t.Context(), ledger.Unit{Company: company, Found: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
 }
 
 // says commits an event through one of the two programs.
@@ -208,7 +213,7 @@ func TestDataThatIsNoJSONIsABug(t *testing.T) {
 	event.New("c", "k", json.Number("not a number"))
 }
 
-func await[T any](t *testing.T, c <-chan T) T {
+func await[T any](t testing.TB, c <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-c:
