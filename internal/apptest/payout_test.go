@@ -122,7 +122,7 @@ func TestMoneyThatComesBackIsRefundedByTheBanksNotice(t *testing.T) {
 		}
 		holds(t, p, p.Client, apptest.DevFloat)
 		apptest.Eventually(t, func() string {
-			if got := status(p.Client, id); got.Status != "REVERSED" || !got.Refunded || got.FailureReason == nil {
+			if got := status(p.Client, id); got.Status != "REVERSED" || !got.Refunded || got.FailureReason == nil || *got.FailureReason != "The bank returned the money" {
 				return fmt.Sprintf("%+v", got)
 			}
 			return ""

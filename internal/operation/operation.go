@@ -135,9 +135,11 @@ func (o Operation) noted(a provider.Answer, now time.Time) Operation {
 	return o
 }
 
-// concluded is the operation after a definite answer.
+// concluded is the operation after a definite answer. Words that were said while
+// nobody knew ("did not answer in time") are not about how it ended.
 func (o Operation) concluded(a provider.Answer, now time.Time) Operation {
 	o = o.noted(a, now)
+	o.Message = a.Message
 	o.State, o.NextAt = Success, time.Time{}
 	if a.Outcome == provider.Rejected {
 		o.State = Failed

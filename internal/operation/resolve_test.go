@@ -65,6 +65,25 @@ func TestMissedPollsAreMadeUpFor(t *testing.T) {
 	})
 }
 
+// What was said while nobody knew is not shown as the words about the end.
+func TestTheLastWordsAreThoseOfTheOutcome(t *testing.T) {
+	for state, a := range map[operation.State]provider.Answer{
+		operation.Success: {Outcome: provider.Confirmed}, operation.Failed: {Outcome: provider.Rejected, Code: "51"},
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o := p.run(p.begin(), provider.Answer{Code: provider.CodeTimeout, Message: "did not answer in time"})
+				p.says(a)
+				p.clock.Advance(5 * time.Second)
+				p.poll(o)
+				if now := p.stands(o, state); now.Message != "" {
+					t.Errorf("still says %q", now.Message)
+				}
+			})
+		})
+	}
+}
+
 // "No such reference" is a no only after fifteen minutes and three polls.
 func TestNoSuchReferenceCountsAfterTheGracePeriod(t *testing.T) {
 	t.Run("three polls are not enough before fifteen minutes", func(t *testing.T) {

@@ -17,7 +17,7 @@ func (s *Service) Reverse(ctx context.Context, company, operationID string, a pr
 		return o, err
 	}
 	after := o.noted(a, s.clock.Now())
-	after.State = Reversed
+	after.State, after.Message = Reversed, a.Message
 	u := ledger.Unit{
 		Company: company,
 		Moves: []ledger.Move{{

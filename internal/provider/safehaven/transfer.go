@@ -183,6 +183,10 @@ func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 	out := provider.TransferAnswer{Answer: a, SessionID: string(t.SessionID)}
 	if a.Outcome == provider.Rejected && t.word() == reversed {
 		out.Reversed, out.Code = true, reversed
+		if plain(string(t.ResponseCode)) {
+			// Their words are still those of the transfer: "Approved or completed".
+			out.Message = "The bank returned the money"
+		}
 	}
 	return out
 }
