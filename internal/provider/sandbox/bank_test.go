@@ -188,17 +188,23 @@ func TestAdoptedAccount(t *testing.T) {
 			t.Errorf("%s %v", kind, n)
 		}
 	}
+	b.must("POST", "/sandbox/credit", object{"accountNumber": number, "amount": 1, "duplicate": true})
+	for range 2 {
+		if kind, n := b.notice(); kind != "transfer" || n["amount"] != 1.0 {
+			t.Errorf("%s %v", kind, n)
+		}
+	}
 	b.must("POST", "/sandbox/credit", object{"accountNumber": number, "amount": 10, "silent": true})
 	b.silence()
 	b.must("POST", "/sandbox/credit", object{"accountNumber": "8099999999", "amount": 7, "stray": true})
 	if _, n := b.notice(); n["creditAccountNumber"] != "8099999999" {
 		t.Errorf("%v", n)
 	}
-	if got, err := b.balance(t.Context()); err != nil || got-openingFloat != 251_750 {
+	if got, err := b.balance(t.Context()); err != nil || got-openingFloat != 251_850 {
 		t.Errorf("%v %v", got-openingFloat, err)
 	}
 	rows := b.must("GET", "/sandbox/provider-ledger", nil)["data"].([]any)
-	if len(rows) != 3 || rows[0].(object)["kind"] != "credit" || rows[0].(object)["reference"] != data["sessionId"] {
+	if len(rows) != 4 || rows[0].(object)["kind"] != "credit" || rows[0].(object)["reference"] != data["sessionId"] {
 		t.Errorf("%v", rows)
 	}
 	for _, bad := range []object{
@@ -206,6 +212,7 @@ func TestAdoptedAccount(t *testing.T) {
 		{"accountNumber": number, "amount": 0},
 		{"accountNumber": number, "amount": -5},
 		{"accountNumber": number, "amount": 1, "duplicate": -1},
+		{"accountNumber": number, "amount": 1, "duplicate": "yes"},
 		{"accountNumber": number, "amount": "1"},
 		{"amount": 1},
 		{"x": 1},

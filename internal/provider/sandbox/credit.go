@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -18,8 +19,8 @@ type creditRequest struct {
 	Amount        money.Kobo `json:"amount"`
 	SenderName    string     `json:"senderName"`
 	Narration     string     `json:"narration"`
-	// Duplicate is how many more times the same notice is sent.
-	Duplicate int `json:"duplicate"`
+	// Duplicate is true, or how many more times the same notice is sent.
+	Duplicate json.RawMessage `json:"duplicate"`
 	// Silent credits the account and never tells.
 	Silent bool `json:"silent"`
 	// Stray lets a credit happen to an account that nobody opened.
@@ -39,8 +40,10 @@ func (s *Sandbox) creditByHand(r *http.Request) (any, error) {
 		return nil, complaint(`"accountNumber" must have 10 digits`)
 	case req.Amount <= 0:
 		return nil, complaint(`"amount" must be naira greater than 0`)
-	case req.Duplicate < 0 || req.Duplicate > manyTimes:
-		return nil, complaint(`"duplicate" must be 0 to 1000`)
+	}
+	more, err := again(req.Duplicate)
+	if err != nil {
+		return nil, err
 	}
 	v, err := s.receiver(r.Context(), req)
 	if err != nil {
@@ -56,7 +59,7 @@ func (s *Sandbox) creditByHand(r *http.Request) (any, error) {
 	if t.narration == "" {
 		t.narration = "Transfer from " + req.SenderName
 	}
-	copies := 1 + req.Duplicate
+	copies := 1 + more
 	if req.Silent {
 		copies = 0
 	}
@@ -68,6 +71,22 @@ func (s *Sandbox) creditByHand(r *http.Request) (any, error) {
 		"sessionId": t.session, "accountNumber": v.number, "accountName": v.name, "amount": t.amount, "notices": copies,
 		"createdAt": clock.Text(clock.Time(t.createdAt)),
 	}}, nil
+}
+
+// again is how many more times a notice is sent: "duplicate" of a control, which
+// is true or a number.
+func again(duplicate json.RawMessage) (more int, err error) {
+	var twice bool
+	switch {
+	case len(duplicate) == 0:
+	case json.Unmarshal(duplicate, &twice) == nil:
+		if twice {
+			more = 1
+		}
+	case json.Unmarshal(duplicate, &more) != nil || more < 0 || more > manyTimes:
+		err = complaint(`"duplicate" must be true or 0 to 1000`)
+	}
+	return more, err
 }
 
 // accountOf is the number of a sender's account, the same each time.

@@ -106,19 +106,9 @@ func (c cryptoRequest) read(to subscription, out bool) (transferOnChain, error) 
 			return t, complaint(`"to" must be an address of ` + n.ID)
 		}
 	}
-	var twice bool
-	var more int64
-	switch {
-	case len(c.Duplicate) == 0:
-	case json.Unmarshal(c.Duplicate, &twice) == nil:
-		if twice {
-			more = 1
-		}
-	case json.Unmarshal(c.Duplicate, &more) != nil || more < 0 || more > manyTimes:
-		return t, complaint(`"duplicate" must be true or 0 to 1000`)
-	}
-	t.copies += more
-	return t, nil
+	more, err := again(c.Duplicate)
+	t.copies += int64(more)
+	return t, err
 }
 
 // stranger is an address of somebody else.
