@@ -170,7 +170,7 @@ func (f *form) asAmount(name string, raw json.RawMessage) money.Kobo {
 	if raw == nil {
 		return 0
 	}
-	k, err := money.Parse(string(raw))
+	k, err := money.Asked(string(raw))
 	if err != nil {
 		f.wrong(name, "%v", err)
 	}

@@ -287,7 +287,7 @@ func amount(v any) error {
 	if !ok {
 		return nil
 	}
-	switch k, err := money.Parse(n.String()); {
+	switch k, err := money.Asked(n.String()); {
 	case err == nil && k > 0:
 		return nil
 	case err == nil, errors.Is(err, money.ErrNegative):

@@ -62,6 +62,17 @@ func Parse(s string) (Kobo, error) {
 	return Kobo(n), nil
 }
 
+// Asked reads an amount that a caller names: as Parse does, and with no more than
+// two decimals even where they are zeros, since the token counts that was sent
+// (completion.md §1). Providers are not held to that.
+func Asked(s string) (Kobo, error) {
+	k, err := Parse(s)
+	if _, fraction, _ := strings.Cut(s, "."); err == nil && len(fraction) > 2 {
+		return 0, ErrPrecision
+	}
+	return k, err
+}
+
 func digits(s string) bool {
 	if s == "" {
 		return false

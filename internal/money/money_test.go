@@ -42,6 +42,16 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestAskedCountsTheDecimalsThatWereSent(t *testing.T) {
+	for in, want := range map[string]error{
+		"1500.50": nil, "1500.500": ErrPrecision, "5.000": ErrPrecision, "0.001": ErrPrecision, "1e3": ErrSyntax, "-1.000": ErrNegative,
+	} {
+		if k, err := Asked(in); !errors.Is(err, want) || (err != nil) != (k == 0) {
+			t.Errorf("Asked(%q) = %d, %v; want %v", in, k, err, want)
+		}
+	}
+}
+
 func TestForms(t *testing.T) {
 	for _, c := range []struct {
 		k               Kobo
