@@ -103,8 +103,15 @@ func TestAPanicIsAnswered(t *testing.T) {
 
 func TestNothingIsRedirected(t *testing.T) {
 	config, _ := broken{func() error { return nil }}.config()
+	config.Mounts = map[string]http.Handler{"/door/": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/door" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})}
 	url := serve(t, config)
 	for path, want := range map[string]int{
+		"/door":                             404,
+		"/door/":                            200,
 		"//api/v1/vtu/services":             404,
 		"/api/v1/./vtu/services":            404,
 		"/api/v1/vtu/services/%2e%2e/":      404,

@@ -56,6 +56,9 @@ func (e *edge) route() error {
 	}
 	for pattern, h := range e.Mounts {
 		e.mux.Handle(pattern, h)
+		if bare, below := strings.CutSuffix(pattern, "/"); below {
+			e.mux.Handle(bare, h) // or it would be redirected, by a page of HTML
+		}
 	}
 	e.mountReference()
 	e.mux.HandleFunc("/", e.unknown)
