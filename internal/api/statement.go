@@ -21,6 +21,9 @@ func (h *handlers) FindStatement(ctx context.Context, r FindStatementRequestObje
 	if settlementID == 0 && q.problems == nil {
 		q.wrong("settlementId", "is required")
 	}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		q.wrong("to", "must not be before from")
+	}
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
