@@ -122,8 +122,17 @@ func (d *developer) api(ctx context.Context, method, path string, body, data any
 }
 
 // sandbox steers the pretend world; only a sandbox answers.
-func (d *developer) sandbox(ctx context.Context, path string, body any) error {
-	return d.ask(ctx, http.MethodPost, "/sandbox/"+path, body, nil)
+func (d *developer) sandbox(ctx context.Context, path string, body, answer any) error {
+	return d.ask(ctx, http.MethodPost, "/sandbox/"+path, body, answer)
+}
+
+// admin asks as an operator, with the key that kobo dev leaves.
+func (d *developer) admin(ctx context.Context, path string, body, data any) error {
+	if d.AdminKey == "" {
+		return errors.New("the credentials hold no admin key")
+	}
+	envelope := struct{ Data any }{data}
+	return d.ask(ctx, http.MethodPost, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+d.AdminKey)
 }
 
 // told is an event of the feed. Text is its JSON, to the byte.

@@ -65,7 +65,7 @@ func payOut(ending string) recipe {
 func payOutAndBack(ctx context.Context, d *developer) error {
 	reference, err := d.pay(ctx, "10")
 	if err == nil {
-		err = d.sandbox(ctx, "reverse", map[string]string{"reference": reference})
+		err = d.sandbox(ctx, "reverse", map[string]string{"reference": reference}, nil)
 	}
 	return err
 }
@@ -148,25 +148,113 @@ func fundCard(naira int) recipe {
 	}
 }
 
+// coin is a new address, and what can be sent to it.
+func (d *developer) coin(ctx context.Context) (send map[string]any, err error) {
+	var networks []struct{ ID, NativeAsset string }
+	if err := d.api(ctx, http.MethodGet, "/api/v1/crypto/networks", nil, &networks); err != nil {
+		return nil, err
+	}
+	if len(networks) == 0 {
+		return nil, errors.New("no networks are known")
+	}
+	var a struct{ Address string }
+	err = d.api(ctx, http.MethodPost, "/api/v1/crypto/generate-address/"+networks[0].ID, map[string]any{}, &a)
+	return map[string]any{"address": a.Address, "asset": networks[0].NativeAsset, "amount": json.Number("1")}, err
+}
+
 // deposit has somebody send coins to a new address.
 func deposit(confirmed bool) recipe {
 	return func(ctx context.Context, d *developer) error {
-		var networks []struct{ ID, NativeAsset string }
-		if err := d.api(ctx, http.MethodGet, "/api/v1/crypto/networks", nil, &networks); err != nil {
-			return err
-		}
-		if len(networks) == 0 {
-			return errors.New("no networks are known")
-		}
-		var a struct{ Address string }
-		err := d.api(ctx, http.MethodPost, "/api/v1/crypto/generate-address/"+networks[0].ID, map[string]any{}, &a)
+		send, err := d.coin(ctx)
 		if err != nil {
 			return err
 		}
-		return d.sandbox(ctx, "crypto-deposit", map[string]any{
-			"address": a.Address, "asset": networks[0].NativeAsset, "amount": json.Number("1"), "confirmed": confirmed,
-		})
+		send["confirmed"] = confirmed
+		return d.sandbox(ctx, "crypto-deposit", send, nil)
 	}
+}
+
+// withdrawal has the company spend from a new address of its own.
+func withdrawal(ctx context.Context, d *developer) error {
+	send, err := d.coin(ctx)
+	if err != nil {
+		return err
+	}
+	return d.sandbox(ctx, "crypto-withdrawal", send, nil)
+}
+
+// goneFromTheChain has coins move, in a block that the chain gives up. It is
+// asked for them a few times before they count as gone.
+func goneFromTheChain(move string) recipe {
+	return func(ctx context.Context, d *developer) error {
+		send, err := d.coin(ctx)
+		if err != nil {
+			return err
+		}
+		send["confirmed"] = false
+		var sent struct{ Data struct{ TxHash string } }
+		if err = d.sandbox(ctx, move, send, &sent); err == nil {
+			err = d.sandbox(ctx, "crypto-drop", map[string]string{"txHash": sent.Data.TxHash}, nil)
+		}
+		for range 6 {
+			if err == nil {
+				err = d.advance(ctx, "10m")
+			}
+		}
+		return err
+	}
+}
+
+// lowBalance buys something while less than there is would be too little.
+func lowBalance(ctx context.Context, d *developer) error {
+	var accounts []struct {
+		ID                  int64
+		Balance, LowBalance json.Number
+	}
+	if err := d.api(ctx, http.MethodGet, "/api/v1/settlement/accounts", nil, &accounts); err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		if a.ID != d.SettlementID {
+			continue
+		}
+		alert := fmt.Sprintf("/api/v1/settlement/accounts/%d/alert", a.ID)
+		err := d.api(ctx, http.MethodPost, alert, map[string]any{"lowBalance": a.Balance}, nil)
+		if err == nil {
+			err = buy("10")(ctx, d)
+		}
+		if err != nil {
+			return err
+		}
+		var before any // as it was
+		if a.LowBalance != "" {
+			before = a.LowBalance
+		}
+		return d.api(ctx, http.MethodPost, alert, map[string]any{"lowBalance": before}, nil)
+	}
+	return errors.New("the settlement account of the credentials is not the company's")
+}
+
+// kybChanged is the one kind that cannot happen to the development company.
+const kybChanged = "kyb.changed"
+
+// newcomer is a company that an operator has just taken on.
+func (d *developer) newcomer(ctx context.Context) (*developer, error) {
+	other := &developer{Credentials: d.Credentials, http: d.http}
+	var made struct{ Reference, APIKey string }
+	err := d.admin(ctx, "companies", map[string]string{"name": "Kobo Trigger"}, &made)
+	other.Reference, other.APIKey = made.Reference, made.APIKey
+	return other, err
+}
+
+// takeOn has an operator verify the company: each step is told.
+func takeOn(ctx context.Context, d *developer) error {
+	for _, status := range []string{"IN_PROGRESS", "SUBMITTED", "APPROVED"} {
+		if err := d.admin(ctx, "companies/"+d.Reference+"/kyb", map[string]string{"status": status}, nil); err != nil {
+			return err
+		}
+	}
+	return d.admin(ctx, "companies/"+d.Reference+"/live", map[string]bool{"live": true}, nil)
 }
 
 // kyc verifies a signatory.

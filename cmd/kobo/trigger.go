@@ -23,9 +23,10 @@ func triggerCommand() *cobra.Command {
 event of this kind is in its feed. What happens is real: money of the sandbox moves. Some kinds
 move the sandbox's clock.
 
-Kinds: ` + strings.Join(slices.Sorted(maps.Keys(recipes)), ", ") + `.
+Kinds: ` + triggers() + `.
 
-kyb.changed is an operator's doing: kobo company kyb.`,
+kyb.changed happens to another company, since that of kobo dev is approved for good; the admin
+key among the credentials takes it on.`,
 		Args: cobra.ExactArgs(1),
 	}
 	who := developing(c.Flags())
@@ -43,19 +44,34 @@ kyb.changed is an operator's doing: kobo company kyb.`,
 	return c
 }
 
+// triggers are the kinds that can be triggered.
+func triggers() string { return strings.Join(slices.Sorted(maps.Keys(recipes)), ", ") }
+
 // trigger makes an event happen and returns it.
 func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	do, known := recipes[kind]
 	if !known {
-		return told{}, fmt.Errorf("%q cannot be triggered; these can: %s", kind, strings.Join(slices.Sorted(maps.Keys(recipes)), ", "))
+		return told{}, fmt.Errorf("%q cannot be triggered; these can: %s", kind, triggers())
 	}
 	after, err := d.last(ctx)
 	if err != nil {
 		return told{}, err
 	}
-	if err := do(ctx, d); err != nil {
+	if kind == kybChanged {
+		d, err = d.newcomer(ctx)
+		after = 0
+	}
+	if err == nil {
+		err = do(ctx, d)
+	}
+	if err != nil {
 		return told{}, err
 	}
+	return d.await(ctx, kind, after)
+}
+
+// await is the first event of a kind after a number.
+func (d *developer) await(ctx context.Context, kind string, after int64) (told, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
@@ -97,9 +113,14 @@ var recipes = map[string]recipe{
 	"card.funding_failed":          fundCard(5001),
 	"crypto.deposit_pending":       deposit(false),
 	"crypto.deposit_completed":     deposit(true),
+	"crypto.deposit_failed":        goneFromTheChain("crypto-deposit"),
+	"crypto.withdrawal_completed":  withdrawal,
+	"crypto.withdrawal_failed":     goneFromTheChain("crypto-withdrawal"),
 	"corporate.kyc_verified":       func(ctx context.Context, d *developer) error { _, err := d.kyc(ctx); return err },
 	"corporate.account_created":    corporateAccount,
+	"settlement.low_balance":       lowBalance,
 	"webhook.endpoint_failing":     failingWebhook,
+	kybChanged:                     takeOn,
 }
 
 // buy buys the first data bundle on sale for a phone with this ending.
@@ -145,14 +166,14 @@ func refusable(ending string, err error) error {
 
 // advance moves the sandbox's clock.
 func (d *developer) advance(ctx context.Context, by string) error {
-	return d.sandbox(ctx, "clock", map[string]string{"advance": by})
+	return d.sandbox(ctx, "clock", map[string]string{"advance": by}, nil)
 }
 
 // credit has somebody pay into an account.
 func (d *developer) credit(ctx context.Context, account string, naira int) error {
 	return d.sandbox(ctx, "credit", map[string]any{
 		"accountNumber": account, "amount": naira, "senderName": "BOLA SAMPLE", "narration": "kobo trigger",
-	})
+	}, nil)
 }
 
 func paidIn(ctx context.Context, d *developer) error {

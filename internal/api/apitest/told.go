@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -43,4 +44,13 @@ func (c *Contract) CheckEvent(text []byte) error {
 		return fmt.Errorf("the event %s, against the contract: %w", kind.Event, err)
 	}
 	return nil
+}
+
+// EventKinds are the kinds that a webhook can ask for, sorted.
+func (c *Contract) EventKinds() (out []string) {
+	for _, kind := range c.doc.Components.Schemas["EventKind"].Value.Enum {
+		out = append(out, kind.(string))
+	}
+	slices.Sort(out)
+	return out
 }
