@@ -45,7 +45,7 @@ var overCompanies = map[string]string{
 	"report.keepers":      "all companies share one account at the bank: its statement is held against all of them",
 	"report.pendingSince": "operators work across companies",
 
-	"report.companies": "the integrity of the whole book is a round of all companies",
+	"report.heads": "the integrity of the whole book is a round of all companies",
 }
 
 // tenantless are the tables that belong to no company.
@@ -66,6 +66,7 @@ var tenantless = map[string]string{
 	"card_directory": "whose a card is, for a notice that names only the issuer's card",
 
 	"operator_key":         "operators belong to no company",
+	"operator_door":        "the door is the same for all companies",
 	"settlement_number":    "the allocator of account numbers, which are unique in the whole installation",
 	"settlement_directory": "whose a bank account is, for a credit that names only the account",
 	"settlement_session":   "whose a bank's credit is, decided once for all companies",

@@ -36,7 +36,8 @@ To check the book: kobo verify`,
 		SilenceErrors: true,
 	}
 	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(), adjustmentCommand(), auditCommand(),
-		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), reconcileCommand(), keygenCommand(), versionCommand())
+		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), reconcileCommand(),
+		backupCommand(), restoreCommand(), doorCommand(), keygenCommand(), versionCommand())
 	return c
 }
 

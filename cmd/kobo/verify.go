@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,13 +10,13 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
 func verifyCommand() *cobra.Command {
-	var data, database string
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Re-add the whole book and say what does not add up",
@@ -27,37 +28,57 @@ does not add up.
 Without a configured database it looks at the one of kobo dev (--data).`,
 		Args: cobra.NoArgs,
 	}
-	load := configured(c)
-	c.Flags().StringVar(&data, "data", ".kobo", "the folder of kobo dev")
-	c.Flags().StringVar(&database, "database", "", "another database: sqlite:PATH or postgres://…")
+	where := located(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := load()
+		database, err := where()
 		if err != nil {
 			return err
 		}
-		switch {
-		case database != "":
-			cfg.Database = database
-		case cfg.Database == "" || c.Flags().Changed("data"):
-			cfg.Database = "sqlite:" + data + "/kobo.db"
-			if _, err := os.Stat(data + "/kobo.db"); err != nil {
-				return fmt.Errorf("there is no book: %w", err)
-			}
-		}
-		return verify(c, cfg.Database)
+		return verify(c, database)
 	}
 	return c
 }
 
+// existing opens a database that must be there: SQLite would make one.
+func existing(ctx context.Context, database string) (*db.DB, error) {
+	if path, ok := db.SQLitePath(database); ok {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("there is no book: %w", err)
+		}
+	}
+	return db.Open(ctx, database)
+}
+
+// located adds the flags that name a database, and returns what finds it: the
+// one that is named, the configured one, or that of kobo dev.
+func located(c *cobra.Command) func() (string, error) {
+	load := configured(c)
+	data := c.PersistentFlags().String("data", ".kobo", "the folder of kobo dev")
+	database := c.PersistentFlags().String("database", "", "another database: sqlite:PATH or postgres://…")
+	return func() (string, error) {
+		if *database != "" {
+			return *database, nil
+		}
+		cfg, err := load()
+		if err != nil {
+			return "", err
+		}
+		if cfg.Database == "" || c.PersistentFlags().Changed("data") {
+			return app.DevConfig(*data, "").Database, nil
+		}
+		return cfg.Database, nil
+	}
+}
+
 func verify(c *cobra.Command, database string) error {
 	ctx := c.Context()
-	d, err := db.Open(ctx, database)
+	d, err := existing(ctx, database)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
 	r := report.New(d, clock.System{})
-	companies, err := r.Companies(ctx)
+	companies, err := r.Heads(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +88,7 @@ func verify(c *cobra.Command, database string) error {
 	var entries, operations int64
 	var wrongs []string
 	for _, one := range companies {
-		found, err := r.Integrity(ctx, one)
+		found, err := r.Integrity(ctx, one.Company)
 		if err != nil {
 			return err
 		}

@@ -42,6 +42,9 @@ type Config struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 
+	// Closed tells whether companies are let in at all; nil always lets them.
+	Closed func() bool
+
 	// Limits are the rate limits; nil turns them off, as in dev.
 	Limits *Limits
 	// RemoteAddress names the caller for the limit of the token operations. Nil

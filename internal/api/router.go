@@ -95,6 +95,10 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r.Context())
 		c.op = op
+		if e.Closed != nil && e.Closed() {
+			refuse(w, r, op.family, fault.New(fault.Unavailable, "the door is closed"))
+			return
+		}
 		if op.tokens && !e.allowToken(w, r) {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -66,6 +67,7 @@ type App struct {
 
 	cfg      Config
 	log      *slog.Logger
+	closed   atomic.Bool                    // the companies' door
 	books    map[string]provider.Bookkeeper // the banks, for reconciliation
 	world    *world                         // the sandbox; nil in live mode
 	registry *prometheus.Registry
@@ -119,7 +121,7 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 		return err
 	}
 	a.businesses(keys, p)
-	return nil
+	return a.seeDoor(ctx)
 }
 
 func (a *App) businesses(keys *secret.Keyring, p plugs) {
@@ -177,7 +179,7 @@ func (a *App) Handler() (http.Handler, error) {
 	cfg := api.Config{
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Webhooks: a.Webhooks,
-		Clock:    a.Clock, Log: a.log, Limits: a.limits(), Registry: a.registry, Traces: a.traces,
+		Clock:    a.Clock, Log: a.log, Limits: a.limits(), Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
 			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,

@@ -16,7 +16,7 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 }
 
 // ready says whether requests can be answered: the database can be written to,
-// its schema is ours, the worker is at work.
+// its schema is ours, the worker is at work, the companies' door is open.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 	defer cancel()
@@ -34,6 +34,9 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	if !a.Worker.Healthy() {
 		fail("workers", "not at work")
+	}
+	if a.closed.Load() {
+		fail("door", "closed by an operator, or since a restore")
 	}
 	checks["status"] = "ready"
 	if status != http.StatusOK {

@@ -93,6 +93,10 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 	if book == nil {
 		return time.Time{}, nil // not configured any more
 	}
+	if a.closed.Load() {
+		// After a restore the sweep comes first: what it credits is not missing.
+		return a.Clock.Now().Add(5 * time.Minute), nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
 	defer cancel()
 	r, err := a.reconcile(ctx, j.Subject, leased{book, func(ctx context.Context) error { return a.Worker.Renew(ctx, j) }}, Reach)

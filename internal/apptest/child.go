@@ -54,10 +54,13 @@ const (
 // Main runs a package's tests, or, in a process that Spawn has made, the
 // program. A package that spawns has it for its TestMain.
 func Main(m *testing.M) {
-	if os.Getenv(childHome) == "" {
+	do := childMain
+	if what := os.Getenv(childCopying); what != "" {
+		do = func() error { return copyingMain(what) }
+	} else if os.Getenv(childHome) == "" {
 		os.Exit(m.Run())
 	}
-	if err := childMain(); err != nil {
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "child:", err)
 		os.Exit(1)
 	}

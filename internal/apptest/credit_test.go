@@ -49,12 +49,12 @@ func holds(t *testing.T, p *apptest.Program, c *apptest.Client, want money.Kobo)
 		}
 		return ""
 	})
-	companies, err := p.App.Reports.Companies(t.Context())
+	companies, err := p.App.Reports.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, company := range companies {
-		if i, err := p.App.Reports.Integrity(t.Context(), company); err != nil || !i.Intact() {
+		if i, err := p.App.Reports.Integrity(t.Context(), company.Company); err != nil || !i.Intact() {
 			t.Errorf("%v, %v", i.Wrongs, err)
 		}
 	}

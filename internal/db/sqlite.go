@@ -32,8 +32,7 @@ func openSQLite(ctx context.Context, path string) (*lite, error) {
 		},
 		"_txlock": {"immediate"},
 	}
-	file := "file:" + (&url.URL{Path: path}).EscapedPath()
-	write, err := sql.Open("sqlite", file+"?"+pragmas.Encode())
+	write, err := sql.Open("sqlite", fileURL(path, pragmas))
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
@@ -44,7 +43,7 @@ func openSQLite(ctx context.Context, path string) (*lite, error) {
 	}
 	pragmas.Add("_pragma", "query_only(1)")
 	pragmas.Set("_txlock", "deferred")
-	read, err := sql.Open("sqlite", file+"?"+pragmas.Encode())
+	read, err := sql.Open("sqlite", fileURL(path, pragmas))
 	if err != nil {
 		_ = write.Close()
 		return nil, fmt.Errorf("db: %w", err)

@@ -126,3 +126,37 @@ func TestAKeyOutlivesTheMasterKeyItWasMadeUnder(t *testing.T) {
 		}
 	})
 }
+
+func TestTheDoorIsClosedAndOpened(t *testing.T) {
+	each(t, func(t *testing.T, with func(string) *operator.Service) {
+		ctx := t.Context()
+		s := with(secret.Generate())
+		if d, err := s.Door(ctx); err != nil || d.Closed {
+			t.Errorf("at first: %+v, %v", d, err)
+		}
+		if err := s.CloseDoor(ctx, root, ""); !fault.Is(err, fault.Invalid) {
+			t.Errorf("closed without a reason: %v", err)
+		}
+		for _, reason := range []string{"restored", "still at it"} {
+			if err := s.CloseDoor(ctx, root, reason); err != nil {
+				t.Fatal(err)
+			}
+			if d, err := s.Door(ctx); err != nil || !d.Closed || d.Reason != reason || d.Since.Year() != 2030 {
+				t.Errorf("closed: %+v, %v", d, err)
+			}
+		}
+		if err := s.OpenDoor(ctx, root); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := s.Door(ctx); err != nil || d.Closed {
+			t.Errorf("opened: %+v, %v", d, err)
+		}
+		if err := s.OpenDoor(ctx, root); !fault.Is(err, fault.Missing) {
+			t.Errorf("opened twice: %v", err)
+		}
+		lines, _, err := s.Audit(ctx, "", 10, 0)
+		if err != nil || len(lines) != 3 || lines[0].Action != "door.open" || lines[2].Details["reason"] != "restored" {
+			t.Errorf("the log: %+v, %v", lines, err)
+		}
+	})
+}

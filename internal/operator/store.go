@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -66,4 +67,25 @@ func (s *Service) findKeys(ctx context.Context) ([]Key, error) {
 func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
 	_, err := s.db.Exec(ctx, `UPDATE operator_key SET hash = $3 WHERE id = $1 AND hash = $2`, k.ID, k.hash, hash)
 	return err
+}
+
+func (s *Service) findDoor(ctx context.Context) (Door, error) {
+	return db.One(ctx, s.db, func(r db.Scanner) (Door, error) {
+		d := Door{Closed: true}
+		var at int64
+		err := r.Scan(&d.Reason, &at)
+		d.Since = clock.Time(at)
+		return d, err
+	}, `SELECT reason, closed_at FROM operator_door WHERE id = 1`)
+}
+
+func closeDoor(ctx context.Context, q db.Querier, reason string, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO operator_door (id, reason, closed_at) VALUES (1, $1, $2)
+		ON CONFLICT (id) DO UPDATE SET reason = excluded.reason`, reason, clock.Micros(at))
+	return err
+}
+
+func openDoor(ctx context.Context, q db.Querier) (int64, error) {
+	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }

@@ -128,5 +128,12 @@ func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 	return i.addCredits(ctx, q)
 }
 
-// Companies are all that have a book, in order: what `kobo verify` walks over.
-func (s *Service) Companies(ctx context.Context) ([]string, error) { return companies(ctx, s.db) }
+// Head is a company that has a book, and the number of its last event.
+type Head struct {
+	Company  string
+	Sequence int64
+}
+
+// Heads are all companies that have a book, in order: what `kobo verify` walks
+// over.
+func (s *Service) Heads(ctx context.Context) ([]Head, error) { return heads(ctx, s.db) }

@@ -74,8 +74,12 @@ func eventCount(ctx context.Context, q db.Querier, company string) (events, last
 	return row[0], row[1], err
 }
 
-func companies(ctx context.Context, q db.Querier) ([]string, error) {
-	return db.All(ctx, q, db.Value[string], `SELECT company_id FROM ledger_head ORDER BY company_id`)
+// heads are all companies that have a book, with their last event, in order.
+func heads(ctx context.Context, q db.Querier) ([]Head, error) {
+	return db.All(ctx, q, func(r db.Scanner) (Head, error) {
+		var h Head
+		return h, r.Scan(&h.Company, &h.Sequence)
+	}, `SELECT company_id, event_sequence FROM ledger_head ORDER BY company_id`)
 }
 
 // purchaseFrom takes a filter in which an empty text or a 0 asks for nothing.

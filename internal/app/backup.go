@@ -1,0 +1,231 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// Copying says what to back up or to restore, and how.
+type Copying struct {
+	Database  string // the program's, as a URL
+	File      string // the backup
+	Overwrite bool   // a backup may take the place of a file
+	Quick     bool   // the book is not re-added
+	By        operator.Operator
+
+	// Step, if set, is told what has just been done. It is where tests end the
+	// program.
+	Step func(what string)
+}
+
+func (c Copying) quick() Copying {
+	c.Quick = true
+	return c
+}
+
+func (c Copying) step(what string) {
+	if c.Step != nil {
+		c.Step(what)
+	}
+}
+
+// Holding is what a backup holds.
+type Holding struct {
+	Schema int64
+	Bytes  int64
+	Heads  []report.Head
+	// Added tells whether the book was re-added. Of it are the figures.
+	Added   bool
+	Entries int64
+	Open    int // operations without an outcome
+}
+
+// errNotSQLite says what PostgreSQL has instead.
+var errNotSQLite = errors.New("backup and restore are for SQLite; PostgreSQL brings its own: pg_dump and psql, or pg_basebackup with " +
+	"point-in-time recovery (docs/operating.md). After a restore run: kobo door close")
+
+// Backup writes what the database holds at one instant into a file, and looks
+// whether it can be believed. Programs may go on serving meanwhile. The file is
+// there when it is whole, or not at all.
+func Backup(ctx context.Context, c Copying) (Holding, error) {
+	from, ok := db.SQLitePath(c.Database)
+	if !ok {
+		return Holding{}, errNotSQLite
+	}
+	if _, err := os.Stat(c.File); err == nil && !c.Overwrite {
+		return Holding{}, fmt.Errorf("%s is there already (--force overwrites it)", c.File)
+	}
+	if err := apart(from, c.File); err != nil {
+		return Holding{}, fmt.Errorf("there is no book: %w", err)
+	}
+	draft, err := draftOf(ctx, from, c.File)
+	if err != nil {
+		return Holding{}, err
+	}
+	defer func() { _ = os.Remove(draft) }() // it is gone by then, if all went well
+	c.step("copied")
+	held, err := c.look(ctx, draft)
+	if err != nil {
+		return held, err
+	}
+	c.step("checked")
+	if c.Overwrite {
+		err = os.Rename(draft, c.File)
+	} else {
+		err = os.Link(draft, c.File) // fails if somebody was faster
+	}
+	if err == nil {
+		err = db.Persist(c.File)
+	}
+	return held, err
+}
+
+// apart wants the first file to be there, and the second to be another one.
+func apart(from, to string) error {
+	a, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {
+		return errors.New("the backup and the database are one file")
+	}
+	return nil
+}
+
+// draftOf is a copy of a SQLite file beside the place it is meant for.
+func draftOf(ctx context.Context, from, place string) (string, error) {
+	f, err := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+".partial-*")
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := db.CopySQLite(ctx, from, f.Name()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// look reads a copy: is it a Kobo database, of a schema that we know, sound to
+// its last page, and does the book in it add up. A book of an older schema is
+// only re-added once it is of ours.
+func (c Copying) look(ctx context.Context, path string) (held Holding, err error) {
+	d, err := db.Inspect(ctx, path)
+	if err != nil {
+		return held, err
+	}
+	defer d.Close()
+	r := report.New(d, clock.System{})
+	if held.Heads, err = r.Heads(ctx); err != nil {
+		return held, fmt.Errorf("it is not a Kobo database: %w", err)
+	}
+	have, want, err := d.Migrated(ctx)
+	if err != nil {
+		return held, err
+	}
+	if held.Schema = have; have > want {
+		return held, fmt.Errorf("it has schema %d and this program knows %d: take a newer program", have, want)
+	}
+	wrongs, err := d.Faults(ctx)
+	if err != nil {
+		return held, err
+	}
+	if len(wrongs) > 0 {
+		return held, fmt.Errorf("the file is damaged: %s (%d faults)", wrongs[0], len(wrongs))
+	}
+	if at, err := os.Stat(path); err == nil {
+		held.Bytes = at.Size()
+	}
+	if c.Quick || have < want {
+		return held, nil
+	}
+	return held, held.add(ctx, r)
+}
+
+// add re-adds the book.
+func (h *Holding) add(ctx context.Context, r *report.Service) error {
+	for _, head := range h.Heads {
+		found, err := r.Integrity(ctx, head.Company)
+		if err != nil {
+			return err
+		}
+		if !found.Intact() {
+			return fmt.Errorf("the book does not add up: %s (kobo verify says more, --quick goes on without)", found.Wrongs[0])
+		}
+		h.Entries += found.Entries
+		h.Open += found.InFlight.Operations
+	}
+	h.Added = true
+	return nil
+}
+
+// Restore puts a backup into the place of the database, brings its schema to what
+// this program needs, and closes the companies' door. No program may be using the
+// database. What was there is kept beside it, as the file whose name is returned.
+func Restore(ctx context.Context, c Copying) (held Holding, kept string, err error) {
+	path, ok := db.SQLitePath(c.Database)
+	if !ok {
+		return held, "", errNotSQLite
+	}
+	if err := apart(c.File, path); err != nil {
+		return held, "", fmt.Errorf("there is no backup: %w", err)
+	}
+	if err := db.UnusedSQLite(ctx, path); err != nil {
+		return held, "", err
+	}
+	draft, err := draftOf(ctx, c.File, path)
+	if err != nil {
+		return held, "", err
+	}
+	defer func() { _ = os.Remove(draft) }() // it is gone by then, if all went well
+	c.step("copied")
+	// It may not be opened for writing before it is known to be ours.
+	if _, err := c.quick().look(ctx, draft); err != nil {
+		return held, "", err
+	}
+	if err := c.prepare(ctx, draft); err != nil {
+		return held, "", err
+	}
+	if held, err = c.look(ctx, draft); err != nil {
+		return held, "", err
+	}
+	c.step("prepared")
+	mode := fs.FileMode(0o600)
+	if at, err := os.Stat(path); err == nil {
+		mode, kept = at.Mode().Perm(), path+".before-"+time.Now().UTC().Format("20060102T150405.000Z")
+	}
+	if err := errors.Join(os.Chmod(draft, mode), db.Persist(draft)); err != nil {
+		return held, "", err
+	}
+	if err := db.ReplaceSQLite(ctx, path, draft, kept); err != nil {
+		return held, "", err
+	}
+	c.step("replaced")
+	return held, kept, nil
+}
+
+// prepare makes a copy fit for this program. The door is closed in the file that
+// is put in place, so there is no moment at which it is open.
+func (c Copying) prepare(ctx context.Context, draft string) error {
+	d, err := db.Open(ctx, "sqlite:"+draft)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Migrate(ctx); err != nil {
+		return err
+	}
+	o := operator.New(d, nil, clock.System{})
+	return o.CloseDoor(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
+}

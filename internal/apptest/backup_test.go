@@ -1,0 +1,348 @@
+package apptest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+var tester = operator.Local("test")
+
+// takeBackup backs a home's database up, and returns what restores it into a
+// fresh database. The providers' books stay where they are: nobody restores the
+// world.
+func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
+	t.Helper()
+	if strings.HasPrefix(h.Database, "postgres") {
+		dump := dbtest.Dump(t, h.Database)
+		return func() apptest.Home {
+			again := apptest.Home{Data: h.Data, Database: dbtest.Load(t, dump)}
+			d := dbtest.Open(t, again.Database)
+			if err := operator.New(d, nil, clock.System{}).CloseDoor(t.Context(), tester, "restored from a dump"); err != nil {
+				t.Fatal(err)
+			}
+			return again
+		}
+	}
+	file := filepath.Join(t.TempDir(), "backup")
+	if _, err := app.Backup(t.Context(), app.Copying{Database: h.Database, File: file}); err != nil {
+		t.Fatal(err)
+	}
+	return func() apptest.Home {
+		again := apptest.Home{Data: h.Data, Database: "sqlite:" + filepath.Join(t.TempDir(), "kobo.db")}
+		held, kept, err := app.Restore(t.Context(), app.Copying{Database: again.Database, File: file, By: tester})
+		if err != nil || kept != "" || !held.Added || len(held.Heads) == 0 {
+			t.Fatalf("%+v %q %v", held, kept, err)
+		}
+		return again
+	}
+}
+
+// opened lets the companies of a restored home in.
+func opened(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	a, err := p.Raw(t.Context(), http.MethodPost, "/api/v1/auth/generate-token/"+p.Reference, nil, "x-api-key", p.APIKey)
+	if err != nil || a.Status != http.StatusServiceUnavailable {
+		t.Errorf("the door of a restored database is open: %s %v", a, err)
+	}
+	if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, `"door"`) {
+		t.Errorf("ready with a closed door: %s %v", a, err)
+	}
+	if err := p.App.Operators.OpenDoor(t.Context(), tester); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Eventually(t, func() string {
+		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK {
+			return fmt.Sprint(a, err)
+		}
+		return ""
+	})
+}
+
+// buyer buys under one key after the other until it is told to stop, and says
+// what was answered.
+type buyer struct {
+	orders  []apptest.Order
+	answers []apptest.Answer
+	stop    context.CancelFunc
+	done    chan struct{}
+}
+
+func (b *buyer) buy(t *testing.T, p *apptest.Program, bundle apptest.Bundle, name string) {
+	ctx, stop := context.WithCancel(context.Background())
+	b.stop, b.done = stop, make(chan struct{})
+	go func() {
+		defer close(b.done)
+		for i := 0; ctx.Err() == nil; i++ {
+			key := fmt.Sprint(name, "-", i)
+			order := p.Order(bundle, key, "10")
+			a, err := p.Try(context.Background(), http.MethodPost, apptest.PurchaseData, order, header, key)
+			if err != nil || a.Status != http.StatusOK {
+				t.Errorf("%s: %s %v", key, a, err)
+			}
+			b.orders, b.answers = append(b.orders, order), append(b.answers, a)
+		}
+	}()
+}
+
+// What was answered before a backup began is in it, to the byte, and is not done
+// again; what was on its way is asked for and never sent again; what the
+// providers did afterwards is found.
+func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home := apptest.NewHome(t, dialect)
+		p := home.Start(t, apptest.Window(2*time.Second))
+		bundle := p.Bundle()
+		var before []apptest.Order
+		var answers []apptest.Answer
+		for i, ending := range []string{"10", "01", "06", "10"} {
+			order := p.Order(bundle, fmt.Sprint("before-", i), ending)
+			before, answers = append(before, order), append(answers, p.Buy(order, header, order.IdempotencyKey))
+		}
+		paidOut := send(p.Client, verify(t, p.Client, "06"), 1000).Want(t, http.StatusOK)
+		var load [3]buyer
+		for i := range load {
+			load[i].buy(t, p, bundle, fmt.Sprint("load-", i))
+		}
+		restored := takeBackup(t, home)
+		for i := range load {
+			load[i].stop()
+			<-load[i].done
+		}
+		lost := p.Order(bundle, "lost", "10")
+		gone := p.Bought(p.Buy(lost, header, "lost"))
+		pay(t, p.Client, p.SettlementAccountNumber, 700, nil)
+		p.Stop()
+
+		q := restored().Start(t, apptest.Window(2*time.Second))
+		opened(t, q)
+		holdsTogether(t, q)
+		for i, order := range before {
+			same(t, order.IdempotencyKey, answers[i], q.Buy(order, header, order.IdempotencyKey))
+		}
+		for i := range load {
+			for n, order := range load[i].orders {
+				use := q.Do(http.MethodGet, "/api/v1/idempotency/"+order.IdempotencyKey, nil)
+				if use.Status == http.StatusOK && strings.Contains(use.Body, `"DONE"`) {
+					same(t, order.IdempotencyKey, load[i].answers[n], q.Buy(order, header, order.IdempotencyKey))
+				}
+			}
+		}
+		q.Advance(time.Minute)
+		q.Advance(time.Hour)
+		resolved(t, q.Client)
+		if tr := q.Transaction("before-2"); tr.Status != "SUCCESS" {
+			t.Errorf("what was on its way: %+v", tr)
+		}
+		var pd struct{ Data paid }
+		if paidOut.Into(t, &pd); status(q.Client, pd.Data.Reference).Status != "SUCCESS" {
+			t.Errorf("the payout on its way: %+v", status(q.Client, pd.Data.Reference))
+		}
+		sales := q.Sales()
+		bought := map[string]bool{pd.Data.Reference: true}
+		for _, tr := range q.Transactions() {
+			bought[tr.TransactionID] = true
+			if sales[tr.TransactionID].Executions > 1 {
+				t.Errorf("%s was executed %d times", tr.TransactionID, sales[tr.TransactionID].Executions)
+			}
+		}
+		unknown := 0 // what the providers did and the book does not know
+		for reference, sale := range sales {
+			if sale.Requests > 0 && !bought[reference] {
+				unknown++
+			}
+		}
+		found := strings.Join(breaks(t, q), "\n")
+		if n := strings.Count(found, "UNKNOWN_DEBIT"); n != unknown || bought[gone.TransactionID] || n == 0 {
+			t.Errorf("the providers did %d things that are not in the book, and these are found:\n%s", unknown, found)
+		}
+		if n := strings.Count(found, "\n") + 1; n != unknown {
+			t.Errorf("%d breaks for %d things that were lost:\n%s", n, unknown, found)
+		}
+		holdsTogether(t, q)
+		if n := creditEvents(q.Client); n != 1 {
+			t.Errorf("%d credits after the backup were found by the sweep", n)
+		}
+	})
+}
+
+// holdsTogether re-adds the whole book.
+func holdsTogether(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	heads, err := p.App.Reports.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range heads {
+		if i, err := p.App.Reports.Integrity(t.Context(), h.Company); err != nil || !i.Intact() {
+			t.Errorf("%s: %v %v", h.Company, i.Wrongs, err)
+		}
+	}
+}
+
+// Whoever is killed while he backs up or restores leaves the old or the new,
+// and the next attempt succeeds.
+func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
+	t.Parallel()
+	home := apptest.NewHome(t, db.SQLite)
+	p := home.Start(t)
+	bundle := p.Bundle()
+	p.Bought(p.Buy(p.Order(bundle, "first", "10")))
+	dir := t.TempDir()
+	file := filepath.Join(dir, "backup")
+	for _, dies := range []string{"copied", "checked"} {
+		apptest.Backup(t, home.Database, file, dies)
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("died when it had %s, and the backup is there", dies)
+		}
+	}
+	apptest.Backup(t, home.Database, file, "")
+	p.Bought(p.Buy(p.Order(bundle, "second", "10")))
+	apptest.Backup(t, home.Database, file, "checked")
+	if n := purchasesIn(t, file); n != 1 {
+		t.Errorf("the backup that was to be overwritten holds %d purchases", n)
+	}
+	if _, _, err := app.Restore(t.Context(), app.Copying{Database: home.Database, File: file, By: tester}); !errors.Is(err, db.ErrInUse) {
+		t.Errorf("restored under a serving program: %v", err)
+	}
+	p.Stop()
+	path, _ := db.SQLitePath(home.Database)
+	for dies, want := range map[string]int64{"copied": 2, "prepared": 2, "replaced": 1} {
+		target := filepath.Join(t.TempDir(), "kobo.db")
+		if err := db.CopySQLite(t.Context(), path, target); err != nil {
+			t.Fatal(err)
+		}
+		apptest.Restore(t, "sqlite:"+target, file, dies)
+		if n := purchasesIn(t, target); n != want {
+			t.Errorf("died when it had %s: %d purchases, want %d", dies, n, want)
+		}
+		apptest.Restore(t, "sqlite:"+target, file, "")
+		if n := purchasesIn(t, target); n != 1 {
+			t.Errorf("restored after a death when it had %s: %d purchases", dies, n)
+		}
+		if kept, _ := filepath.Glob(target + ".before-*"); len(kept) == 0 || purchasesIn(t, kept[0]) != 2 {
+			t.Errorf("what was there is not kept: %v", kept)
+		}
+	}
+}
+
+// purchasesIn a SQLite file whose book adds up.
+func purchasesIn(t *testing.T, path string) int64 {
+	t.Helper()
+	d, err := db.Inspect(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if wrongs, err := d.Faults(t.Context()); err != nil || len(wrongs) > 0 {
+		t.Fatalf("%s: %v %v", path, wrongs, err)
+	}
+	r := report.New(d, clock.System{})
+	heads, err := r.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range heads {
+		if i, err := r.Integrity(t.Context(), h.Company); err != nil || !i.Intact() {
+			t.Errorf("%s: %v %v", path, i.Wrongs, err)
+		}
+	}
+	n, err := db.One(t.Context(), d, db.Value[int64], "SELECT count(*) FROM vtu_purchase")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// What cannot be believed is not put in place.
+func TestWhatIsNoBackupIsNotRestored(t *testing.T) {
+	t.Parallel()
+	home := apptest.NewHome(t, db.SQLite)
+	path, _ := db.SQLitePath(home.Database)
+	sound, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(sound)
+	for i := 9 * 4096; i < 9*4096+512; i++ {
+		damaged[i] ^= 0xff
+	}
+	for name, content := range map[string][]byte{
+		"a text": []byte("dear diary"), "nothing": nil, "half a file": sound[:len(sound)/2], "a damaged file": damaged,
+		"another program's": another(t, "CREATE TABLE notes (text TEXT)"),
+		"a newer schema":    altered(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)"),
+		"a cooked book":     altered(t, path, "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('c', 5, 0)"),
+	} {
+		file := filepath.Join(t.TempDir(), "backup")
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := app.Restore(t.Context(), app.Copying{Database: home.Database, File: file, By: tester})
+		if err == nil {
+			t.Errorf("%s was restored", name)
+		}
+		t.Log(name, ": ", err)
+		if now, err := os.ReadFile(path); err != nil || len(now) != len(sound) {
+			t.Errorf("%s: the database was touched: %v", name, err)
+		}
+		if rest, _ := filepath.Glob(path + ".*"); len(rest) > 0 {
+			t.Errorf("%s left %v", name, rest)
+		}
+	}
+	for _, c := range []app.Copying{
+		{Database: home.Database, File: path}, {Database: home.Database, File: path + "-missing"}, {Database: "postgres://x/y", File: path},
+	} {
+		if _, _, err := app.Restore(t.Context(), c); err == nil {
+			t.Errorf("restored: %+v", c)
+		}
+		c.Overwrite = true
+		if _, err := app.Backup(t.Context(), c); err == nil && c.File == path {
+			t.Errorf("backed up onto itself: %+v", c)
+		}
+	}
+}
+
+// another is a SQLite file that is not ours; altered is one that was.
+func another(t *testing.T, statement string) []byte {
+	t.Helper()
+	return altered(t, "", statement)
+}
+
+func altered(t *testing.T, from, statement string) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "other.db")
+	if from != "" {
+		if err := db.CopySQLite(t.Context(), from, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := db.Open(t.Context(), "sqlite:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Exec(t.Context(), statement)
+	d.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,70 @@
+package apptest
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// copying tells a child process what to copy, and after which step to die.
+const childCopying = "KOBO_TEST_CHILD_COPYING"
+
+type copying struct {
+	Restore              bool
+	Database, File, Dies string
+	Overwrite            bool
+}
+
+// Backup is a backup in a process of its own, which kills itself after a step.
+func Backup(t testing.TB, database, file, dies string) {
+	t.Helper()
+	copyInChild(t, copying{Database: database, File: file, Dies: dies, Overwrite: true})
+}
+
+// Restore is a restore in a process of its own, which kills itself after a step.
+func Restore(t testing.TB, database, file, dies string) {
+	t.Helper()
+	copyInChild(t, copying{Restore: true, Database: database, File: file, Dies: dies})
+}
+
+func copyInChild(t testing.TB, c copying) {
+	t.Helper()
+	what, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), os.Args[0])
+	command.Env = append(os.Environ(), childCopying+"="+string(what))
+	out, err := command.CombinedOutput()
+	if killed := err != nil && command.ProcessState.ExitCode() == -1; killed != (c.Dies != "") {
+		t.Fatalf("apptest: %+v ended with %v\n%s", c, err, out)
+	}
+}
+
+// copyingMain is what such a process does.
+func copyingMain(text string) error {
+	var c copying
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return err
+	}
+	k := app.Copying{
+		Database: c.Database, File: c.File, Overwrite: c.Overwrite, By: operator.Local("test"),
+		Step: func(what string) {
+			if what == c.Dies {
+				die()
+			}
+		},
+	}
+	var err error
+	if c.Restore {
+		_, _, err = app.Restore(context.Background(), k)
+	} else {
+		_, err = app.Backup(context.Background(), k)
+	}
+	return err
+}

@@ -1,0 +1,37 @@
+package dbtest
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+)
+
+// Dump writes a PostgreSQL database into a file as an operator would, with
+// pg_dump, which lies beside the server.
+func Dump(t testing.TB, url string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "dump.sql")
+	client(t, "pg_dump", "--no-owner", "--file", file, url)
+	return file
+}
+
+// Load is the URL of a fresh PostgreSQL database with what the file holds.
+func Load(t testing.TB, file string) (url string) {
+	t.Helper()
+	url = EmptyURL(t, "postgres")
+	client(t, "psql", "--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--single-transaction", "--file", file, url)
+	return url
+}
+
+func client(t testing.TB, name string, args ...string) {
+	t.Helper()
+	bin, err := cluster.Binaries()
+	if err != nil {
+		unavailable(t, err)
+	}
+	if out, err := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...).CombinedOutput(); err != nil {
+		t.Fatalf("dbtest: %s: %v\n%s", name, err, out)
+	}
+}
