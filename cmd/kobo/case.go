@@ -21,7 +21,7 @@ func caseCommand() *cobra.Command {
 proposes, and a second says the same or approves. Who runs the command counts as the
 operator local:<user name>, apart from those with admin keys.`,
 	}
-	load := configured(c)
+	load := anywhere(c)
 	sub := func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
 		one := &cobra.Command{
 			Use: use, Short: short, Args: cobra.ExactArgs(args),
@@ -113,7 +113,7 @@ func showCase(c *cobra.Command, a *app.App, args []string) error {
 
 func webhookCommand() *cobra.Command {
 	c := &cobra.Command{Use: "webhook", Short: "Where companies want their events sent"}
-	load := configured(c)
+	load := anywhere(c)
 	var failing bool
 	list := &cobra.Command{
 		Use: "list", Short: "List the endpoints of all companies, newest first", Args: cobra.NoArgs,

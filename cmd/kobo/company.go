@@ -32,7 +32,7 @@ func local() operator.Operator {
 type verb func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command
 
 func verbsOf(parent *cobra.Command) verb {
-	load := configured(parent)
+	load := anywhere(parent)
 	return func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
 		one := &cobra.Command{
 			Use: use, Short: short, Args: cobra.ExactArgs(args),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,23 @@ To check the book: kobo verify`,
 func configured(c *cobra.Command) func() (app.Config, error) {
 	path := c.PersistentFlags().String("config", "", "configuration file (YAML); KOBO_… in the environment is stronger")
 	return func() (app.Config, error) { return app.Load(*path) }
+}
+
+// anywhere is configured, and adds the flag that names the folder of kobo dev
+// instead: what an operator does can be tried there. It is not taken without
+// being named, or a forgotten configuration would find a book to write in.
+func anywhere(c *cobra.Command) func() (app.Config, error) {
+	load := configured(c)
+	data := c.PersistentFlags().String("data", "", "the folder of a kobo dev, to work there instead")
+	return func() (app.Config, error) {
+		if *data == "" {
+			return load()
+		}
+		if _, err := os.Stat(filepath.Join(*data, "kobo.db")); err != nil {
+			return app.Config{}, fmt.Errorf("there is no book: %w", err)
+		}
+		return app.DevConfig(*data, ""), nil
+	}
 }
 
 // opened runs do with a program that is built but not serving.

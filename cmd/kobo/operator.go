@@ -48,7 +48,7 @@ func auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "audit", Short: "Show what operators did, the newest first", Args: cobra.NoArgs,
 	}
-	load := configured(c)
+	load := anywhere(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return opened(c.Context(), load, func(a *app.App) error { return showAudit(c, a, company, most) })
 	}

@@ -17,7 +17,7 @@ import (
 
 func payoutCommand() *cobra.Command {
 	c := &cobra.Command{Use: "payout", Short: "What companies pay for payouts, and how much they may pay out"}
-	load := configured(c)
+	load := anywhere(c)
 	sub := func(use, short, long string, args cobra.PositionalArgs, do func(c *cobra.Command, a *app.App, args []string) error) {
 		c.AddCommand(&cobra.Command{
 			Use: use, Short: short, Long: long, Args: args,
