@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/card"
@@ -110,11 +111,34 @@ func (d *door) send(key, method, path, body string) (int, map[string]any, http.H
 		d.t.Fatal(err)
 	}
 	d.seen = append(d.seen, string(text))
+	d.describes(r, body, w, text)
 	var out map[string]any
 	if err := json.Unmarshal(text, &out); err != nil && method != http.MethodHead {
 		d.t.Errorf("%s %s: not JSON: %q", method, path, text)
 	}
 	return w.StatusCode, out, w.Header
+}
+
+// describes holds a request that was taken, and every answer, against the
+// description of the door.
+func (d *door) describes(r *http.Request, body string, w *http.Response, text []byte) {
+	d.t.Helper()
+	c, err := described()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if r.Method == http.MethodHead || !utf8.ValidString(r.URL.Path) {
+		return
+	}
+	if err := c.Holds(r, w.StatusCode, w.Header, text); err != nil {
+		d.t.Errorf("%s %s: %v: %s", r.Method, r.URL, err, text)
+	}
+	if w.StatusCode == http.StatusOK {
+		shown.Store(c.Operation(r.Method, r.URL.EscapedPath()), true)
+		if err := c.Takes(r, body); err != nil {
+			d.t.Errorf("%s %s was taken: %v: %s", r.Method, r.URL, err, body)
+		}
+	}
 }
 
 // ok makes a request that must succeed, and returns its data.

@@ -77,7 +77,12 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		if got := d.balance("/admin/v1/companies/" + made.Reference); got != 30.0 {
 			t.Errorf("one operator moved money: %v", got)
 		}
-		if row := d.ok(d.bob, "POST", path, `{"outcome":"rejected","note":"so did I"}`); row["status"] != "RESOLVED" ||
+		// Bob may say the same, or agree; each engine's half of the test does one.
+		second, body := path, `{"outcome":"rejected","note":"so did I"}`
+		if strings.HasSuffix(t.Name(), "sqlite") {
+			second, body = approve, ""
+		}
+		if row := d.ok(d.bob, "POST", second, body); row["status"] != "RESOLVED" ||
 			row["proposedBy"] != "ada" || row["resolvedBy"] != "bob" || row["outcome"] != "rejected" || row["proposal"] != nil {
 			t.Errorf("resolved: %v", row)
 		}

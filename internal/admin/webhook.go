@@ -20,7 +20,8 @@ type webhookRow struct {
 }
 
 func webhookOf(e webhook.Endpoint) webhookRow {
-	return webhookRow{e.ID, e.Company, e.URL, e.Kinds, string(e.State), e.Failures, moment(e.FailingAt), clock.Text(e.CreatedAt)}
+	events := append([]string{}, e.Kinds...) // a list without entries, and not null
+	return webhookRow{e.ID, e.Company, e.URL, events, string(e.State), e.Failures, moment(e.FailingAt), clock.Text(e.CreatedAt)}
 }
 
 // listWebhooks shows the endpoints of all companies, those that are failing for

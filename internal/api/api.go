@@ -110,3 +110,9 @@ func Document() ([]byte, error) {
 	}
 	return c.json, nil
 }
+
+// Rendered is an OpenAPI document in YAML as JSON, in the order of its text.
+func Rendered(text []byte) ([]byte, error) { return yamlToJSON(text) }
+
+// Shown serves such a document.
+func Shown(document []byte) http.Handler { return asset("application/json", document, false) }

@@ -187,6 +187,11 @@ func (a *App) Handler() (http.Handler, error) {
 			Clock: a.Clock, Log: a.log,
 		})},
 	}
+	described, err := admin.Reference()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Mounts["GET /admin/openapi.json"] = described
 	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
 	cfg.Mounts[card.Pattern] = a.Cards.Door()
 	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()

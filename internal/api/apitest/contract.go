@@ -74,9 +74,9 @@ func (c *Contract) route(method, target string) *routers.Route {
 	return best
 }
 
-// Check holds an answer against the document: its status must be one of the
-// operation's, and its body and headers must be what the document says. Only
-// paths below /api/ belong to the contract.
+// Check holds an answer of the companies' door against the document: its status
+// must be one of the operation's, and its body and headers must be what the
+// document says. Only paths below /api/ belong to the contract.
 func (c *Contract) Check(r *http.Request, status int, header http.Header, body []byte) error {
 	if !strings.HasPrefix(r.URL.Path, "/api/") {
 		return nil
@@ -84,6 +84,17 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	if header.Get("X-Request-Id") == "" {
 		return errors.New("the answer has no X-Request-Id")
 	}
+	if err := c.Holds(r, status, header, body); err != nil {
+		return err
+	}
+	if id := c.Operation(r.Method, r.URL.EscapedPath()); status == http.StatusOK && (id == "listEvents" || id == "findEvent") {
+		return c.checkEvents(body)
+	}
+	return nil
+}
+
+// Holds is nil when an answer is what the document says of its operation.
+func (c *Contract) Holds(r *http.Request, status int, header http.Header, body []byte) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil {
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed {
@@ -101,8 +112,23 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	if err := openapi3filter.ValidateResponse(r.Context(), input); err != nil {
 		return fmt.Errorf("against the contract: %w", err)
 	}
-	if id := route.Operation.OperationID; status == http.StatusOK && (id == "listEvents" || id == "findEvent") {
-		return c.checkEvents(body)
+	return nil
+}
+
+// Takes is nil when a request with this body is one that the document allows.
+func (c *Contract) Takes(r *http.Request, body string) error {
+	route := c.route(r.Method, r.URL.EscapedPath())
+	if route == nil || route.Operation.RequestBody == nil {
+		return nil
+	}
+	asked := r.Clone(r.Context())
+	asked.Body = io.NopCloser(strings.NewReader(body))
+	if body == "" {
+		asked.Body = http.NoBody
+	}
+	input := &openapi3filter.RequestValidationInput{Request: asked, Route: route, Options: &openapi3filter.Options{MultiError: true}}
+	if err := openapi3filter.ValidateRequestBody(r.Context(), input, route.Operation.RequestBody.Value); err != nil {
+		return fmt.Errorf("against the contract: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,75 @@
+package admin_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/api/apitest"
+)
+
+// described is the door's description, against which every answer of these tests
+// is held (door.send).
+var described = sync.OnceValues(func() (*apitest.Contract, error) {
+	text, err := admin.Document()
+	if err != nil {
+		return nil, err
+	}
+	return apitest.ReadContract(text)
+})
+
+// shown are the operations that a test saw succeed.
+var shown sync.Map
+
+// TestMain wants every operation to have been seen to succeed when all tests ran.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if c, err := described(); err == nil && code == 0 && flag.Lookup("test.run").Value.String() == "" {
+		for _, id := range c.Operations() {
+			if _, seen := shown.Load(id); !seen {
+				fmt.Fprintf(os.Stderr, "%s: no test shows it succeed\n", id)
+				code = 1
+			}
+		}
+	}
+	os.Exit(code)
+}
+
+func TestEveryRouteIsDescribed(t *testing.T) {
+	c, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, route := range admin.Routes() {
+		method, path, _ := strings.Cut(route, " ")
+		id := c.Operation(method, "/admin/v1"+path)
+		if id == "" || seen[id] {
+			t.Errorf("%s is not described (%q)", route, id)
+		}
+		seen[id] = true
+	}
+	if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, c.Operations()) {
+		t.Errorf("the door has %q, and described are %q", got, c.Operations())
+	}
+}
+
+func TestTheDescriptionIsServed(t *testing.T) {
+	h, err := admin.Reference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/admin/openapi.json", nil))
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || !strings.Contains(w.Body.String(), `"/admin/v1/adjustments/{id}/reject"`) {
+		t.Errorf("%d %v %.100s", w.Code, w.Header(), w.Body)
+	}
+}
