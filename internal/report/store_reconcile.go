@@ -74,7 +74,8 @@ func keepers(ctx context.Context, q db.Querier, account string) ([]string, error
 }
 
 // referencesSince are what the entries of an account since an instant were for.
-// Of programs whose clocks differ entries may be out of order by moments.
+// Entries are dated in their order; the first look is at the last one alone,
+// since most companies have moved nothing of late.
 func referencesSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
 	last, err := db.One(ctx, q, db.Value[int64],
 		`SELECT entry_sequence FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account)
@@ -82,29 +83,24 @@ func referencesSince(ctx context.Context, q db.Querier, company, account string,
 		return nil, err
 	}
 	var out []string
-	for size := 1; last > 0; size = movements {
-		oldest := from
-		references, err := db.All(ctx, q, func(sc db.Scanner) (string, error) {
+	done := false
+	for size := int64(1); last > 0 && !done; size = movements {
+		_, err := db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
 			var reference string
 			var at int64
 			err := sc.Scan(&reference, &at)
-			oldest = clock.Time(at)
-			return reference, err
+			if done = done || clock.Time(at).Before(from); !done {
+				out = append(out, reference)
+			}
+			return struct{}{}, err
 		}, `SELECT t.reference, e.created_at FROM ledger_entry AS e
 			JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.id = e.transfer_id
 			WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence <= $3 AND e.sequence > $4 ORDER BY e.sequence DESC`,
-			company, account, last, last-int64(size))
+			company, account, last, last-size)
 		if err != nil {
 			return nil, err
 		}
-		if oldest.Before(from.Add(-settling)) && size == 1 {
-			return nil, nil // nothing has moved for long
-		}
-		out = append(out, references...)
-		if oldest.Before(from.Add(-settling)) {
-			return out, nil
-		}
-		last -= int64(size)
+		last -= size
 	}
 	return out, nil
 }
