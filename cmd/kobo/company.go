@@ -22,6 +22,13 @@ import (
 
 // local is who runs a command here, for the audit log.
 func local() operator.Operator {
+	// By number: a name from the environment is whatever somebody says.
+	if uid := os.Getuid(); uid >= 0 {
+		if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+			return operator.Local(u.Username)
+		}
+		return operator.Local("uid-" + strconv.Itoa(uid))
+	}
 	if u, err := user.Current(); err == nil {
 		return operator.Local(u.Username)
 	}

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -139,7 +140,7 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 		return Case{}, err
 	}
 	now, action := s.clock.Now(), "case.resolve"
-	if c.ProposedBy == "" || c.ProposedBy == by || c.Finding != f {
+	if c.ProposedBy == "" || Person(c.ProposedBy) == Person(by) || c.Finding != f {
 		u, action = ledger.Unit{Company: c.Company}, "case.propose"
 		c.Finding, c.Note, c.ProposedBy, c.ProposedAt = f, note, by, now
 	} else {
@@ -150,10 +151,24 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	u.Notes = append(u.Notes, audit(c.Company, action, c.ID, f.details(note), now))
 	err = s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Case{}, errResolved
+		return Case{}, s.tooLate(ctx, caseID)
 	}
 	return c, err
 }
+
+// tooLate says why a finding came too late: somebody else settled the case, or
+// the provider's answer did what it is about.
+func (s *Service) tooLate(ctx context.Context, caseID string) error {
+	c, err := s.FindCase(ctx, caseID)
+	if err == nil && c.State == Open {
+		err = fault.New(fault.Conflict, "The operation has just got its outcome: look at the case again")
+	}
+	return cmp.Or(err, error(errResolved))
+}
+
+// Person is who stands behind an operator's name: who has a key and also runs
+// commands on the machine, as local:<name>, is one and not two.
+func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 
 // ApproveCase is the second operator agreeing with the proposal that stands.
 func (s *Service) ApproveCase(ctx context.Context, caseID, by string, audit Audit) (Case, error) {
@@ -165,7 +180,7 @@ func (s *Service) ApproveCase(ctx context.Context, caseID, by string, audit Audi
 		return Case{}, errResolved
 	case c.ProposedBy == "":
 		return Case{}, fault.New(fault.Refused, "Nothing has been proposed for this case")
-	case c.ProposedBy == by:
+	case Person(c.ProposedBy) == Person(by):
 		return Case{}, fault.New(fault.Refused, "A case must be resolved by a second operator")
 	}
 	return s.ResolveCase(ctx, caseID, c.Finding, c.Note, by, audit)

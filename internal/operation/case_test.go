@@ -1,7 +1,9 @@
 package operation_test
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -172,6 +174,63 @@ func TestItTakesTwoToResolveACase(t *testing.T) {
 }
 
 // The outcome arrives while the case is open: then there is nothing left to move.
+// Who has a key and runs commands as well is one person.
+func TestAnOperatorWithTwoNamesIsOne(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o, c := p.stuck()
+		for _, by := range []string{"ada", "local:ada", "local:ada", "ada"} {
+			now, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", by)
+			if p.must(err); now.State != operation.Open || now.ProposedBy != by {
+				t.Errorf("%s: %+v", by, now)
+			}
+		}
+		if _, err := p.ApproveCase(t.Context(), c.ID, "local:ada", audit); !fault.Is(err, fault.Refused) {
+			t.Errorf("approved: %v", err)
+		}
+		p.stands(o, operation.Pending)
+		_, err := p.ApproveCase(t.Context(), c.ID, "local:bob", audit)
+		p.must(err)
+		p.stands(o, operation.Success)
+	})
+}
+
+// A finding and the provider's late answer come at the same moment: one of them
+// moves the money, and nothing is moved twice.
+func TestAFindingRacesWithTheProvidersAnswer(t *testing.T) {
+	for range 4 {
+		each(t, func(t *testing.T, p *plant) {
+			o, c := p.stuck()
+			_, err := p.resolve(c.ID, operation.FoundRejected, "a note", "ada")
+			p.must(err)
+			var both sync.WaitGroup
+			var found, told error
+			both.Go(func() { _, found = p.resolve(c.ID, operation.FoundRejected, "a note", "bob") })
+			both.Go(func() { _, told = p.Notified(context.Background(), o.Company, o.ID, confirmed) })
+			both.Wait()
+			p.must(told)
+			now, err := p.FindCase(t.Context(), c.ID)
+			p.must(err)
+			left := p.open()
+			switch {
+			case len(left) != 1:
+				t.Fatalf("open: %+v", left)
+			case found == nil: // and the answer contradicts it
+				p.stands(o, operation.Failed)
+				if now.State != operation.Resolved || left[0].Reason != operation.Contradiction {
+					t.Errorf("the finding came first: %+v, %+v", now, left)
+				}
+			default:
+				p.stands(o, operation.Success)
+				if now.State != operation.Open || left[0].ID != c.ID || !fault.Is(found, fault.Conflict) && !fault.Is(found, fault.Refused) {
+					t.Errorf("the answer came first: %+v, %v", now, found)
+				}
+				_, err := p.agree(c.ID, operation.Dismissed, "it has its outcome")
+				p.must(err)
+			}
+		})
+	}
+}
+
 func TestACaseWhoseOutcomeArrivesMayOnlyBeDismissed(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()

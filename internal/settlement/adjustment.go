@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -91,7 +92,7 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if err != nil {
 		return Adjustment{}, err
 	}
-	if a.CreatedBy == by.Name {
+	if operation.Person(a.CreatedBy) == operation.Person(by.Name) {
 		return Adjustment{}, fault.New(fault.Refused, "An adjustment must be approved by a second operator")
 	}
 	transfer := ledger.Transfer{
