@@ -42,6 +42,10 @@ var overCompanies = map[string]string{
 	"webhook.all":       "operators work across companies",
 	"webhook.allCount":  "operators work across companies",
 
+	"webhook.places":         "Prometheus is told of all endpoints together",
+	"webhook.tails":          "Prometheus is told of all retries together",
+	"webhook.endpointsAfter": "old deliveries are removed endpoint by endpoint, of all companies",
+
 	"report.keepers":      "all companies share one account at the bank: its statement is held against all of them",
 	"report.pendingSince": "operators work across companies",
 

@@ -18,7 +18,8 @@ const (
 
 // floats are the files that may use floating point: never for money.
 var floats = map[string]string{
-	"internal/api/limit.go": "requests a second, as golang.org/x/time/rate counts them",
+	"internal/api/limit.go":       "requests a second, as golang.org/x/time/rate counts them",
+	"internal/webhook/figures.go": "Prometheus counts in nothing else",
 }
 
 // ownTime are packages whose rows and schedules carry instants: they ask their
@@ -30,6 +31,7 @@ var ownTime = append([]string{
 // machineTime are the files of those packages that mean the machine's own time.
 var machineTime = map[string]string{
 	"internal/job/worker.go":   "whether the worker is alive is asked in real seconds, wherever the sandbox's clock stands",
+	"internal/webhook/lane.go": "how long a lane keeps others waiting is real time",
 	"internal/webhook/post.go": "who verifies a message holds its timestamp against a clock that no sandbox moves",
 }
 

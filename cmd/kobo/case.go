@@ -144,7 +144,7 @@ func listEndpoints(c *cobra.Command, a *app.App, failing bool) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", e.Company, e.ID, e.State, e.Failures, b.Behind, e.URL)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", e.Company, e.ID, e.State, e.Failures, b.Behind, e.Address())
 		}
 		if len(list) < page {
 			return w.Flush()

@@ -69,7 +69,7 @@ func open(t *testing.T, base *db.DB) *door {
 	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
 	d.settlements = settlement.New(base, d.book, clk, d.operations)
 	d.webhooks = webhook.New(webhook.Config{
-		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true,
+		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true, Audit: operator.SelfNote,
 	})
 	addresses := crypto.New(crypto.Config{
 		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Networks: chain.Testnets(), TestKeys: true,

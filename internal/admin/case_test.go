@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -131,14 +132,18 @@ func TestFailingWebhooksAreListed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		url := "http://127.0.0.1:9/"
+		url := "http://127.0.0.1:9/hook?token=hush"
 		none := func(any, error) []db.Record { return nil }
 		if _, err := d.webhooks.Create(t.Context(), made.Reference, webhook.Draft{URL: &url}, none); err != nil {
 			t.Fatal(err)
 		}
 		rows := d.ok(d.ada, "GET", "/admin/v1/webhooks?status=ACTIVE", "")["data"].([]any)
-		if len(rows) != 1 || rows[0].(map[string]any)["company"] != made.Reference || rows[0].(map[string]any)["url"] != url {
+		if len(rows) != 1 || rows[0].(map[string]any)["company"] != made.Reference || rows[0].(map[string]any)["url"] != "http://127.0.0.1:9/hook?…" {
 			t.Errorf("%v", rows)
+		}
+		log := fmt.Sprint(d.ok(d.ada, "GET", "/admin/v1/audit?company="+made.Reference, "")["data"])
+		if !strings.Contains(log, "webhook.create") || !strings.Contains(log, "company:"+made.Reference) || strings.Contains(log, "hush") {
+			t.Error(log)
 		}
 		if rows := d.ok(d.ada, "GET", "/admin/v1/webhooks?status=FAILING", "")["data"].([]any); len(rows) != 0 {
 			t.Errorf("%v", rows)

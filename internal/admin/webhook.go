@@ -21,7 +21,7 @@ type webhookRow struct {
 
 func webhookOf(e webhook.Endpoint) webhookRow {
 	events := append([]string{}, e.Kinds...) // a list without entries, and not null
-	return webhookRow{e.ID, e.Company, e.URL, events, string(e.State), e.Failures, moment(e.FailingAt), clock.Text(e.CreatedAt)}
+	return webhookRow{e.ID, e.Company, e.Address(), events, string(e.State), e.Failures, moment(e.FailingAt), clock.Text(e.CreatedAt)}
 }
 
 // listWebhooks shows the endpoints of all companies, those that are failing for

@@ -132,7 +132,10 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock).Sealing(keys)
 	a.Webhooks = webhook.New(webhook.Config{
 		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.Mode == Sandbox,
+		Keep:  time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
+		Audit: operator.SelfNote,
 	})
+	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
 	a.Inbox = a.newInbox(keys, p)
@@ -234,7 +237,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}
-	if err := a.planReconciliation(ctx); err != nil {
+	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx)); err != nil {
 		return err
 	}
 	if a.world != nil {

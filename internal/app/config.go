@@ -55,6 +55,7 @@ type Config struct {
 	Tatum     TatumConfig     `koanf:"tatum"`
 	Sudo      SudoConfig      `koanf:"sudo"`
 	Cards     CardConfig      `koanf:"cards"`
+	Webhooks  WebhookConfig   `koanf:"webhooks"`
 	Limits    LimitConfig     `koanf:"limits"`
 	Log       LogConfig       `koanf:"log"`
 	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
@@ -80,6 +81,12 @@ type SafeHavenConfig struct {
 	AmountUnit     string      `koanf:"amount_unit"`
 }
 
+// WebhookConfig is about what is sent to companies. Deliveries that are done with
+// are removed after KeepDays; the events stay.
+type WebhookConfig struct {
+	KeepDays int `koanf:"keep_days"`
+}
+
 // LimitConfig are the rate limits; off turns them off.
 type LimitConfig struct {
 	Off              bool `koanf:"off"`
@@ -98,8 +105,9 @@ type LogConfig struct {
 func Defaults() Config {
 	return Config{
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
-		Limits: LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60},
-		Log:    LogConfig{Level: "info", Format: "json"},
+		Webhooks: WebhookConfig{KeepDays: 30},
+		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60},
+		Log:      LogConfig{Level: "info", Format: "json"},
 	}
 }
 
@@ -142,7 +150,7 @@ func init() {
 		"safehaven.base_url", "safehaven.client_id", "safehaven.private_key_file", "safehaven.assertion",
 		"safehaven.issuer", "safehaven.audience", "safehaven.debit_account", "safehaven.amount_unit",
 		"vtpass.base_url", "vtpass.api_key", "vtpass.public_key", "vtpass.secret_key", "vtpass.phone", "vtu.routes",
-		"limits.off", "limits.company_per_second", "limits.company_burst", "limits.token_per_minute",
+		"webhooks.keep_days", "limits.off", "limits.company_per_second", "limits.company_burst", "limits.token_per_minute",
 		"log.level", "log.format",
 	} {
 		settings[strings.ReplaceAll(name, ".", "_")] = name
@@ -178,6 +186,8 @@ func (c Config) check() error {
 		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
 	case c.Window < time.Second:
 		return errors.New("configuration: window must be at least 1s")
+	case c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650:
+		return errors.New("configuration: webhooks.keep_days must be 1 to 3650")
 	case c.Mode == Sandbox && c.CallbackBase != "":
 		return errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is")
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":

@@ -39,7 +39,7 @@ limits:
 `)
 	for name, value := range map[string]string{
 		"KOBO_DATABASE": "sqlite:from-the-environment.db", "KOBO_SAFEHAVEN_CLIENT_ID": "from-the-environment",
-		"KOBO_LIMITS_OFF": "true", "KOBO_LIMITS_TOKEN_PER_MINUTE": "9", "KOBO_MASTER_KEY": "a secret", "KOBO_TEST_ANYTHING": "not ours",
+		"KOBO_LIMITS_OFF": "true", "KOBO_LIMITS_TOKEN_PER_MINUTE": "9", "KOBO_MASTER_KEY": "a secret", "KOBO_TEST_ANYTHING": "not ours", "KOBO_WEBHOOKS_KEEP_DAYS": "90",
 	} {
 		t.Setenv(name, value)
 	}
@@ -51,6 +51,7 @@ limits:
 	want.Database, want.Window, want.MasterKey = "sqlite:from-the-environment.db", 20*time.Second, secret.NewText("a secret")
 	want.SafeHaven.ClientID, want.SafeHaven.DebitAccount = "from-the-environment", "0100000001"
 	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9}
+	want.Webhooks.KeepDays = 90
 	if fmt.Sprintf("%+v", cfg) != fmt.Sprintf("%+v", want) || cfg.MasterKey.Reveal() != "a secret" {
 		t.Errorf("loaded %+v\nwant   %+v", cfg, want)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
 // handleJobs teaches the worker every kind of work there is.
@@ -20,6 +21,7 @@ func (a *App) handleJobs() {
 	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)
 	a.Worker.Handle(card.ResolveJob, a.Cards.Resolve)
 	a.Worker.Handle(reconcileJob, a.reconcileDaily)
+	a.Worker.Handle(webhook.ClearJob, a.Webhooks.Clear)
 	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
 	a.Inbox.Handle(a.Worker)
 	a.Inbox.Stored(a.Worker.Wake)

@@ -46,6 +46,11 @@ func (o Operator) Note(company, action, subject string, details map[string]strin
 	}}
 }
 
+// SelfNote is the line for what a company does itself.
+func SelfNote(company, action, subject string, details map[string]string, at time.Time) db.Record {
+	return Self(company).Note(company, action, subject, details, at)
+}
+
 // Line is a line of the audit log.
 type Line struct {
 	ID        string

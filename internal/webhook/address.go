@@ -8,8 +8,10 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"code.dny.dev/ssrf"
 
@@ -73,6 +75,12 @@ func (g guard) check(ctx context.Context, address string) error {
 	}
 	host := u.Hostname()
 	switch {
+	case strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII }):
+		// Letters of other scripts may be folded into a name or an address that
+		// nobody has looked at.
+		return refused("The host of the url must be in ASCII (xn--…)")
+	case !validPort(u):
+		return refused("The port of the url must be 1 to 65535")
 	case u.User != nil:
 		return refused("The url must not hold a user or a password")
 	case u.Fragment != "":
@@ -83,6 +91,14 @@ func (g guard) check(ctx context.Context, address string) error {
 		return refused("The url must be https")
 	}
 	return g.checkHost(ctx, host)
+}
+
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return !strings.HasSuffix(u.Host, ":")
+	}
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && n > 0
 }
 
 func (g guard) checkHost(ctx context.Context, host string) error {

@@ -31,7 +31,7 @@ func names(t *testing.T) (*net.Resolver, *atomic.Value) {
 			if err != nil {
 				return
 			}
-			_, _ = server.WriteTo(answerTo(packet[:n], net.ParseIP(address.Load().(string))), from)
+			_, _ = server.WriteTo(answerTo(packet[:n], address.Load().(string)), from)
 		}
 	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -42,7 +42,8 @@ func names(t *testing.T) (*net.Resolver, *atomic.Value) {
 
 // answerTo answers a DNS question with an address, if it is of the type that was
 // asked for (RFC 1035 §4).
-func answerTo(question []byte, ip net.IP) []byte {
+func answerTo(question []byte, address string) []byte {
+	ip := net.ParseIP(address)
 	end := 12
 	for question[end] != 0 {
 		end += int(question[end]) + 1
@@ -53,8 +54,8 @@ func answerTo(question []byte, ip net.IP) []byte {
 	a[2], a[3] = 0x81, 0x80
 	clear(a[6:12])
 	data := ip.To4()
-	if kind == 28 && data == nil {
-		data = ip
+	if strings.Contains(address, ":") {
+		data = ip.To16()
 	}
 	if data == nil || kind == 1 && len(data) != 4 || kind == 28 && len(data) != 16 || kind != 1 && kind != 28 {
 		return a
@@ -82,6 +83,10 @@ func TestAddressesThatMayNotBeSaved(t *testing.T) {
 		"https://127.1/", "https://2130706433/", "https://0x7f000001/", "https://0177.0.0.1/", "https://10.1/", "https://127.0.0.1./",
 		"https://localhost/", "https://api.localhost/", "https://LOCALHOST./", "https://metadata.google.internal/", "https://printer.local/", "https://intranet/",
 		"https://example.com/" + strings.Repeat("x", 2000),
+		"https://example.com:0/", "https://example.com:65536/", "https://example.com:/", "https://example.com:-1/", "https://example.com:https/",
+		"https://example.com/\r\nHost: inside/", "https://example.com\r\n.evil.example/", "https://exa%0d%0ample.com/", "https://%31%30.0.0.1/",
+		"https://münchen.example/", "https://１０.0.0.1/", "https://10。0。0。1/", "https://127.0.0.①/", "https://%E2%91%A0.0.0.1/", "https://ⓛocalhost.example/",
+		"https://user@example.com/", "https://:word@example.com/", "https://@example.com/", "https://example.com@10.0.0.1/",
 	} {
 		if err := live.check(t.Context(), bad); !fault.Is(err, fault.Refused) {
 			t.Errorf("live: %q: %v", bad, err)
@@ -93,7 +98,7 @@ func TestAddressesThatMayNotBeSaved(t *testing.T) {
 		}
 	}
 	for _, good := range []string{
-		"https://example.com/hooks?x=1", "https://example.com:8443/", "https://93.184.216.34/", "https://[2606:2800:220:1:248:1893:25c8:1946]/",
+		"https://example.com/hooks?x=1", "https://example.com:8443/", "https://xn--mnchen-3ya.example/", "https://example.com/%0d%0aX-Injected:%20y", "https://93.184.216.34/", "https://[2606:2800:220:1:248:1893:25c8:1946]/",
 	} {
 		if err := live.check(t.Context(), good); err != nil {
 			t.Errorf("%q: %v", good, err)

@@ -185,6 +185,10 @@ type Replay struct {
 	RequestedAt time.Time
 }
 
+// mostReplays is how many replays an endpoint may have at once: each is a lane,
+// and lanes are shared with others.
+const mostReplays = 5
+
 // Replay sends the events from first to last, by their sequence numbers, to an
 // endpoint once more: in order, and beside what is new.
 func (s *Service) Replay(ctx context.Context, company, endpointID string, first, last int64, answered Answered) (Replay, error) {
@@ -202,6 +206,12 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 		return Replay{}, errPaused
 	case first > last:
 		return Replay{}, fault.New(fault.Refused, "There are no events in this range")
+	}
+	if n, err := s.replayCount(ctx, company, e.ID); err != nil || n >= mostReplays {
+		if err == nil {
+			err = fault.Newf(fault.Refused, "%d replays to this webhook are under way", n)
+		}
+		return Replay{}, err
 	}
 	now := s.Clock.Now()
 	r := Replay{Endpoint: endpointID, First: first, Last: last, RequestedAt: now}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -71,6 +72,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 			e.record(),
 			lane{company: company, endpoint: e.ID, id: laneEvents, kind: laneEvents, sequence: head}.record(),
 			lane{company: company, endpoint: e.ID, id: laneRetries, kind: laneRetries}.record(),
+			s.audit("create", e, now),
 		},
 	})
 	if err != nil {
@@ -132,7 +134,7 @@ func (s *Service) Update(ctx context.Context, company, endpointID string, d Draf
 	if err := s.apply(ctx, &e, d, s.Clock.Now()); err != nil {
 		return Endpoint{}, err
 	}
-	return e, s.change(ctx, e, before, answered(e, nil),
+	return e, s.change(ctx, "update", e, before, answered(e, nil),
 		ledger.Change{Column: "url", Value: e.URL},
 		ledger.Change{Column: "description", Value: e.Description},
 		ledger.Change{Column: "kinds", Value: strings.Join(e.Kinds, ",")},
@@ -153,7 +155,7 @@ func (s *Service) Rotate(ctx context.Context, company, endpointID string, answer
 	}
 	e.OldUntil, e.UpdatedAt = now.Add(overlap), now
 	made := Secret{e, value}
-	return made, s.change(ctx, e, e.State, answered(made, nil),
+	return made, s.change(ctx, "rotate_secret", e, e.State, answered(made, nil),
 		ledger.Change{Column: "secret", Value: e.secret},
 		ledger.Change{Column: "old_secret", Value: e.oldSecret},
 		ledger.Change{Column: "old_until", Value: clock.Micros(e.OldUntil)},
@@ -168,17 +170,39 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 	}
 	before := e.State
 	e.State, e.UpdatedAt = Deleted, s.Clock.Now()
-	return s.change(ctx, e, before, nil)
+	return s.change(ctx, "delete", e, before, nil)
 }
 
-// change commits an endpoint's new self over the one it was.
-func (s *Service) change(ctx context.Context, e Endpoint, before State, claims []db.Record, set ...ledger.Change) error {
+// change commits an endpoint's new self over the one it was, and who did it.
+func (s *Service) change(ctx context.Context, what string, e Endpoint, before State, claims []db.Record, set ...ledger.Change) error {
 	err := s.Book.Commit(ctx, ledger.Unit{Company: e.Company, Claims: claims, Moves: []ledger.Move{{
 		Table: endpointTable, Key: []any{e.Company, e.ID}, From: []string{string(before)}, To: string(e.State),
 		Set: append(set, ledger.Change{Column: "updated_at", Value: clock.Micros(e.UpdatedAt)}),
-	}}})
+	}}, Notes: []db.Record{s.audit(what, e, e.UpdatedAt)}})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
 		return fault.New(fault.Conflict, "The webhook is being changed")
 	}
 	return err
+}
+
+// Address is the endpoint's url without what people put secrets into, for
+// operators: its query is left out.
+func (e Endpoint) Address() string {
+	address, _, more := strings.Cut(e.URL, "?")
+	if more {
+		address += "?…"
+	}
+	return address
+}
+
+// audit is the audit log's line for a change: the endpoint as it is afterwards.
+// Of its address it has the host only, since people put secrets into the rest.
+func (s *Service) audit(what string, e Endpoint, at time.Time) db.Record {
+	host := ""
+	if u, err := url.Parse(e.URL); err == nil {
+		host = u.Scheme + "://" + u.Host
+	}
+	return s.Audit(e.Company, "webhook."+what, e.ID, map[string]string{
+		"host": host, "events": strings.Join(e.Kinds, ","), "status": string(e.State),
+	}, at)
 }

@@ -32,7 +32,7 @@ func (l lane) key() string { return l.company + "/" + l.endpoint + "/" + l.id }
 
 // sick tells whether working in the lane may well mean waiting for an endpoint
 // that does not answer.
-func (l lane) sick() bool { return l.kind == laneRetries || l.failures >= tolerance }
+func (l lane) sick() bool { return l.failures >= tolerance }
 
 const (
 	// lease is how long a lane is held without a sign of life.
@@ -47,6 +47,8 @@ const (
 	// tolerance is how many failures in a row are bad luck. After them new
 	// events wait until the endpoint is tried again.
 	tolerance = 3
+	// turn is how long a visit may last while others wait for a slot.
+	turn = 500 * time.Millisecond
 )
 
 // visit is one stay in a lane, under its lease.
@@ -58,6 +60,7 @@ type visit struct {
 	done     []Delivery // tried and not written down yet
 	held     int64      // milliseconds of sending since the last time something was
 	written  int64      // the place in the feed that has been written down
+	since    time.Time  // the machine's own time
 }
 
 // errOver ends a visit: the lease was lost, or the endpoint is not live.
@@ -65,7 +68,7 @@ var errOver = errors.New("webhook: the visit is over")
 
 // work does what is to be done in a lane, and gives the lane back.
 func (s *Service) work(ctx context.Context, l lane) {
-	v := &visit{Service: s, lane: l, written: l.sequence}
+	v := &visit{Service: s, lane: l, written: l.sequence, since: time.Now()}
 	var err error
 	if l.kind == laneRetries {
 		err = v.retries(ctx)
@@ -128,6 +131,9 @@ func (v *visit) events(ctx context.Context) error {
 		if v.lane.kind == laneReplay && v.lane.sequence >= v.lane.through {
 			return nil
 		}
+		if err := v.turn(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -153,6 +159,15 @@ func (v *visit) event(ctx context.Context, e event.Event) error {
 	if !v.lane.due.IsZero() && v.lane.due.After(v.Clock.Now()) {
 		return errOver // to be left alone until then
 	}
+	return v.turn()
+}
+
+// turn ends a visit that keeps others waiting, once what was done in it has been
+// written down. The lane stays open and gets its next turn like the others.
+func (v *visit) turn() error {
+	if v.sender.over(v.lane, v.since) {
+		return errOver
+	}
 	return nil
 }
 
@@ -163,7 +178,10 @@ func (v *visit) send(ctx context.Context, d Delivery, e event.Event) (Delivery, 
 	if err != nil {
 		return d, err
 	}
+	late := time.AfterFunc(slow*time.Millisecond, func() { v.sender.shift(v.lane) })
 	r := v.post(ctx, v.endpoint.URL, e.ID, body, v.secrets)
+	late.Stop()
+	v.sender.note(v.lane, r)
 	if !r.taken() && ctx.Err() != nil {
 		return d, errOver
 	}
@@ -201,7 +219,7 @@ func (v *visit) retries(ctx context.Context) error {
 				v.keep(d)
 			}
 		}
-		if err := errors.Join(append(errs, v.flush(ctx))...); err != nil {
+		if err := errors.Join(append(errs, v.flush(ctx), v.turn())...); err != nil {
 			return err
 		}
 	}

@@ -40,7 +40,11 @@ func (r result) taken() bool { return r.trouble == "" }
 // wherever the sandbox's clock stands: receivers hold it against theirs.
 func (s *Service) post(ctx context.Context, url, messageID string, body []byte, secrets []secret.Text) (r result) {
 	start := time.Now()
-	defer func() { r.latency = time.Since(start).Milliseconds() }()
+	defer func() {
+		took := time.Since(start)
+		r.latency = took.Milliseconds()
+		s.figures.took.Observe(took.Seconds())
+	}()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
@@ -90,7 +94,7 @@ func inWords(err error) string {
 		return "the host name cannot be looked up"
 	case errors.As(err, &cert):
 		return "the certificate is not valid"
-	case errors.As(err, &sick):
+	case errors.As(err, &sick), errors.Is(err, http.ErrSchemeMismatch):
 		return "the host does not speak TLS"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the connection was refused"

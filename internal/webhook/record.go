@@ -60,6 +60,7 @@ func (v *visit) flush(ctx context.Context) error {
 		return err
 	}
 	worked := slices.ContainsFunc(v.done, func(d Delivery) bool { return d.State == Delivered })
+	v.figures.count(v.done)
 	v.lane.due = time.Time{}
 	if v.lane.kind != laneRetries && len(v.done) > 0 {
 		v.lane.due = now.rest(v.Clock.Now())

@@ -19,29 +19,35 @@ const (
 	// sweepEvery is how often the to-do list of retries is compared with the
 	// deliveries themselves.
 	sweepEvery = time.Minute
-	// How many lanes are worked in at once: those of endpoints that answered
-	// last time, and the others. Apart, so that however many endpoints are dead
-	// they never take the place of one that lives.
+	// How many lanes are worked in at once: those of endpoints that answer at
+	// once, those of slow ones and what is tried again, and those of endpoints
+	// that answered nothing lately. Apart, so that however many are slow or dead
+	// they never take the place of one that is not.
 	healthySlots = 256
+	slowSlots    = 256
 	sickSlots    = 64
+	// slow is how many milliseconds an answer takes that is a slow one.
+	slow = 500
 )
 
 // sender is what the service is busy with.
 type sender struct {
-	mu      sync.Mutex
-	busy    map[string]bool // lanes that this process is in
-	woken   map[string]bool // companies whose lanes should be looked at
-	all     bool            // or all of them
-	signal  chan struct{}
-	healthy chan struct{}
-	sick    chan struct{}
-	visits  sync.WaitGroup
+	mu       sync.Mutex
+	busy     map[string]chan struct{} // lanes that this process is in, and whose slots they take
+	slow     map[string]bool          // endpoints whose last answer was slow
+	woken    map[string]bool          // companies whose lanes should be looked at
+	all      bool                     // or all of them
+	signal   chan struct{}
+	healthy  chan struct{}
+	sluggish chan struct{}
+	sick     chan struct{}
+	visits   sync.WaitGroup
 }
 
 func newSender() *sender {
 	return &sender{
-		busy: map[string]bool{}, woken: map[string]bool{}, signal: make(chan struct{}, 1),
-		healthy: make(chan struct{}, healthySlots), sick: make(chan struct{}, sickSlots),
+		busy: map[string]chan struct{}{}, slow: map[string]bool{}, woken: map[string]bool{}, signal: make(chan struct{}, 1),
+		healthy: make(chan struct{}, healthySlots), sluggish: make(chan struct{}, slowSlots), sick: make(chan struct{}, sickSlots),
 	}
 }
 
@@ -203,12 +209,13 @@ func (s *Service) round(ctx context.Context) error {
 func (s *sender) enter(l lane) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[l.key()] {
+	if s.busy[l.key()] != nil {
 		return false
 	}
+	slots := s.slots(l)
 	select {
-	case s.slots(l) <- struct{}{}:
-		s.busy[l.key()] = true
+	case slots <- struct{}{}:
+		s.busy[l.key()] = slots
 		return true
 	default:
 		return false
@@ -219,13 +226,55 @@ func (s *sender) enter(l lane) bool {
 func (s *sender) leave(l lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	<-s.busy[l.key()]
 	delete(s.busy, l.key())
-	<-s.slots(l)
 }
 
+// slots are those that a lane takes one of. The lock must be held.
 func (s *sender) slots(l lane) chan struct{} {
-	if l.sick() {
+	switch {
+	case l.sick():
 		return s.sick
+	case l.kind == laneRetries || s.slow[l.endpoint]:
+		return s.sluggish
 	}
 	return s.healthy
+}
+
+// note remembers whether an endpoint is slow.
+func (s *sender) note(l lane, r result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.latency < slow {
+		delete(s.slow, l.endpoint)
+		return
+	}
+	s.slow[l.endpoint] = true
+}
+
+// shift has a lane whose endpoint keeps us waiting take a slot of the slow ones,
+// if there is one, so that others can have the one it has.
+func (s *sender) shift(l lane) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy[l.key()] != s.healthy {
+		return
+	}
+	select {
+	case s.sluggish <- struct{}{}:
+		<-s.healthy
+		s.busy[l.key()] = s.sluggish
+		s.all = true
+		s.ring()
+	default:
+	}
+}
+
+// over tells whether a visit in a lane is to end: it takes a slot that is not
+// for such a slow endpoint, or it has lasted its turn and no slot is free.
+func (s *sender) over(l lane, since time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slots := s.busy[l.key()]
+	return slots != nil && (slots == s.healthy && s.slow[l.endpoint] || len(slots) == cap(slots) && time.Since(since) > turn)
 }

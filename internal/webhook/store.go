@@ -127,6 +127,11 @@ func (s *Service) findLane(ctx context.Context, company, endpointID, laneID stri
 		FROM webhook_lane WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, company, endpointID, laneID)
 }
 
+func (s *Service) replayCount(ctx context.Context, company, endpointID string) (int64, error) {
+	return db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM webhook_lane
+		WHERE company_id = $1 AND endpoint_id = $2 AND kind = 'replay'`, company, endpointID)
+}
+
 // take leases lanes of a company. One that somebody else has taken meanwhile
 // comes back without a fence.
 func (s *Service) take(ctx context.Context, company string, lanes []lane, now time.Time) ([]lane, error) {
@@ -246,14 +251,37 @@ func (s *Service) dueDeliveries(ctx context.Context, company, endpointID string,
 		AND next_at <= $3 ORDER BY next_at LIMIT $4`, company, endpointID, clock.Micros(now), limit)
 }
 
+// deliveries says the state in words of its own where an index holds nothing
+// else: those few are not to be looked for among all that were delivered.
 func (s *Service) deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, error) {
+	switch state {
+	case GivenUp:
+		return db.All(ctx, s.DB, scanDelivery, deliveryColumns+`WHERE company_id = $1 AND endpoint_id = $2 AND state = 'FAILED'
+			ORDER BY id DESC LIMIT $3 OFFSET $4`, company, endpointID, limit, offset)
+	case Pending:
+		return db.All(ctx, s.DB, scanDelivery, deliveryColumns+`WHERE company_id = $1 AND endpoint_id = $2 AND state = 'PENDING'
+			ORDER BY id DESC LIMIT $3 OFFSET $4`, company, endpointID, limit, offset)
+	}
 	return db.All(ctx, s.DB, scanDelivery, deliveryColumns+`WHERE company_id = $1 AND endpoint_id = $2 AND (state = $3 OR $3 = '')
 		ORDER BY id DESC LIMIT $4 OFFSET $5`, company, endpointID, string(state), limit, offset)
 }
 
+// deliveryCount counts by indexes alone.
 func (s *Service) deliveryCount(ctx context.Context, company, endpointID string, state DeliveryState) (int64, error) {
-	return db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM webhook_delivery
-		WHERE company_id = $1 AND endpoint_id = $2 AND (state = $3 OR $3 = '')`, company, endpointID, string(state))
+	pending, one := s.pendingCount(ctx, company, endpointID)
+	failed, two := s.failedCount(ctx, company, endpointID)
+	all, three := db.One(ctx, s.DB, db.Value[int64],
+		`SELECT count(*) FROM webhook_delivery WHERE company_id = $1 AND endpoint_id = $2`, company, endpointID)
+	err := errors.Join(one, two, three)
+	switch state {
+	case Pending:
+		return pending, err
+	case GivenUp:
+		return failed, err
+	case Delivered:
+		return max(all-pending-failed, 0), err
+	}
+	return all, err
 }
 
 func (s *Service) pendingCount(ctx context.Context, company, endpointID string) (int64, error) {
@@ -264,4 +292,52 @@ func (s *Service) pendingCount(ctx context.Context, company, endpointID string) 
 func (s *Service) failedCount(ctx context.Context, company, endpointID string) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM webhook_delivery WHERE company_id = $1 AND endpoint_id = $2 AND state = 'FAILED'`, company, endpointID)
+}
+
+// places are how far the endpoints of all companies have come in their feeds.
+func (s *Service) places(ctx context.Context) ([]place, error) {
+	return db.All(ctx, s.DB, func(r db.Scanner) (place, error) {
+		var p place
+		var due int64
+		err := r.Scan(&p.company, &p.endpoint, &p.state, &p.sequence, &due)
+		p.due = clock.Time(due)
+		return p, err
+	}, `SELECT e.company_id, e.id, e.state, l.sequence, l.due_at
+		FROM webhook_endpoint AS e JOIN webhook_lane AS l ON l.company_id = e.company_id AND l.endpoint_id = e.id AND l.id = 'events'
+		WHERE e.state <> 'DELETED'`)
+}
+
+// tails are what waits to be tried again, of all companies.
+func (s *Service) tails(ctx context.Context) ([]tail, error) {
+	return db.All(ctx, s.DB, func(r db.Scanner) (tail, error) {
+		var t tail
+		var due int64
+		err := r.Scan(&t.company, &t.endpoint, &t.count, &due)
+		t.due = clock.Time(due)
+		return t, err
+	}, `SELECT company_id, endpoint_id, count(*), min(next_at) FROM webhook_delivery
+		WHERE state = 'PENDING' GROUP BY company_id, endpoint_id`)
+}
+
+// endpointsAfter is a page of the endpoints of all companies, those that are
+// deleted too, in the order of their keys.
+func (s *Service) endpointsAfter(ctx context.Context, company, endpointID string, limit int) ([]Endpoint, error) {
+	return db.All(ctx, s.DB, scanEndpoint, endpointColumns+`WHERE (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`,
+		company, endpointID, limit)
+}
+
+// doneWith are those of an endpoint's oldest deliveries with which nothing has
+// happened since an instant, and that will not be sent again; limit is how many
+// are looked at. Ids are ordered by time, so the oldest are found by them.
+func (s *Service) doneWith(ctx context.Context, e Endpoint, before time.Time, limit int) ([]string, error) {
+	return db.All(ctx, s.DB, db.Value[string], `SELECT id FROM (
+			SELECT id, updated_at FROM webhook_delivery
+			WHERE company_id = $1 AND endpoint_id = $2 AND (state <> 'PENDING' OR $3 = 'DELETED')
+			ORDER BY company_id, endpoint_id, id LIMIT $4) AS oldest
+		WHERE updated_at < $5`, e.Company, e.ID, string(e.State), limit, clock.Micros(before))
+}
+
+func (s *Service) remove(ctx context.Context, company string, ids []string) error {
+	_, err := s.DB.Exec(ctx, `DELETE FROM webhook_delivery WHERE company_id = $1 AND id = ANY($2)`, company, ids)
+	return err
 }

@@ -85,20 +85,26 @@ type Config struct {
 	Loopback bool
 	// Resolver looks hosts up; nil is the machine's own.
 	Resolver *net.Resolver
+	// Keep is how long deliveries are kept that nothing more comes of.
+	Keep time.Duration
+	// Audit makes the line of the audit log for what a company does with its
+	// endpoints (operator.SelfNote).
+	Audit func(company, action, subject string, details map[string]string, at time.Time) db.Record
 }
 
 // Service keeps the endpoints and sends to them.
 type Service struct {
 	Config
-	guard  guard
-	client *http.Client
-	sender *sender
+	guard   guard
+	client  *http.Client
+	sender  *sender
+	figures *figures
 }
 
 // New is the service; Run sends.
 func New(c Config) *Service {
 	g := newGuard(c.Loopback, c.Resolver)
-	return &Service{Config: c, guard: g, client: g.client(), sender: newSender()}
+	return &Service{Config: c, guard: g, client: g.client(), sender: newSender(), figures: newFigures()}
 }
 
 var errNoEndpoint = fault.New(fault.Missing, "Webhook not found")

@@ -19,6 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -46,7 +47,8 @@ func newWorld(t testing.TB, d *db.DB, clk *clock.Movable, keys *secret.Keyring) 
 	t.Cleanup(book.Drain)
 	return &world{t: t, db: d, clock: clk, Service: New(Config{
 		DB: d, Book: book, Events: event.NewService(d, book), Keys: keys, Clock: clk,
-		Log: slog.New(slog.DiscardHandler), Loopback: true,
+		Log: slog.New(slog.DiscardHandler), Loopback: true, Keep: 30 * 24 * time.Hour,
+		Audit: operator.SelfNote,
 	})}
 }
 

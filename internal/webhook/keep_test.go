@@ -1,0 +1,144 @@
+package webhook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+const day = 24 * time.Hour
+
+// clears does the standing job's work and tells when it is next.
+func (w *world) clears() time.Duration {
+	w.t.Helper()
+	next, err := w.Clear(w.t.Context(), job.Job{})
+	must(w.t, err)
+	return next.Sub(w.clock.Now()).Round(time.Minute)
+}
+
+// What was delivered or given up goes after 30 days; what waits stays, and so
+// does the feed, from which all of it can be sent again.
+func TestOldDeliveriesGo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		w.found("other")
+		good, bad, waits, theirs := newReceiver(t), newReceiver(t), newReceiver(t), newReceiver(t)
+		bad.set(fail)
+		waits.set(fail)
+		a, b, c, d := w.endpoint("acme", good.URL), w.endpoint("acme", bad.URL), w.endpoint("acme", waits.URL), w.endpoint("other", theirs.URL)
+		w.start()
+		w.tell("acme", event.VTUSuccess, 3)
+		w.tell("other", event.VTUSuccess, 1)
+		w.settle(0)
+		off := false
+		_, err := w.Update(t.Context(), "acme", c.ID, Draft{Active: &off}, none)
+		must(t, err)
+		waiting := len(w.sent(c, Pending))
+		w.settle(72 * time.Hour)
+		if len(w.sent(b, GivenUp)) != 3 || waiting != 3 {
+			t.Fatalf("%d given up, %d waiting", len(w.sent(b, GivenUp)), waiting)
+		}
+		must(t, w.Delete(t.Context(), "acme", b.ID))
+		w.settle(27*day - time.Hour)
+		w.tell("other", event.VTUSuccess, 1)
+		w.settle(0)
+		if w.clears() != time.Hour || len(w.sent(a, "")) < 3 {
+			t.Errorf("too soon: %d are left", len(w.sent(a, "")))
+		}
+		w.settle(2 * time.Hour)
+		w.clears()
+		// The three of a are gone; what b's end made it hear of is three days younger.
+		left := w.sent(a, "")
+		if slices.ContainsFunc(left, func(d Delivery) bool { return d.Kind == event.VTUSuccess }) || len(left) != 1 {
+			t.Errorf("left of those delivered: %+v", left)
+		}
+		if n := len(w.sent(c, Pending)); n != waiting {
+			t.Errorf("%d of %d wait", n, waiting)
+		}
+		if list := w.sent(d, ""); len(list) != 1 || list[0].Sequence != 2 {
+			t.Errorf("another company's: %+v", list)
+		}
+		w.settle(3 * day)
+		w.clears()
+		if n, err := w.deliveryCount(t.Context(), "acme", b.ID, ""); err != nil || n != 0 {
+			t.Errorf("%d of a deleted endpoint, %v", n, err)
+		}
+		// Gone is not lost.
+		before := len(good.all())
+		_, err = w.Replay(t.Context(), "acme", a.ID, 1, 3, none)
+		must(t, err)
+		w.settle(0)
+		again := good.all()[before:]
+		if len(again) != 3 || again[0].ID != good.all()[0].ID {
+			t.Errorf("sent again: %+v", again)
+		}
+	})
+}
+
+// However many are old, they go in small batches, all of them.
+func TestManyOldDeliveriesGoInBatches(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		e := w.endpoint("acme", "http://127.0.0.1:9/")
+		n := 2*clearMost + 7
+		w.old(t, e, n)
+		if more, err := w.clear(t.Context(), w.now(e), w.clock.Now()); err != nil || !more {
+			t.Errorf("%v, %v", more, err)
+		}
+		if left, err := w.deliveryCount(t.Context(), "acme", e.ID, Delivered); err != nil || left != int64(n-clearMost) {
+			t.Errorf("%d are left, %v", left, err)
+		}
+		w.clears()
+		if left, err := w.deliveryCount(t.Context(), "acme", e.ID, ""); err != nil || left != 0 {
+			t.Errorf("%d are left, %v", left, err)
+		}
+	})
+}
+
+// What a company does with its endpoints is in the audit log, and nothing secret
+// with it.
+func TestChangesAreInTheAuditLog(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		first := w.endpoint("acme", "http://127.0.0.1:9/path?token=hush", event.VTUSuccess)
+		off := false
+		_, err := w.Update(t.Context(), "acme", first.ID, Draft{Active: &off}, none)
+		must(t, err)
+		second, err := w.Rotate(t.Context(), "acme", first.ID, none)
+		must(t, err)
+		must(t, w.Delete(t.Context(), "acme", first.ID))
+		lines, n, err := operator.New(w.db, w.Keys, w.clock).Audit(t.Context(), "acme", 10, 0)
+		must(t, err)
+		var got []string
+		for _, l := range lines {
+			got = append(got, l.Action+" "+l.Details["status"])
+			said := fmt.Sprint(l)
+			for _, hidden := range []string{"hush", first.Value.Reveal(), second.Value.Reveal()} {
+				if strings.Contains(said, hidden) {
+					t.Errorf("the log tells %s: %s", hidden, said)
+				}
+			}
+			if l.Operator != operator.Self("acme").Name || l.Subject != first.ID || l.Details["host"] != "http://127.0.0.1:9" || l.Details["events"] != event.VTUSuccess {
+				t.Errorf("%+v", l)
+			}
+		}
+		want := []string{"webhook.delete DELETED", "webhook.rotate_secret PAUSED", "webhook.update PAUSED", "webhook.create ACTIVE"}
+		if n != 4 || !slices.Equal(got, want) {
+			t.Errorf("%d lines: %v", n, got)
+		}
+		// What is refused is not in it.
+		bad := "http://10.0.0.1/"
+		if _, err := w.Create(t.Context(), "acme", Draft{URL: &bad}, none); err == nil {
+			t.Error("taken")
+		}
+		if _, n, err := operator.New(w.db, w.Keys, w.clock).Audit(t.Context(), "acme", 10, 0); err != nil || n != 4 {
+			t.Errorf("%d lines, %v", n, err)
+		}
+	})
+}
