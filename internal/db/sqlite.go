@@ -42,6 +42,7 @@ func openSQLite(ctx context.Context, path string) (*lite, error) {
 		return nil, fmt.Errorf("db: cannot open the SQLite file: %w", err)
 	}
 	pragmas.Add("_pragma", "query_only(1)")
+	pragmas.Add("_pragma", "cache_size(-8192)")
 	pragmas.Set("_txlock", "deferred")
 	read, err := sql.Open("sqlite", fileURL(path, pragmas))
 	if err != nil {
