@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"io"
 	"strconv"
 	"time"
@@ -15,4 +16,9 @@ func WritePages(w io.Writer, pages int) error {
 		p.page(c)
 	}
 	return p.close("Pages", time.Unix(0, 0), nil)
+}
+
+// WriteSheets is XLSX with sheets of so many rows.
+func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) error {
+	return s.xlsx(ctx, w, rows)
 }

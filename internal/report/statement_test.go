@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/xuri/excelize/v2"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -267,6 +266,64 @@ func readCSV(t *testing.T, s *report.Statement) {
 	readd(t, s, rows[1:])
 }
 
+// caller is somebody who does something when the first bytes come.
+type caller struct {
+	first  func() error
+	writes int
+}
+
+func (c *caller) Write(b []byte) (int, error) {
+	if c.writes++; c.writes == 1 {
+		if err := c.first(); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
+}
+
+// What is sent while it is read stops being read when nobody takes it.
+func TestWhoHangsUpEndsTheReading(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.many(20_000)
+		s := w.statement(time.Time{}, time.Time{})
+		for name, write := range map[string]func(context.Context, io.Writer) error{"csv": s.CSV, "xlsx": s.XLSX, "pdf": s.PDF} {
+			ctx, gone := context.WithCancel(t.Context())
+			if err := write(ctx, &caller{first: func() error { gone(); return nil }}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s was read to its end before it was sent: %v", name, err)
+			}
+			full := &caller{first: func() error { return io.ErrClosedPipe }}
+			if err := write(t.Context(), full); !errors.Is(err, io.ErrClosedPipe) || full.writes != 1 {
+				t.Errorf("%s: %v after %d pieces into a closed pipe", name, err, full.writes)
+			}
+		}
+	})
+}
+
+func TestNoTextIsAFormula(t *testing.T) {
+	w := newWorld(t, dbtest.New(t, db.SQLite))
+	for _, text := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠1", "a = b", "'quoted'", "", "\xff"} {
+		w.fund(w.main, 1, text)
+	}
+	w.clock.Advance(time.Hour)
+	s := w.statement(time.Time{}, time.Time{})
+	readCSV(t, s)
+	var out bytes.Buffer
+	must(t, s.CSV(t.Context(), &out))
+	rows, err := csv.NewReader(&out).ReadAll()
+	must(t, err)
+	for _, r := range rows[1:] {
+		for _, text := range r {
+			if strings.TrimLeft(text, "=+-@\t\r\n＝＋－＠") != text {
+				t.Errorf("%q would be a formula", text)
+			}
+		}
+	}
+	if rows[2][3] != "'=1+1" || rows[13][3] != "a = b" {
+		t.Errorf("%q", rows)
+	}
+}
+
 // readd wants rows from the opening to the closing balance to come to it.
 func readd(t *testing.T, s *report.Statement, rows [][]string) {
 	t.Helper()
@@ -282,34 +339,5 @@ func readd(t *testing.T, s *report.Statement, rows [][]string) {
 	}
 	if last := rows[len(rows)-1]; running != kobo(t, last[6]) || running != s.Closing {
 		t.Errorf("%q after %s", last, running)
-	}
-}
-
-func readXLSX(t *testing.T, s *report.Statement) {
-	t.Helper()
-	var out bytes.Buffer
-	must(t, s.XLSX(t.Context(), &out))
-	f, err := excelize.OpenReader(&out)
-	must(t, err)
-	defer func() { must(t, f.Close()) }()
-	rows, err := f.GetRows("Statement")
-	must(t, err)
-	if rows[0][0] != "Account statement" || rows[1][1] != s.Holder.Company || kobo(t, rows[8][1]) != s.Closing {
-		t.Errorf("the front: %q", rows[:10])
-	}
-	rows = rows[11:]
-	running, debits, credits := s.Opening, money.Kobo(0), money.Kobo(0)
-	for _, r := range rows[:len(rows)-1] {
-		running += kobo(t, r[5]) - kobo(t, r[4])
-		debits, credits = debits+kobo(t, r[4]), credits+kobo(t, r[5])
-		if running != kobo(t, r[6]) {
-			t.Fatalf("%q: the balance should be %s", r, running)
-		}
-	}
-	if last := rows[len(rows)-1]; kobo(t, last[4]) != debits || kobo(t, last[5]) != credits || kobo(t, last[6]) != running || len(rows) != int(s.Count)+1 {
-		t.Errorf("%q after %s, %s and %s", last, debits, credits, running)
-	}
-	if kind, err := f.GetCellType("Statement", "D15"); err != nil || kind == excelize.CellTypeFormula {
-		t.Errorf("a narration is a formula: %v %v", kind, err)
 	}
 }

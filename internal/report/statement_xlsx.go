@@ -1,174 +1,118 @@
 package report
 
 import (
-	"archive/zip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
-
-	"github.com/xuri/excelize/v2"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// mostRows is how many entries go on one sheet: a sheet ends at 1,048,576 rows.
-const mostRows = 1_000_000
+// sheetRows is how many rows a sheet has: what has more entries than fit goes on
+// with another sheet.
+const sheetRows = 1 << 20
 
-// XLSX writes the statement as a workbook. Rows wait in a temporary file and not
-// in memory; what has more of them than a sheet holds goes on with another.
-func (s *Statement) XLSX(ctx context.Context, w io.Writer) (err error) {
-	f := excelize.NewFile()
-	defer func() { err = errors.Join(err, f.Close()) }() // removes the temporary files
-	// The library would gather the finished file in memory first.
-	f.SetZipWriter(func(io.Writer) excelize.ZipWriter { return zip.NewWriter(w) })
-	b := &workbook{file: f, statement: s}
-	if err := b.styles(); err != nil {
-		return err
-	}
-	if err := b.open(); err != nil {
-		return err
-	}
+// XLSX writes the statement as a workbook, row by row.
+func (s *Statement) XLSX(ctx context.Context, w io.Writer) error { return s.xlsx(ctx, w, sheetRows) }
+
+func (s *Statement) xlsx(ctx context.Context, w io.Writer, rows int64) error {
+	b := &ledgerBook{statement: s, rows: rows, workbook: newWorkbook(w, s.MadeAt)}
+	b.begin(b.sheets())
+	b.open()
 	if err := s.Each(ctx, b.entry); err != nil {
 		return err
 	}
-	if err := b.close(); err != nil {
-		return err
-	}
-	_, err = f.WriteTo(w)
-	return err
+	b.close()
+	return b.end()
 }
 
-// workbook is a statement being written, sheet after sheet.
-type workbook struct {
-	file                                  *excelize.File
-	statement                             *Statement
-	sheet                                 *excelize.StreamWriter
-	sheets                                int
-	row                                   int
-	title, heading, amount, moment, total int // styles
+// ledgerBook is a statement being written, sheet after sheet.
+type ledgerBook struct {
+	*workbook
+	statement *Statement
+	rows      int64
 }
 
-func (b *workbook) styles() error {
-	var wrong []error
-	style := func(s excelize.Style) int {
-		n, err := b.file.NewStyle(&s)
-		wrong = append(wrong, err)
-		return n
+// frontRows are those above the table on the first sheet.
+const frontRows = 10
+
+// sheets are the names of as many as the entries need, each with its headings and
+// room for the closing balance.
+func (b *ledgerBook) sheets() []string {
+	names := []string{"Statement"}
+	for left := b.statement.Count - (b.rows - frontRows - 2); left > 0; left -= b.rows - 2 {
+		names = append(names, fmt.Sprintf("Statement %d", len(names)+1))
 	}
-	naira, when := "#,##0.00", "yyyy-mm-dd hh:mm:ss"
-	b.title = style(excelize.Style{Font: &excelize.Font{Bold: true, Size: 16, Color: "16324F"}})
-	b.heading = style(excelize.Style{
-		Font: &excelize.Font{Bold: true, Color: "FFFFFF"}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"16324F"}},
-	})
-	b.amount = style(excelize.Style{CustomNumFmt: &naira})
-	b.moment = style(excelize.Style{CustomNumFmt: &when, Alignment: &excelize.Alignment{Horizontal: "left"}})
-	b.total = style(excelize.Style{
-		CustomNumFmt: &naira, Font: &excelize.Font{Bold: true}, Border: []excelize.Border{{Type: "top", Style: 1, Color: "16324F"}},
-	})
-	return errors.Join(wrong...)
+	return names
 }
 
 // open begins a sheet: the first with whose account it is, every one with its
 // headings.
-func (b *workbook) open() (err error) {
-	b.sheets++
-	name := "Statement"
-	if b.sheets == 1 {
-		err = b.file.SetSheetName("Sheet1", name)
-	} else {
-		name = fmt.Sprintf("Statement %d", b.sheets)
-		_, err = b.file.NewSheet(name)
+func (b *ledgerBook) open() {
+	b.sheet([]int{24, 38, 12, 44, 18, 18, 18, 18})
+	if b.opened == 1 {
+		b.front()
 	}
-	if err != nil {
-		return err
-	}
-	if b.sheet, err = b.file.NewStreamWriter(name); err != nil {
-		return err
-	}
-	b.row = 0
-	if err := errors.Join(
-		b.sheet.SetColWidth(1, 1, 20), b.sheet.SetColWidth(2, 2, 38), b.sheet.SetColWidth(3, 3, 12),
-		b.sheet.SetColWidth(4, 4, 44), b.sheet.SetColWidth(5, 8, 18),
-	); err != nil {
-		return err
-	}
-	if b.sheets == 1 {
-		if err := b.front(); err != nil {
-			return err
-		}
-	}
-	heads := make([]any, len(headings))
+	heads := make([]cell, len(headings))
 	for i, h := range headings {
-		heads[i] = excelize.Cell{StyleID: b.heading, Value: h}
+		heads[i] = words(headingStyle, h)
 	}
-	return b.write(heads...)
+	b.row(heads...)
 }
 
-func (b *workbook) front() error {
+func (b *ledgerBook) front() {
 	s := b.statement
-	period := clock.Text(s.Opened()) + " to " + clock.Text(s.Last())
-	return errors.Join(
-		b.write(excelize.Cell{StyleID: b.title, Value: "Account statement"}),
-		b.write("Company", s.Holder.Company),
-		b.write("Account", s.Holder.Account+" ("+strconv.FormatInt(s.SettlementID, 10)+")"),
-		b.write("Bank account", s.Holder.Number+" "+s.Holder.Bank),
-		b.write("Period (UTC)", period),
-		b.write("Opening balance", b.naira(s.Opening)),
-		b.write("Credits", b.naira(s.Credits)),
-		b.write("Debits", b.naira(s.Debits)),
-		b.write("Closing balance", b.naira(s.Closing)),
-		b.write(),
-	)
+	pair := func(name, value string) { b.row(words(plainStyle, name), words(plainStyle, value)) }
+	sum := func(name string, k money.Kobo) { b.row(words(plainStyle, name), naira(amountStyle, k)) }
+	b.row(words(titleStyle, "Account statement"))
+	pair("Company", s.Holder.Company)
+	pair("Account", s.Holder.Account+" ("+strconv.FormatInt(s.SettlementID, 10)+")")
+	pair("Bank account", s.Holder.Number+" "+s.Holder.Bank)
+	pair("Period (UTC)", clock.Text(s.Opened())+" to "+clock.Text(s.Last()))
+	sum("Opening balance", s.Opening)
+	sum("Credits", s.Credits)
+	sum("Debits", s.Debits)
+	sum("Closing balance", s.Closing)
+	b.row()
 }
 
-func (b *workbook) entry(e Entry) error {
-	if b.row >= mostRows {
-		if err := b.sheet.Flush(); err != nil {
-			return err
-		}
-		if err := b.open(); err != nil {
-			return err
-		}
+func (b *ledgerBook) entry(e Entry) error {
+	if b.at == b.rows-1 {
+		b.open()
 	}
-	var debit, credit, fee any
+	var debit, credit, fee cell
 	if e.Credit {
-		credit = b.naira(e.Moved())
+		credit = naira(amountStyle, e.Moved())
 	} else {
-		debit = b.naira(-e.Moved())
+		debit = naira(amountStyle, -e.Moved())
 	}
 	if e.Fee != 0 {
-		fee = b.naira(e.Fee)
+		fee = naira(amountStyle, e.Fee)
 	}
-	return b.write(excelize.Cell{StyleID: b.moment, Value: e.CreatedAt}, e.Reference, e.Source, e.Narration, debit, credit, b.naira(e.Current), fee)
+	b.row(moment(e.CreatedAt), words(plainStyle, e.Reference), words(plainStyle, e.Source), words(plainStyle, e.Narration),
+		debit, credit, naira(amountStyle, e.Current), fee)
+	return b.err
 }
 
-// close ends the last sheet with what the columns come to.
-func (b *workbook) close() error {
+// close ends the table with what the columns come to.
+func (b *ledgerBook) close() {
 	s := b.statement
-	sum := func(k money.Kobo) excelize.Cell { return excelize.Cell{StyleID: b.total, Value: number(k)} }
-	label := excelize.Cell{StyleID: b.total, Value: "Closing balance"}
-	return errors.Join(b.write(label, nil, nil, nil, sum(s.Debits), sum(s.Credits), sum(s.Closing)), b.sheet.Flush())
+	none := words(totalStyle, "")
+	b.row(words(totalStyle, "Closing balance"), none, none, none,
+		naira(totalStyle, s.Debits), naira(totalStyle, s.Credits), naira(totalStyle, s.Closing), none)
 }
 
-func (b *workbook) write(values ...any) error {
-	b.row++
-	return b.sheet.SetRow("A"+strconv.Itoa(b.row), values)
-}
+// naira is an amount as a spreadsheet keeps every number: its digits are written,
+// and no floating point is computed with.
+func naira(style int, k money.Kobo) cell { return cell{style: style, number: k.Decimal()} }
 
-func (b *workbook) naira(k money.Kobo) excelize.Cell {
-	return excelize.Cell{StyleID: b.amount, Value: number(k)}
-}
-
-// number is naira as a spreadsheet keeps every number. It is written out and
-// never computed with; up to 2^53 kobo, ninety times the largest amount times a
-// million, it keeps every digit that is shown.
-func number(k money.Kobo) any {
-	n, err := strconv.ParseFloat(k.Decimal(), 64)
-	if err != nil {
-		return k.Decimal()
-	}
-	return n
+// moment is an instant as a spreadsheet counts: in days since the end of 1899.
+func moment(t time.Time) cell {
+	const day = int64(24 * time.Hour / time.Millisecond)
+	const first = 25_569 // days from there to 1970
+	ms := t.UnixMilli() + first*day
+	return cell{style: momentStyle, number: fmt.Sprintf("%d.%010d", ms/day, ms%day*10_000_000_000/day)}
 }
