@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,6 +77,62 @@ func TestADatabaseThatGoesAwayAndComesBack(t *testing.T) {
 	}
 	p.Bought(p.Buy(order))
 	p.Audit(t, apptest.DevFloat)
+}
+
+// A database that keeps its connections and says nothing is away as well: who
+// reads is told so within the bound, and when it speaks again all is well.
+func TestADatabaseThatFallsSilent(t *testing.T) {
+	t.Parallel()
+	p, proxy := behind(t)
+	order := p.Order(p.Bundle(), "while-silent", "10")
+	proxy.Silence()
+	var all sync.WaitGroup
+	began := time.Now()
+	for _, q := range append(absences(p.Client, order), quiet...) {
+		all.Go(func() {
+			if q.method == http.MethodPost {
+				return // the ledger has a bound of its own
+			}
+			a, err := p.Try(context.Background(), q.method, q.path, nil)
+			if err != nil || a.Status != http.StatusServiceUnavailable || q.body != "" && a.Body != q.body+"\n" {
+				t.Errorf("%s: %s %v", q.path, a, err)
+			}
+		})
+	}
+	all.Wait()
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("they were told after %s", took)
+	}
+	proxy.Mend()
+	apptest.Eventually(t, func() string {
+		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK {
+			return a.String()
+		}
+		return ""
+	})
+	p.Bought(p.Buy(order))
+	p.Audit(t, apptest.DevFloat)
+}
+
+// quiet are more requests that only read, of every area.
+var quiet = []struct{ method, path, body string }{
+	{method: http.MethodGet, path: "/api/v1/customer/"},
+	{method: http.MethodGet, path: "/api/v1/customer/x@example.com"},
+	{method: http.MethodGet, path: "/api/v1/transaction/"},
+	{method: http.MethodGet, path: "/api/v1/card/"},
+	{method: http.MethodGet, path: "/api/v1/card/get-card/x"},
+	{method: http.MethodGet, path: "/api/v1/card/transaction/x"},
+	{method: http.MethodGet, path: "/api/v1/settlement/banks"},
+	{method: http.MethodGet, path: "/api/v1/settlement/transaction/"},
+	{method: http.MethodGet, path: "/api/v1/settlement/payout-status/x"},
+	{method: http.MethodGet, path: "/api/v1/settlement/statement?settlementId=1&from=2020-01-01&to=2020-01-02"},
+	{method: http.MethodGet, path: "/api/v1/virtual-account/x"},
+	{method: http.MethodGet, path: "/api/v1/crypto/transactions"},
+	{method: http.MethodGet, path: "/api/v1/crypto/history"},
+	{method: http.MethodGet, path: "/api/v1/webhooks"},
+	{method: http.MethodGet, path: "/api/v1/idempotency/x"},
+	{method: http.MethodGet, path: "/api/v1/outcomes/x"},
+	{method: http.MethodGet, path: "/api/v1/events/x"},
 }
 
 // The gate remembers a company for thirty seconds; then a database that is away

@@ -18,6 +18,7 @@ type Proxy struct {
 	mu    sync.Mutex
 	lines map[*line]bool
 	cut   bool
+	mute  atomic.Bool
 	fate  func(forward, closeClient func())
 	tasks sync.WaitGroup
 }
@@ -80,11 +81,19 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Mend lets new lines through again.
+// Silence keeps all lines open, and new ones too, and lets nothing through.
+func (p *Proxy) Silence() { p.mute.Store(true) }
+
+// Mend lets new lines through again. Lines on which something was lost are broken.
 func (p *Proxy) Mend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = false
+	if p.mute.Swap(false) {
+		for l := range p.lines {
+			l.close()
+		}
+	}
 }
 
 // AtCommit has fate decide what becomes of the next COMMIT that a client sends:
@@ -129,6 +138,9 @@ func (p *Proxy) fromClient(l *line) {
 		if err != nil {
 			return
 		}
+		if p.mute.Load() {
+			continue
+		}
 		said := append(tail, buffer[:n]...)
 		if fate := p.fateOf(said); fate != nil {
 			chunk := bytes.Clone(buffer[:n])
@@ -165,7 +177,7 @@ func (p *Proxy) fromServer(l *line) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := l.server.Read(buffer)
-		if err == nil && !l.silent.Load() {
+		if err == nil && !l.silent.Load() && !p.mute.Load() {
 			_, err = l.client.Write(buffer[:n])
 		}
 		if err != nil || l.silent.Load() {

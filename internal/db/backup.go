@@ -84,6 +84,7 @@ func persistNames(folder string) error {
 
 // Faults are what SQLite itself finds wrong with its file.
 func (d *DB) Faults(ctx context.Context) ([]string, error) {
+	ctx = Patient(ctx)
 	wrongs, err := All(ctx, d, Value[string], "PRAGMA integrity_check")
 	if err != nil {
 		return nil, err

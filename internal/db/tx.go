@@ -15,10 +15,11 @@ const attempts = 6
 // not do anything but talk to the database.
 func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {
-		t, err := d.begin(ctx)
+		t, err := watchTx(ctx, d.begin)
 		if err != nil {
 			return err
 		}
+		defer t.end()
 		kept := false
 		defer func() {
 			if !kept {
@@ -58,10 +59,11 @@ func again(ctx context.Context, do func() error) error {
 // was at one instant.
 func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {
-		t, err := d.snapshot(ctx)
+		t, err := watchTx(ctx, d.snapshot)
 		if err != nil {
 			return err
 		}
+		defer t.end()
 		defer t.rollback()
 		return fn(t)
 	})

@@ -64,6 +64,7 @@ func (r *Report) read(ctx context.Context, q db.Querier) error {
 		return nil
 	}
 	r.Sequence = heads[0]
+	ctx = db.Patient(ctx)
 	if err := r.readAccounts(ctx, q); err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (s *Service) Integrity(ctx context.Context, company string) (Integrity, err
 				out.InFlight.Clearing += a.Balance
 			}
 		}
-		return out.add(ctx, q)
+		return out.add(db.Patient(ctx), q)
 	})
 	return out, err
 }
