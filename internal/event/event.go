@@ -162,7 +162,7 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 // wait or the end of ctx, and then answers with what is there.
 func (s *Service) Feed(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, bool, error) {
 	if wait > 0 {
-		if err := s.await(ctx, company, after, wait); err != nil {
+		if there, err := s.await(ctx, company, after, wait); err != nil || !there {
 			return nil, false, err
 		}
 	}

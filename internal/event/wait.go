@@ -20,9 +20,10 @@ type waiter struct {
 	woken   chan struct{}
 }
 
-// await returns when the company's head is above after, when wait is over, or
-// when the caller has gone. The wait is of the caller's real time.
-func (s *Service) await(ctx context.Context, company string, after int64, wait time.Duration) error {
+// await tells whether the company's head is above after, when it is or when wait
+// is over, of the caller's real time. A caller who goes away meanwhile has waited
+// in vain, which is nobody's mistake.
+func (s *Service) await(ctx context.Context, company string, after int64, wait time.Duration) (there bool, err error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	w := s.enter(company, after)
@@ -30,17 +31,20 @@ func (s *Service) await(ctx context.Context, company string, after int64, wait t
 	for {
 		// What is committed after this question wakes.
 		head, err := s.book.Head(ctx, company)
-		if err != nil || head > after {
-			return err
+		switch {
+		case ctx.Err() != nil:
+			return false, nil
+		case err != nil || head > after:
+			return err == nil, err
 		}
 		select {
 		case <-w.woken:
 		case <-over.C:
-			return nil
+			return false, nil
 		case <-s.closed:
-			return nil
+			return false, nil
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, nil
 		}
 	}
 }

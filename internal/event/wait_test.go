@@ -1,6 +1,7 @@
 package event_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,17 +28,23 @@ func (s *station) waits(company string, after int64) <-chan []event.Event {
 		}
 		heard <- events
 	}()
+	s.until(before + 1)
+	return heard
+}
+
+// until returns when so many wait.
+func (s *station) until(n int) {
+	s.t.Helper()
 	limit, again := time.NewTimer(20*time.Second), time.NewTicker(100*time.Microsecond)
 	defer limit.Stop()
 	defer again.Stop()
-	for s.Waiting() == before {
+	for s.Waiting() != n {
 		select {
 		case <-again.C:
 		case <-limit.C:
-			s.t.Fatal("nobody waits")
+			s.t.Fatalf("%d wait, and not %d", s.Waiting(), n)
 		}
 	}
-	return heard
 }
 
 // An event of this process wakes without any look.
@@ -112,6 +119,30 @@ func TestAFailedLookIsNotTheLast(t *testing.T) {
 		if looks.Load() < 2 {
 			t.Errorf("%d looks", looks.Load())
 		}
+	})
+}
+
+// Who goes away while he waits is no failure of ours.
+func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
+	each(t, func(t *testing.T, s *station) {
+		ctx, leave := context.WithCancel(t.Context())
+		s.waits(s.company, 0) // so that the next one is not the first
+		gone := make(chan error, 1)
+		go func() {
+			events, more, err := s.Feed(ctx, s.company, 0, 10, time.Minute)
+			if len(events) > 0 || more {
+				t.Errorf("he was given %+v", events)
+			}
+			gone <- err
+		}()
+		s.until(2)
+		leave()
+		if err := await(t, gone); err != nil {
+			t.Error(err)
+		}
+		s.until(1)
+		s.Close()
+		s.until(0)
 	})
 }
 
