@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 func TestFees(t *testing.T) {
@@ -168,6 +169,40 @@ func TestWhatIsUsedToday(t *testing.T) {
 		w.forward(24 * time.Hour)
 		whole.Used, whole.UsedPayouts, own.Used, own.UsedPayouts = 0, 0, 0, 0
 		check(whole, own, payout.Use{SettlementID: other})
+	})
+}
+
+// An account that is switched off pays for nothing new, whatever was agreed
+// before; what had begun ends as it would have, and comes back into it.
+func TestAnAccountThatIsSwitchedOffPaysForNothingNew(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bank.says(silence, no)
+		begun, agreed := w.sent(100*money.Naira, operation.Pending), w.verify()
+		set := func(to settlement.Status) {
+			t.Helper()
+			_, err := w.settlements.SetStatus(t.Context(), me, w.company, w.account, to, "")
+			must(t, err)
+		}
+		set(settlement.Inactive)
+		_, err := w.send(agreed, 100*money.Naira)
+		w.refused(err, "Settlement account not found")
+		_, err = w.Preview(t.Context(), payout.Order{Company: w.company, VerifyID: agreed, Amount: 1})
+		w.refused(err, "Settlement account not found")
+		_, err = w.Validate(t.Context(), payout.Enquiry{
+			Company: w.company, BankCode: "000014", AccountNumber: "0123456789", PIN: secret.NewText(pin), SettlementID: w.account,
+		})
+		w.refused(err, "Settlement account not found")
+		w.holds(map[string]money.Kobo{w.own(): 900 * money.Naira})
+		w.forward(time.Minute)
+		w.poll(begun.Reference)
+		if p, err := w.Status(t.Context(), w.company, begun.Reference); err != nil || !p.Refunded {
+			t.Errorf("what had begun: %+v, %v", p, err)
+		}
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
+		set(settlement.Active)
+		w.bank.says(yes, yes)
+		_, err = w.send(agreed, 100*money.Naira)
+		must(t, err)
 	})
 }
 
