@@ -152,7 +152,11 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, since %s\n\n", one.Reference, one.Name, one.KYB, one.Live, clock.Text(one.CreatedAt))
+	pin, err := a.Companies.PINState(c.Context(), one.Reference)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s\n\n", one.Reference, one.Name, one.KYB, one.Live, pin, clock.Text(one.CreatedAt))
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "SETTLEMENT\tNAME\tSTATUS\tDEFAULT\tBALANCE\tBANK ACCOUNT\tSINCE")
 	for _, s := range accounts {

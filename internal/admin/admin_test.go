@@ -203,10 +203,20 @@ func TestOnboarding(t *testing.T) {
 		if c := d.ok(d.ada, "POST", path+"/live", `{"live":true}`); c["live"] != true || c["kybStatus"] != "APPROVED" {
 			t.Errorf("live: %v", c)
 		}
+		d.pin(path, "NOT_SET")
 		d.ok(d.ada, "POST", path+"/pin", `{"pin":"0042"}`)
 		if err := d.companies.CheckPIN(t.Context(), reference, "0042"); err != nil {
 			t.Error(err)
 		}
+		d.pin(path, "SET")
+		for range 5 {
+			if err := d.companies.CheckPIN(t.Context(), reference, "0043"); err == nil {
+				t.Error("a wrong PIN")
+			}
+		}
+		d.pin(path, "LOCKED")
+		d.ok(d.ada, "POST", path+"/pin", `{"pin":"0042"}`)
+		d.pin(path, "SET")
 		second := d.ok(d.bob, "POST", path+"/api-keys", `{"expiresAt":"2031-01-01T00:00:00Z"}`)
 		if second["expiresAt"] != "2031-01-01T00:00:00.000Z" {
 			t.Errorf("the second key: %v", second)
@@ -226,10 +236,18 @@ func TestOnboarding(t *testing.T) {
 			t.Errorf("settlement account: %v", account)
 		}
 		d.audited([]string{
-			"ada company.create", "ada company.kyb", "ada company.kyb", "ada company.kyb", "ada company.live", "ada company.pin",
+			"ada company.create", "ada company.kyb", "ada company.kyb", "ada company.kyb", "ada company.live", "ada company.pin", "ada company.pin",
 			"bob company.key.issue", "bob company.key.revoke", "ada settlement.create",
 		}, reference)
 	})
+}
+
+// pin wants an operator to see how the company's PIN stands.
+func (d *door) pin(path, want string) {
+	d.t.Helper()
+	if got := d.ok(d.ada, "GET", path, "")["pinStatus"]; got != want {
+		d.t.Errorf("the PIN is %v, want %s", got, want)
+	}
 }
 
 // audited wants these lines of the log of a company, and no secret in the log or

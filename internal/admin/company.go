@@ -106,11 +106,16 @@ func (d *door) findCompany(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	pin, err := d.Companies.PINState(ctx, c.Reference)
+	if err != nil {
+		return nil, err
+	}
 	whole := struct {
 		companyRow
-		APIKeys  []keyRow     `json:"apiKeys"`
-		Accounts []accountRow `json:"settlementAccounts"`
-	}{companyOf(c), make([]keyRow, len(keys)), make([]accountRow, len(accounts))}
+		PINStatus string       `json:"pinStatus"`
+		APIKeys   []keyRow     `json:"apiKeys"`
+		Accounts  []accountRow `json:"settlementAccounts"`
+	}{companyOf(c), pin, make([]keyRow, len(keys)), make([]accountRow, len(accounts))}
 	for i, k := range keys {
 		whole.APIKeys[i] = keyOf(k)
 	}

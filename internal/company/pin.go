@@ -19,7 +19,17 @@ const tries = 5
 const (
 	pinSet    = "SET"
 	pinLocked = "LOCKED"
+	noPIN     = "NOT_SET"
 )
+
+// PINState tells operators whether a company has a PIN: NOT_SET, SET or LOCKED.
+func (s *Service) PINState(ctx context.Context, reference string) (string, error) {
+	state, err := s.pinState(ctx, reference)
+	if errors.Is(err, db.ErrNone) {
+		return noPIN, nil
+	}
+	return state, err
+}
 
 // What a company hears of its PIN. The fifth wrong try is told the same as the
 // first; every try after it, the right PIN too, is told that the PIN is locked.

@@ -112,6 +112,10 @@ func lockPIN(ctx context.Context, q db.Querier, reference string) (pin, error) {
 	}, `SELECT hash, state, failures FROM company_pin WHERE company_id = $1 FOR UPDATE`, reference)
 }
 
+func (s *Service) pinState(ctx context.Context, reference string) (string, error) {
+	return db.One(ctx, s.db, db.Value[string], `SELECT state FROM company_pin WHERE company_id = $1`, reference)
+}
+
 func savePIN(ctx context.Context, q db.Querier, reference string, p pin, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE company_pin SET hash = $2, state = $3, failures = $4, updated_at = $5 WHERE company_id = $1`,
