@@ -63,6 +63,31 @@ func TestALostCommitIsLookedUp(t *testing.T) {
 	}
 }
 
+// A COMMIT is lost, and before it is looked up another program takes the same
+// step. Its row is no sign that ours happened.
+func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
+	database := dbtest.URL(t, db.Postgres)
+	proxy, through := apptest.NewProxy(t, database)
+	direct := dbtest.Open(t, database)
+	book, other := ledger.New(dbtest.Open(t, through), clock.System{}), ledger.New(dbtest.Open(t, database), clock.System{})
+	unit := founded(t, book)
+	theirs := make(chan error, 1)
+	proxy.AtCommit(func(_, closeClient func()) {
+		go func() { theirs <- other.Commit(t.Context(), unit) }()
+		someoneWaits(t, direct) // for the head that the lost transaction holds
+		closeClient()
+	})
+	if err := book.Commit(t.Context(), unit); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("the one whose COMMIT was lost was told %v", err)
+	}
+	if err := <-theirs; err != nil {
+		t.Errorf("the other was told %v", err)
+	}
+	if got, err := other.Balance(t.Context(), unit.Company, "b"); err != nil || got != 30 {
+		t.Errorf("balance %d, %v", got, err)
+	}
+}
+
 // founded makes a company with two accounts, and is a transfer between them that
 // is not committed yet.
 func founded(t *testing.T, book *ledger.Book) ledger.Unit {
@@ -76,7 +101,7 @@ func founded(t *testing.T, book *ledger.Book) ledger.Unit {
 		t.Fatal(err)
 	}
 	return ledger.Unit{Company: company, Transfers: []ledger.Transfer{{
-		ID: id.New(), Debit: "a", Credit: "b", Amount: 30, Kind: "test",
+		Reference: id.New(), Debit: "a", Credit: "b", Amount: 30, Kind: "test",
 	}}}
 }
 

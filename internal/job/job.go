@@ -30,7 +30,7 @@ type Job struct {
 // the same subject is there, another changes nothing.
 func New(company, kind, subject string, runAt time.Time) db.Record {
 	return db.Record{Table: table, Values: []any{
-		company, id.New(), kind, subject, clock.Micros(runAt), int64(0), int64(0), int64(0), "", clock.Micros(runAt),
+		company, kind, subject, id.New(), clock.Micros(runAt), int64(0), int64(0), int64(0), "", clock.Micros(runAt),
 	}}
 }
 

@@ -102,6 +102,43 @@ func TestALeaseIsRenewed(t *testing.T) {
 	})
 }
 
+// A job that is done makes room for another of its name. Who was too slow with the
+// first finishes nothing of the second, although its fence is the same.
+func TestWhoWasTooSlowDoesNotFinishALaterJobOfTheName(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		taken, goOn := make(chan job.Job, 1), make(chan struct{})
+		slow := o.hire("name", func(_ context.Context, j job.Job) (time.Time, error) {
+			taken <- j
+			<-goOn
+			return time.Time{}, nil
+		})
+		o.want("name", "x", o.clock.Now())
+		await(t, taken)
+		slow.dismiss()
+		o.clock.Advance(2 * time.Minute)
+		runs := 0
+		quick := o.hire("name", func(_ context.Context, j job.Job) (time.Time, error) {
+			if runs++; runs == 1 {
+				return time.Time{}, nil
+			}
+			taken <- j
+			return o.clock.Now().Add(time.Hour), nil
+		})
+		o.settled(quick)
+		o.want("name", "x", o.clock.Now())
+		await(t, taken)
+		o.settled(quick)
+		if l := o.list(); len(l) != 1 || l[0].fence != 1 {
+			t.Fatalf("the second: %+v", l)
+		}
+		close(goOn)
+		await(t, slow.gone)
+		if l := o.list(); len(l) != 1 {
+			t.Errorf("after who was too slow: %+v", l)
+		}
+	})
+}
+
 // eventually waits for the list to look like this, and fails if it never does.
 func (o *office) eventually(right func([]line) bool) {
 	o.t.Helper()

@@ -9,8 +9,8 @@ import (
 )
 
 var table = &db.Table{
-	Name: "job", Key: 2, Lenient: true,
-	Columns: append(db.Texts("company_id", "id", "kind", "subject"),
+	Name: "job", Key: 3, Lenient: true,
+	Columns: append(db.Texts("company_id", "kind", "subject", "id"),
 		append(db.Ints("run_at", "lease_until", "fence", "attempts"),
 			append(db.Texts("last_error"), db.Ints("created_at")...)...)...),
 }
@@ -40,13 +40,14 @@ func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Tim
 		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
 }
 
-// take leases jobs of one company that nobody holds, and tells which it got.
-func take(ctx context.Context, q db.Querier, company string, ids []string, now, until time.Time) ([]Job, error) {
+// take leases jobs of one company and kind that nobody holds, and tells which it
+// got.
+func take(ctx context.Context, q db.Querier, company, kind string, subjects []string, now, until time.Time) ([]Job, error) {
 	return db.All(ctx, q, scan, `
-		UPDATE job SET lease_until = $4, fence = fence + 1, attempts = attempts + 1
-		WHERE company_id = $1 AND id = ANY($2) AND lease_until <= $3 AND run_at <= $3
+		UPDATE job SET lease_until = $5, fence = fence + 1, attempts = attempts + 1
+		WHERE company_id = $1 AND kind = $2 AND subject = ANY($3) AND lease_until <= $4 AND run_at <= $4
 		RETURNING company_id, id, kind, subject, run_at, attempts, fence`,
-		company, ids, clock.Micros(now), clock.Micros(until))
+		company, kind, subjects, clock.Micros(now), clock.Micros(until))
 }
 
 // Add puts jobs on the list that no business's commit brings about: the standing
@@ -66,22 +67,26 @@ func Add(ctx context.Context, d *db.DB, jobs ...db.Record) error {
 
 // renew puts the end of a lease off, if nobody else has taken the job up.
 func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, error) {
-	n, err := q.Exec(ctx, `UPDATE job SET lease_until = $4 WHERE company_id = $1 AND id = $2 AND fence = $3`,
-		j.Company, j.ID, j.fence, clock.Micros(until))
+	n, err := q.Exec(ctx, `
+		UPDATE job SET lease_until = $6
+		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5`,
+		j.Company, j.Kind, j.Subject, j.ID, j.fence, clock.Micros(until))
 	return n > 0, err
 }
 
-// finish removes a job, if the lease it was done under is still ours.
+// finish removes a job, if it is still the same one and under our lease.
 func finish(ctx context.Context, q db.Querier, j Job) error {
-	_, err := q.Exec(ctx, `DELETE FROM job WHERE company_id = $1 AND id = $2 AND fence = $3`, j.Company, j.ID, j.fence)
+	_, err := q.Exec(ctx, `DELETE FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5`,
+		j.Company, j.Kind, j.Subject, j.ID, j.fence)
 	return err
 }
 
 // again puts a job back for a later time, under the same condition.
 func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble string) error {
 	_, err := q.Exec(ctx, `
-		UPDATE job SET run_at = $4, lease_until = 0, last_error = $5
-		WHERE company_id = $1 AND id = $2 AND fence = $3`, j.Company, j.ID, j.fence, clock.Micros(at), trouble)
+		UPDATE job SET run_at = $6, lease_until = 0, last_error = $7
+		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5`,
+		j.Company, j.Kind, j.Subject, j.ID, j.fence, clock.Micros(at), trouble)
 	return err
 }
 

@@ -148,25 +148,27 @@ func (w *Worker) round(ctx context.Context) (int, error) {
 	return len(jobs), nil
 }
 
-// claim leases due jobs, one company after the other.
+// claim leases due jobs, one company and kind after the other.
 func (w *Worker) claim(ctx context.Context, limit int) ([]Job, error) {
 	now := w.clock.Now()
 	list, err := due(ctx, w.db, slices.Collect(maps.Keys(w.kinds)), now, limit)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	byCompany, order := map[string][]string{}, []string{}
+	type group struct{ company, kind string }
+	subjects, order := map[group][]string{}, []group{}
 	for _, j := range list {
-		if byCompany[j.Company] == nil {
-			order = append(order, j.Company)
+		g := group{j.Company, j.Kind}
+		if subjects[g] == nil {
+			order = append(order, g)
 		}
-		byCompany[j.Company] = append(byCompany[j.Company], j.ID)
+		subjects[g] = append(subjects[g], j.Subject)
 	}
 	var taken []Job
-	for _, company := range order {
+	for _, g := range order {
 		var got []Job
 		err := w.db.Tx(ctx, func(q db.Querier) (err error) {
-			got, err = take(ctx, q, company, byCompany[company], now, now.Add(lease))
+			got, err = take(ctx, q, g.company, g.kind, subjects[g], now, now.Add(lease))
 			return err
 		})
 		if err != nil && len(taken) == 0 {

@@ -97,22 +97,22 @@ func (d *decision) next(company string, name Next) int64 {
 
 func (d *decision) transfer(company string, t Transfer) {
 	at := d.heads[company].at
-	debit := d.entry(company, t.Debit, t.ID, -t.Amount, at)
-	credit := d.entry(company, t.Credit, t.ID, t.Amount, at)
+	debit := d.entry(company, t.Debit, t, -t.Amount, at)
+	credit := d.entry(company, t.Credit, t, t.Amount, at)
 	d.transfers = append(d.transfers, []any{
-		company, t.ID, t.Debit, t.Credit, int64(t.Amount), t.Kind, t.Reference, t.Narration, debit, credit, at,
+		company, t.Reference, t.Step, t.Debit, t.Credit, int64(t.Amount), t.Kind, t.Narration, debit, credit, d.stamp, at,
 	})
 }
 
 // entry is one side of a transfer; it returns the entry's number.
-func (d *decision) entry(company, id, transfer string, amount money.Kobo, at int64) int64 {
+func (d *decision) entry(company, id string, t Transfer, amount money.Kobo, at int64) int64 {
 	a := d.accounts[accountKey{company, id}]
 	previous := a.balance
 	a.balance += amount
 	a.sequence++
 	a.changed = true
 	d.entries = append(d.entries, []any{
-		company, id, a.sequence, transfer, int64(amount), int64(previous), int64(a.balance), at,
+		company, id, a.sequence, t.Reference, t.Step, int64(amount), int64(previous), int64(a.balance), at,
 	})
 	return a.sequence
 }

@@ -57,9 +57,9 @@ func watching(d *db.DB) *Book {
 // moved brings money into the settlement account, or out of it.
 func moved(amount money.Kobo) Transfer {
 	if amount < 0 {
-		return Transfer{ID: id.New(), Debit: settlement, Credit: outside, Amount: -amount}
+		return Transfer{Reference: id.New(), Debit: settlement, Credit: outside, Amount: -amount}
 	}
-	return Transfer{ID: id.New(), Debit: outside, Credit: settlement, Amount: amount}
+	return Transfer{Reference: id.New(), Debit: outside, Credit: settlement, Amount: amount}
 }
 
 // A fall below the alert is told once, in the commit that makes it, and again

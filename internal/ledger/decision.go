@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type decision struct {
 	moves     map[string]*moveSet  // by table
 	order     []*db.Table          // tables in the order in which they were named
 
+	stamp     int64 // in each transfer of the batch, and in no other
 	accepted  []*pending
 	refused   []refusal
 	late      []*pending
@@ -82,8 +84,8 @@ type moveSet struct {
 
 func newDecision(watched bool) *decision {
 	return &decision{
-		watched: watched,
-		heads:   map[string]*head{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
+		watched: watched, stamp: rand.Int64(),
+		heads: map[string]*head{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
 		claims: map[string]*claimSet{}, moves: map[string]*moveSet{},
 		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},
 	}

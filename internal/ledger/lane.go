@@ -179,19 +179,11 @@ var errNoWitness = errors.New("ledger: no row of the batch could be looked up")
 // witnessed looks for a row of one accepted unit: the batch was one
 // transaction, so one row speaks for all.
 func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
-	var witness db.Lookup
-	there := false
-	for _, w := range d.accepted {
-		if witness, there = w.unit.witness(); there {
-			break
-		}
-	}
+	found := false
+	witness, there := d.witness(&found)
 	if !there {
 		return false, errNoWitness
 	}
-	found := false
-	witness.Columns = witness.Table.Names()[:1]
-	witness.Found = func([]any) error { found = true; return nil }
 	heads := d.headLookup()
 	heads.Found = func([]any) error { return nil }
 	err := b.db.Run(ctx, func(p db.Pipeline) error {
@@ -200,4 +192,25 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 		return p.Read(ctx, heads, witness)
 	})
 	return found, err
+}
+
+// witness looks for a row that only this batch can have written, and says in
+// found whether it is there. A transfer is known by its stamp: the same step may
+// have been taken by another program, after ours was lost.
+func (d *decision) witness(found *bool) (db.Lookup, bool) {
+	if len(d.transfers) > 0 {
+		return db.Lookup{
+			Table: transferTable, By: transferTable.KeyNames(), Columns: []string{"stamp"},
+			Keys:  [][]any{d.transfers[0][:transferTable.Key]},
+			Found: func(row []any) error { *found = row[transferTable.Key] == any(d.stamp); return nil },
+		}, true
+	}
+	for _, w := range d.accepted {
+		if l, there := w.unit.witness(); there {
+			l.Columns = l.Table.Names()[:1]
+			l.Found = func([]any) error { *found = true; return nil }
+			return l, true
+		}
+	}
+	return db.Lookup{}, false
 }

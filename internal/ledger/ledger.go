@@ -55,13 +55,13 @@ type Account struct {
 
 // Transfer is one immutable debit and credit.
 type Transfer struct {
-	ID        string // globally unique: a repeated one is a mistake
+	Reference string // what it belongs to: an operation, a credit, a correction
+	Step      string // which of the reference's; "" for the first, or only, one. No step is taken twice
 	Debit     string // account that pays
 	Credit    string // account that receives
 	Amount    money.Kobo
 	Leave     money.Kobo // the debit account must keep at least this much; 0 leaves it to the floor
 	Kind      string     // a word for statements: vtu, payout, credit, adjustment …
-	Reference string
 	Narration string
 }
 
@@ -233,8 +233,8 @@ func (u Unit) check() error {
 		return errors.New("ledger: a unit that does nothing")
 	}
 	for _, t := range u.Transfers {
-		if t.Amount <= 0 || t.ID == "" || t.Debit == t.Credit {
-			return fmt.Errorf("ledger: not a transfer: %q %q → %q %d", t.ID, t.Debit, t.Credit, t.Amount)
+		if t.Amount <= 0 || t.Reference == "" || t.Debit == t.Credit {
+			return fmt.Errorf("ledger: not a transfer: %q %q → %q %d", t.Reference, t.Debit, t.Credit, t.Amount)
 		}
 	}
 	for _, set := range [][]db.Record{u.Claims, u.Notes} {
@@ -252,15 +252,9 @@ func (u Unit) check() error {
 	return nil
 }
 
-// witness is a row that is there if and only if the unit was accepted. A unit
-// that only moves rows has none.
+// witness is a row without money that is there if and only if the unit was
+// accepted. A unit that only moves rows has none.
 func (u Unit) witness() (db.Lookup, bool) {
-	if len(u.Transfers) > 0 {
-		return db.Lookup{
-			Table: transferTable, By: transferTable.KeyNames(),
-			Keys: [][]any{{u.Company, u.Transfers[0].ID}},
-		}, true
-	}
 	for _, set := range [][]db.Record{u.Notes, u.Claims} {
 		for _, r := range set {
 			if r.Table.Lenient {

@@ -34,7 +34,7 @@ func found(t testing.TB, b *Book, company string) {
 func fund(t testing.TB, b *Book, company string, amount money.Kobo) {
 	t.Helper()
 	must(t, b.Commit(t.Context(), Unit{Company: company, Transfers: []Transfer{
-		{ID: id.New(), Debit: outside, Credit: settlement, Amount: amount, Kind: "credit"},
+		{Reference: id.New(), Debit: outside, Credit: settlement, Amount: amount, Kind: "credit"},
 	}}))
 }
 
@@ -83,8 +83,8 @@ func TestATransferLeavesTwoEntriesWithBalances(t *testing.T) {
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
 		must(t, b.Commit(t.Context(), Unit{Company: "c1", Transfers: []Transfer{
-			{ID: "t1", Debit: settlement, Credit: clearing, Amount: 300, Kind: "vtu", Reference: "r", Narration: "n"},
-			{ID: "t2", Debit: clearing, Credit: outside, Amount: 300, Kind: "vtu", Reference: "r"},
+			{Reference: "r", Debit: settlement, Credit: clearing, Amount: 300, Kind: "vtu", Narration: "n"},
+			{Reference: "r", Step: "settle", Debit: clearing, Credit: outside, Amount: 300, Kind: "vtu"},
 		}}))
 		if s, c, o := balance(t, b, "c1", settlement), balance(t, b, "c1", clearing), balance(t, b, "c1", outside); s != 700 || c != 0 || o != -700 {
 			t.Errorf("balances %d %d %d", s, c, o)
@@ -112,7 +112,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		fund(t, b, "c1", 1000)
 		must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "a", "key", "PENDING")}}))
 		pay := func(amount, leave money.Kobo) []Transfer {
-			return []Transfer{{ID: id.New(), Debit: settlement, Credit: clearing, Amount: amount, Leave: leave}}
+			return []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: amount, Leave: leave}}
 		}
 		for name, c := range map[string]struct {
 			unit Unit
@@ -121,7 +121,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 			"below the floor":         {Unit{Transfers: pay(1001, 0)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
 			"leaving too little":      {Unit{Transfers: pay(1000, 1)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
 			"second transfer short":   {Unit{Transfers: append(pay(600, 0), pay(600, 0)...)}, Refusal{Reason: Short, Account: settlement, Balance: 400}},
-			"no such account":         {Unit{Transfers: []Transfer{{ID: "x", Debit: settlement, Credit: "nowhere", Amount: 1}}}, Refusal{Reason: NoAccount, Account: "nowhere"}},
+			"no such account":         {Unit{Transfers: []Transfer{{Reference: "x", Debit: settlement, Credit: "nowhere", Amount: 1}}}, Refusal{Reason: NoAccount, Account: "nowhere"}},
 			"claim not new":           {Unit{Claims: []db.Record{thing("c1", "b", "key", "PENDING")}, Transfers: pay(1, 0)}, Refusal{Reason: Exists}},
 			"move from another state": {Unit{Moves: []Move{{Table: thingTable, Key: []any{"c1", "a"}, From: []string{"DONE"}, To: "UNDONE"}}, Transfers: pay(1, 0)}, Refusal{Reason: Moved, State: "PENDING"}},
 			"move of nothing":         {Unit{Moves: []Move{{Table: thingTable, Key: []any{"c1", "zz"}, From: []string{"PENDING"}, To: "DONE"}}, Transfers: pay(1, 0)}, Refusal{Reason: Moved}},
@@ -157,7 +157,7 @@ func TestTheSameClaimPostsOnce(t *testing.T) {
 				mine := fmt.Sprint("thing", i)
 				err := b.Commit(context.Background(), Unit{
 					Company: "c1", Claims: []db.Record{thing("c1", mine, "key", "PENDING")},
-					Transfers: []Transfer{{ID: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
+					Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
 				})
 				if r := Refused(err); r != nil && r.Reason == Exists {
 					existed.Store(r.Row.Value("id"), true)
@@ -200,7 +200,7 @@ func TestABadRowDoesNotHarmItsNeighbours(t *testing.T) {
 				}
 				err := b.Commit(context.Background(), Unit{
 					Company: "c1", Claims: []db.Record{row},
-					Transfers: []Transfer{{ID: id.New(), Debit: settlement, Credit: clearing, Amount: 1}},
+					Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 1}},
 				})
 				if (err == nil) == (i == 20) {
 					t.Errorf("unit %d: %v", i, err)
@@ -225,7 +225,7 @@ func TestMovesGuardEachOther(t *testing.T) {
 		fund(t, b, "c1", 100)
 		must(t, b.Commit(t.Context(), Unit{
 			Company: "c1", Claims: []db.Record{thing("c1", "a", "key", "PENDING")},
-			Transfers: []Transfer{{ID: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
+			Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
 		}))
 		var won sync.Map
 		var all sync.WaitGroup
@@ -238,7 +238,7 @@ func TestMovesGuardEachOther(t *testing.T) {
 				err := b.Commit(context.Background(), Unit{
 					Company:   "c1",
 					Moves:     []Move{{Table: thingTable, Key: []any{"c1", "a"}, From: []string{"PENDING"}, To: to, Set: []Change{{"price_kobo", int64(i)}}}},
-					Transfers: []Transfer{{ID: id.New(), Debit: clearing, Credit: credit, Amount: 10}},
+					Transfers: []Transfer{{Reference: id.New(), Debit: clearing, Credit: credit, Amount: 10}},
 				})
 				if err == nil {
 					won.Store(i, true)
@@ -273,7 +273,7 @@ func TestSequencesAreDense(t *testing.T) {
 				}
 				err := b.Commit(context.Background(), Unit{
 					Company: "c1", Notes: []db.Record{row},
-					Transfers: []Transfer{{ID: id.New(), Debit: settlement, Credit: clearing, Amount: amount}},
+					Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: amount}},
 				})
 				if (err == nil) == (i%3 == 0) {
 					t.Error(err)
@@ -297,13 +297,50 @@ func TestSequencesAreDense(t *testing.T) {
 	})
 }
 
+// A step of a reference is taken once, whatever else a unit may have been allowed
+// to do: the second is refused by the key of the row, and harms nobody.
+func TestNoStepIsTakenTwice(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		fund(t, b, "c1", 1000)
+		take := func(reference, step string) error {
+			return b.Commit(context.Background(), Unit{
+				Company:   "c1",
+				Transfers: []Transfer{{Reference: reference, Step: step, Debit: settlement, Credit: clearing, Amount: 10}},
+			})
+		}
+		must(t, take("a", ""))
+		must(t, take("a", "settle"))
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				if err := take("a", "settle"); err == nil || Refused(err) != nil {
+					t.Errorf("taken again: %v", err)
+				}
+			})
+			all.Go(func() {
+				if err := take(fmt.Sprint("b", i), "settle"); err != nil {
+					t.Errorf("a neighbour: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if got := balance(t, b, "c1", clearing); got != 220 {
+			t.Errorf("clearing holds %d", got)
+		}
+		audit(t, d, "c1")
+	})
+}
+
 func TestMistakesAreNotCommitted(t *testing.T) {
 	b := &Book{}
 	for _, u := range []Unit{
 		{},
 		{Company: "c1"},
-		{Company: "c1", Transfers: []Transfer{{ID: "t", Debit: "a", Credit: "b", Amount: -1}}},
-		{Company: "c1", Transfers: []Transfer{{ID: "t", Debit: "a", Credit: "a", Amount: 1}}},
+		{Company: "c1", Transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "b", Amount: -1}}},
+		{Company: "c1", Transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "a", Amount: 1}}},
+		{Company: "c1", Transfers: []Transfer{{Debit: "a", Credit: "b", Amount: 1}}},
 		{Company: "c1", Claims: []db.Record{thing("c2", "a", "", "NEW")}},
 		{Company: "c1", Moves: []Move{{Table: thingTable, Key: []any{"c2", "a"}}}},
 	} {
@@ -313,7 +350,7 @@ func TestMistakesAreNotCommitted(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	u := Unit{Company: "c1", Transfers: []Transfer{{ID: "t", Debit: "a", Credit: "b", Amount: 1}}}
+	u := Unit{Company: "c1", Transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "b", Amount: 1}}}
 	if err := b.Commit(ended, u); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who has gone: %v", err)
 	}

@@ -57,7 +57,7 @@ func TestRandomJournals(t *testing.T) {
 						from := rng.IntN(len(accounts))
 						to := (from + 1 + rng.IntN(len(accounts)-1)) % len(accounts)
 						u.Transfers = append(u.Transfers, Transfer{
-							ID: id.New(), Debit: accounts[from], Credit: accounts[to],
+							Reference: id.New(), Debit: accounts[from], Credit: accounts[to],
 							Amount: money.Kobo(1 + rng.IntN(900)), Leave: money.Kobo(rng.IntN(2)),
 						})
 					}

@@ -24,18 +24,19 @@ var (
 			db.Ints("floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "created_at")...),
 	}
 	transferTable = &db.Table{
-		Name: "ledger_transfer", Key: 2,
+		Name: "ledger_transfer", Key: 3,
 		Columns: []db.Column{
 			{Name: "company_id"},
-			{Name: "id"},
+			{Name: "reference"},
+			{Name: "step"},
 			{Name: "debit_account"},
 			{Name: "credit_account"},
 			{Name: "amount_kobo", Type: db.Int},
 			{Name: "kind"},
-			{Name: "reference"},
 			{Name: "narration"},
 			{Name: "debit_entry", Type: db.Int},
 			{Name: "credit_entry", Type: db.Int},
+			{Name: "stamp", Type: db.Int},
 			{Name: "created_at", Type: db.Int},
 		},
 	}
@@ -45,7 +46,8 @@ var (
 			{Name: "company_id"},
 			{Name: "account_id"},
 			{Name: "sequence", Type: db.Int},
-			{Name: "transfer_id"},
+			{Name: "reference"},
+			{Name: "step"},
 			{Name: "amount_kobo", Type: db.Int},
 			{Name: "previous_kobo", Type: db.Int},
 			{Name: "current_kobo", Type: db.Int},
@@ -187,11 +189,11 @@ func transferCount(ctx context.Context, q db.Querier, company string) (int64, er
 // entries without their transfer, at most 20 of each.
 func unpairedTransfers(ctx context.Context, q db.Querier, company string) ([]string, error) {
 	unpaired, err := db.All(ctx, q, db.Value[string], `
-		SELECT t.id FROM ledger_transfer AS t
-		LEFT JOIN ledger_entry AS e ON e.company_id = t.company_id AND e.transfer_id = t.id
+		SELECT t.reference || ' ' || t.step FROM ledger_transfer AS t
+		LEFT JOIN ledger_entry AS e ON e.company_id = t.company_id AND e.reference = t.reference AND e.step = t.step
 		WHERE t.company_id = $1
-		GROUP BY t.id, t.amount_kobo
-		HAVING count(e.transfer_id) <> 2
+		GROUP BY t.reference, t.step, t.amount_kobo
+		HAVING count(e.reference) <> 2
 			OR sum(CASE WHEN e.account_id = t.debit_account AND e.sequence = t.debit_entry AND e.amount_kobo = -t.amount_kobo THEN 1 ELSE 0 END) <> 1
 			OR sum(CASE WHEN e.account_id = t.credit_account AND e.sequence = t.credit_entry AND e.amount_kobo = t.amount_kobo THEN 1 ELSE 0 END) <> 1
 		LIMIT 20`, company)
@@ -199,8 +201,8 @@ func unpairedTransfers(ctx context.Context, q db.Querier, company string) ([]str
 		return nil, err
 	}
 	orphans, err := db.All(ctx, q, db.Value[string], `
-		SELECT DISTINCT e.transfer_id FROM ledger_entry AS e
-		LEFT JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.id = e.transfer_id
-		WHERE e.company_id = $1 AND t.id IS NULL LIMIT 20`, company)
+		SELECT DISTINCT e.reference || ' ' || e.step FROM ledger_entry AS e
+		LEFT JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step
+		WHERE e.company_id = $1 AND t.reference IS NULL LIMIT 20`, company)
 	return append(unpaired, orphans...), err
 }

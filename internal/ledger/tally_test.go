@@ -15,7 +15,7 @@ func spend(b *Book, t testing.TB, amount money.Kobo, most, count int64) error {
 	return b.Commit(t.Context(), Unit{
 		Company:   "c1",
 		Tallies:   []Tally{{Name: "day/amount", Add: int64(amount), Most: most}, {Name: "day/count", Add: 1, Most: count}},
-		Transfers: []Transfer{{ID: id.New(), Debit: settlement, Credit: clearing, Amount: amount, Kind: "payout"}},
+		Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: amount, Kind: "payout"}},
 	})
 }
 

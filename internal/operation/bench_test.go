@@ -89,7 +89,7 @@ func foundMany(b *testing.B, book *ledger.Book, n int) []string {
 					Company: names[i], Found: true,
 					Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
 					Transfers: []ledger.Transfer{{
-						ID: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 1_000_000_000, Kind: "credit",
+						Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 1_000_000_000, Kind: "credit",
 					}},
 				})
 				if err != nil {

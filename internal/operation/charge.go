@@ -21,7 +21,7 @@ func (s *Service) bear(u *ledger.Unit, o Operation) {
 	if r.Charge == "" {
 		return
 	}
-	t := o.transfer(r.Charge, r.Provider, o.Charge, "charged by "+o.Provider)
+	t := o.transfer(charge, r.Charge, r.Provider, o.Charge, "charged by "+o.Provider)
 	t.Kind = ChargeKind
 	u.Open = append(u.Open, ledger.Account{ID: r.Charge, Floor: money.NoFloor})
 	u.Transfers = append(u.Transfers, t)

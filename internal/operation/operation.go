@@ -22,7 +22,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -172,11 +171,21 @@ func (o Operation) move() ledger.Move {
 	}
 }
 
+// The steps of an operation's money. The ledger takes none of them twice.
+const (
+	hold       = ""
+	settle     = "settle"
+	settleFee  = "settle-fee"
+	refund     = "refund"
+	charge     = "charge"
+	reverse    = "reverse"
+	reverseFee = "reverse-fee"
+)
+
 // transfer is one step of the operation's money.
-func (o Operation) transfer(from, to string, amount money.Kobo, narration string) ledger.Transfer {
+func (o Operation) transfer(step, from, to string, amount money.Kobo, narration string) ledger.Transfer {
 	return ledger.Transfer{
-		ID: id.New(), Debit: from, Credit: to, Amount: amount,
-		Kind: o.Kind, Reference: o.ID, Narration: narration,
+		Reference: o.ID, Step: step, Debit: from, Credit: to, Amount: amount, Kind: o.Kind, Narration: narration,
 	}
 }
 

@@ -59,7 +59,7 @@ func each(t *testing.T, f func(t *testing.T, p *plant)) {
 		p.must(p.book.Commit(t.Context(), ledger.Unit{
 			Company: p.company, Found: true,
 			Open:      []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
-			Transfers: []ledger.Transfer{{ID: id.New(), Debit: "capital", Credit: "settlement/1", Amount: opening, Kind: "credit"}},
+			Transfers: []ledger.Transfer{{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: opening, Kind: "credit"}},
 		}))
 		f(t, p)
 	})

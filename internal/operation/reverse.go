@@ -43,9 +43,9 @@ func (s *Service) Reverse(ctx context.Context, company, operationID string, a pr
 // giveBack is a success undone: each part returns from where it went.
 func (s *Service) giveBack(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
-	out := []ledger.Transfer{o.transfer(r.Provider, r.Settlement, o.Amount, "Reversal")}
+	out := []ledger.Transfer{o.transfer(reverse, r.Provider, r.Settlement, o.Amount, "Reversal")}
 	if o.Fee > 0 {
-		out = append(out, o.transfer(r.Fee, r.Settlement, o.Fee, "Reversal of the fee"))
+		out = append(out, o.transfer(reverseFee, r.Fee, r.Settlement, o.Fee, "Reversal of the fee"))
 	}
 	return out
 }

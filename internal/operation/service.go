@@ -68,7 +68,7 @@ func (s *Service) Start(o Operation) Operation {
 // what the settlement account must keep.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
 	r := s.kinds[o.Kind].Route(o)
-	first := o.transfer(r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
+	first := o.transfer(hold, r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
 	first.Leave = leave
 	u := ledger.Unit{
 		Company: o.Company,
@@ -193,11 +193,11 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 func (s *Service) settle(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
 	if o.State == Failed {
-		return []ledger.Transfer{o.transfer(r.Clearing, r.Settlement, o.Amount+o.Fee, "Refund")}
+		return []ledger.Transfer{o.transfer(refund, r.Clearing, r.Settlement, o.Amount+o.Fee, "Refund")}
 	}
-	out := []ledger.Transfer{o.transfer(r.Clearing, r.Provider, o.Amount, "settled")}
+	out := []ledger.Transfer{o.transfer(settle, r.Clearing, r.Provider, o.Amount, "settled")}
 	if o.Fee > 0 {
-		out = append(out, o.transfer(r.Clearing, r.Fee, o.Fee, "fee"))
+		out = append(out, o.transfer(settleFee, r.Clearing, r.Fee, o.Fee, "fee"))
 	}
 	return out
 }

@@ -44,9 +44,9 @@ func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
 func creditsWithoutMoney(ctx context.Context, q db.Querier, company string) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `
 		SELECT c.id FROM settlement_credit AS c
-		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.id = c.id AND t.amount_kobo = c.amount_kobo
+		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id AND t.step = '' AND t.amount_kobo = c.amount_kobo
 			AND t.credit_account = CASE WHEN c.settlement_id = 0 THEN 'suspense/inbound' ELSE 'settlement/' || CAST(c.settlement_id AS TEXT) END
-		WHERE c.company_id = $1 AND t.id IS NULL ORDER BY c.id LIMIT 20`, company)
+		WHERE c.company_id = $1 AND t.reference IS NULL ORDER BY c.id LIMIT 20`, company)
 }
 
 // suspended is what credits for unknown accounts come to.

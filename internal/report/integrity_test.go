@@ -35,7 +35,7 @@ func audited(t *testing.T, d *db.DB) (r *report.Service, company, reference stri
 	for _, u := range []ledger.Unit{
 		{
 			Company: company, Found: true, Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
-			Transfers: []ledger.Transfer{{ID: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 100 * money.Naira, Kind: "credit"}},
+			Transfers: []ledger.Transfer{{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 100 * money.Naira, Kind: "credit"}},
 			Notes:     []db.Record{event.New(company, event.KYBChanged, map[string]string{})},
 		}, began,
 	} {

@@ -107,13 +107,13 @@ func (w *world) many(n int) {
 		args []any
 	}{
 		{
-			`INSERT INTO ledger_transfer (company_id, id, debit_account, credit_account, amount_kobo, kind, reference, narration, debit_entry, credit_entry, created_at) ` + numbers + `
-			SELECT $2, 't' || i, 'a', $3, 300, 'credit', '0199c1f2-7b1e-7c0a-9d3e-' || substr(CAST(1000000000000 + i AS TEXT), 2), 'A transfer with the number ' || i, i, i, $4 + i FROM n`,
+			`INSERT INTO ledger_transfer (company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry, credit_entry, stamp, created_at) ` + numbers + `
+			SELECT $2, '0199c1f2-7b1e-7c0a-9d3e-' || substr(CAST(1000000000000 + i AS TEXT), 2), '', 'a', $3, 300, 'credit', 'A transfer with the number ' || i, i, i, 0, $4 + i FROM n`,
 			[]any{n, w.company, account, firstDay.UnixMicro()},
 		},
 		{
-			`INSERT INTO ledger_entry (company_id, account_id, sequence, transfer_id, amount_kobo, previous_kobo, current_kobo, created_at) ` + numbers + `
-			SELECT $2, $3, i, 't' || i, CASE i % 2 WHEN 1 THEN 300 ELSE -100 END, (i / 2) * 300 - ((i - 1) / 2) * 100, ((i + 1) / 2) * 300 - (i / 2) * 100, $4 + i FROM n`,
+			`INSERT INTO ledger_entry (company_id, account_id, sequence, reference, step, amount_kobo, previous_kobo, current_kobo, created_at) ` + numbers + `
+			SELECT $2, $3, i, '0199c1f2-7b1e-7c0a-9d3e-' || substr(CAST(1000000000000 + i AS TEXT), 2), '', CASE i % 2 WHEN 1 THEN 300 ELSE -100 END, (i / 2) * 300 - ((i - 1) / 2) * 100, ((i + 1) / 2) * 300 - (i / 2) * 100, $4 + i FROM n`,
 			[]any{n, w.company, account, firstDay.UnixMicro()},
 		},
 		{`UPDATE ledger_account SET entry_sequence = $1 WHERE company_id = $2 AND id = $3`, []any{n, w.company, account}},

@@ -16,7 +16,7 @@ type PurchaseFilter struct {
 	From, To     time.Time // created at From or later, and before To
 }
 
-// args are the statements' parameters $1 to $7.
+// args are the statements' parameters $1 to $6.
 func (f PurchaseFilter) args(company string) []any {
 	instant := func(t time.Time) int64 {
 		if t.IsZero() {
@@ -24,7 +24,7 @@ func (f PurchaseFilter) args(company string) []any {
 		}
 		return clock.Micros(t)
 	}
-	return []any{company, vtu.Kind, f.Type, f.Status, f.SettlementID, instant(f.From), instant(f.To)}
+	return []any{company, f.Type, f.Status, f.SettlementID, instant(f.From), instant(f.To)}
 }
 
 // Purchases are the company's VTU transactions, newest first, and how many

@@ -83,17 +83,17 @@ func heads(ctx context.Context, q db.Querier) ([]Head, error) {
 }
 
 // purchaseFrom takes a filter in which an empty text or a 0 asks for nothing.
-const purchaseFrom = ` FROM operation JOIN vtu_purchase AS p
-	ON p.company_id = operation.company_id AND p.id = operation.id
-	WHERE operation.company_id = $1 AND operation.kind = $2
-		AND (p.kind = $3 OR $3 = '')
-		AND (operation.state = $4 OR $4 = '')
-		AND (operation.settlement_id = $5 OR $5 = 0)
-		AND (operation.created_at >= $6 OR $6 = 0)
-		AND (operation.created_at < $7 OR $7 = 0)`
+const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
+	ON operation.company_id = p.company_id AND operation.id = p.id
+	WHERE p.company_id = $1
+		AND (p.kind = $2 OR $2 = '')
+		AND (operation.state = $3 OR $3 = '')
+		AND (operation.settlement_id = $4 OR $4 = 0)
+		AND (operation.created_at >= $5 OR $5 = 0)
+		AND (operation.created_at < $6 OR $6 = 0)`
 
 func purchaseCount(ctx context.Context, q db.Querier, args []any) (int64, error) {
-	return db.One(ctx, q, db.Value[int64], `SELECT count(operation.company_id)`+purchaseFrom, args...)
+	return db.One(ctx, q, db.Value[int64], `SELECT count(p.id)`+purchaseFrom, args...)
 }
 
 func purchases(ctx context.Context, q db.Querier, args []any) ([]vtu.Transaction, error) {
@@ -105,7 +105,7 @@ func purchases(ctx context.Context, q db.Querier, args []any) ([]vtu.Transaction
 		scanned()
 		return vtu.Of(o, p), err
 	}, `SELECT `+operation.Columns+`, `+vtu.PurchaseColumns+
-		purchaseFrom+` ORDER BY operation.id DESC LIMIT $8 OFFSET $9`, args...)
+		purchaseFrom+` ORDER BY p.id DESC LIMIT $7 OFFSET $8`, args...)
 }
 
 func (i *Integrity) wrong(format string, args ...any) {

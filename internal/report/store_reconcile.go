@@ -93,9 +93,8 @@ func referencesSince(ctx context.Context, q db.Querier, company, account string,
 				out = append(out, reference)
 			}
 			return struct{}{}, err
-		}, `SELECT t.reference, e.created_at FROM ledger_entry AS e
-			JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.id = e.transfer_id
-			WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence <= $3 AND e.sequence > $4 ORDER BY e.sequence DESC`,
+		}, `SELECT reference, created_at FROM ledger_entry
+			WHERE company_id = $1 AND account_id = $2 AND sequence <= $3 AND sequence > $4 ORDER BY sequence DESC`,
 			company, account, last, last-size)
 		if err != nil {
 			return nil, err
@@ -116,12 +115,12 @@ func payments(ctx context.Context, q db.Querier, company, bank string, ids []str
 	}, `SELECT `+operation.Columns+`, (
 			SELECT CAST(coalesce(sum(CASE WHEN t.credit_account = $4 THEN t.amount_kobo ELSE -t.amount_kobo END), 0) AS BIGINT)
 			FROM ledger_transfer AS t
-			WHERE t.company_id = operation.company_id AND t.reference = operation.id AND t.reference <> ''
+			WHERE t.company_id = operation.company_id AND t.reference = operation.id
 				AND (t.credit_account = $4 OR t.debit_account = $4) AND t.kind <> $5
 		), (
 			SELECT CAST(coalesce(sum(CASE WHEN t.credit_account = $4 THEN t.amount_kobo ELSE -t.amount_kobo END), 0) AS BIGINT)
 			FROM ledger_transfer AS t
-			WHERE t.company_id = operation.company_id AND t.reference = operation.id AND t.reference <> ''
+			WHERE t.company_id = operation.company_id AND t.reference = operation.id
 				AND (t.credit_account = $4 OR t.debit_account = $4) AND t.kind = $5
 		)
 		FROM operation
@@ -137,7 +136,7 @@ const (
 			CAST(coalesce(sum(CASE WHEN t.debit_account = $4 THEN t.amount_kobo WHEN t.credit_account = $4 THEN -t.amount_kobo ELSE 0 END), 0) AS BIGINT),
 			coalesce(max(t.created_at), c.created_at)
 		FROM settlement_credit AS c
-		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id AND t.reference <> ''
+		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id
 		WHERE c.company_id = $1 AND c.provider = $2 AND `
 	byCredit = `
 		GROUP BY c.company_id, c.id, c.session_id, c.amount_kobo, c.told_at, c.created_at ORDER BY c.id`

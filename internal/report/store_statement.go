@@ -25,7 +25,7 @@ func transferSides(ctx context.Context, q db.Querier, company, reference string)
 		err := s.Scan(&p[0].account, &p[0].sequence, &p[1].account, &p[1].sequence)
 		return p, err
 	}, `SELECT debit_account, debit_entry, credit_account, credit_entry FROM ledger_transfer
-		WHERE company_id = $1 AND reference = $2 AND reference <> '' ORDER BY created_at, id`, company, reference)
+		WHERE company_id = $1 AND reference = $2 ORDER BY created_at, step`, company, reference)
 	var out []side
 	for _, p := range pairs {
 		out = append(out, p[0], p[1])
@@ -52,22 +52,26 @@ func entryTime(ctx context.Context, q db.Querier, company, account string, seque
 
 // entryColumns are an entry with its transfer and, where there is one, the
 // operation or the customer's transaction it belongs to.
-const entryColumns = `SELECT e.account_id, e.sequence, e.transfer_id, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
+const entryColumns = `SELECT e.account_id, e.sequence, e.step, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
 		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, '')
 	FROM ledger_entry AS e
-	JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.id = e.transfer_id
+	JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step
 	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = t.reference
 	LEFT JOIN customer_transaction AS c ON c.company_id = e.company_id AND c.id = t.reference `
 
 func scanEntry(s db.Scanner) (Entry, error) {
 	var e Entry
-	var account, state string
+	var account, step, state string
 	var at int64
 	var moved, fee money.Kobo
-	err := s.Scan(&account, &e.sequence, &e.ID, &moved, &e.Previous, &e.Current, &at,
+	err := s.Scan(&account, &e.sequence, &step, &moved, &e.Previous, &e.Current, &at,
 		&e.Source, &e.Reference, &e.Narration, &state, &fee, &e.Customer)
 	if err != nil {
 		return e, err
+	}
+	e.ID = e.Reference
+	if step != "" {
+		e.ID += "/" + step
 	}
 	e.CreatedAt = clock.Time(at)
 	e.Amount, e.Credit, e.Stands = moved, moved > 0, true

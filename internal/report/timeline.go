@@ -101,17 +101,17 @@ func answers(ctx context.Context, q db.Querier, c operation.Case, subject string
 
 func transferSteps(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error) {
 	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
-		var id, debit, credit, kind, narration string
+		var debit, credit, kind, narration string
 		var amount, paid, got money.Kobo
 		var at int64
-		err := sc.Scan(&id, &debit, &credit, &amount, &kind, &narration, &paid, &got, &at)
+		err := sc.Scan(&debit, &credit, &amount, &kind, &narration, &paid, &got, &at)
 		return Step{At: clock.Time(at), What: "transfer", Text: fmt.Sprintf("%s naira from %s (%s left) to %s (%s there): %s, %s",
 			amount.Decimal(), debit, paid.Decimal(), credit, got.Decimal(), kind, mask(narration))}, err
-	}, `SELECT t.id, t.debit_account, t.credit_account, t.amount_kobo, t.kind, t.narration, d.current_kobo, e.current_kobo, t.created_at
+	}, `SELECT t.debit_account, t.credit_account, t.amount_kobo, t.kind, t.narration, d.current_kobo, e.current_kobo, t.created_at
 		FROM ledger_transfer AS t
 		JOIN ledger_entry AS d ON d.company_id = t.company_id AND d.account_id = t.debit_account AND d.sequence = t.debit_entry
 		JOIN ledger_entry AS e ON e.company_id = t.company_id AND e.account_id = t.credit_account AND e.sequence = t.credit_entry
-		WHERE t.company_id = $1 AND t.reference = $2 ORDER BY t.created_at, t.id`, c.Company, subject)
+		WHERE t.company_id = $1 AND t.reference = $2 ORDER BY t.created_at, t.step`, c.Company, subject)
 }
 
 func auditSteps(ctx context.Context, q db.Querier, c operation.Case, _ string) ([]Step, error) {

@@ -96,8 +96,8 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 		return Adjustment{}, fault.New(fault.Refused, "An adjustment must be approved by a second operator")
 	}
 	transfer := ledger.Transfer{
-		ID: a.ID, Debit: adjustmentAccount, Credit: LedgerAccount(a.SettlementID), Amount: a.Amount,
-		Kind: "adjustment", Reference: a.ID, Narration: a.Reason,
+		Reference: a.ID, Debit: adjustmentAccount, Credit: LedgerAccount(a.SettlementID), Amount: a.Amount,
+		Kind: "adjustment", Narration: a.Reason,
 	}
 	if a.Direction == DirectionDebit {
 		transfer.Debit, transfer.Credit = transfer.Credit, transfer.Debit

@@ -93,7 +93,7 @@ func TestAFallOfManyIsOne(t *testing.T) {
 		for range 16 {
 			all.Go(func() {
 				err := h.book.Commit(t.Context(), ledger.Unit{Company: a.Company, Transfers: []ledger.Transfer{{
-					ID: id.New(), Debit: settlement.LedgerAccount(a.ID), Credit: "adjustment", Amount: money.Naira, Kind: "test",
+					Reference: id.New(), Debit: settlement.LedgerAccount(a.ID), Credit: "adjustment", Amount: money.Naira, Kind: "test",
 				}}})
 				if err != nil {
 					t.Error(err)

@@ -40,8 +40,8 @@ func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Fi
 	return ledger.Unit{
 		Company: House,
 		Transfers: []ledger.Transfer{{
-			ID: id.New(), Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
-			Kind: "assign", Reference: credit.ID, Narration: "to company " + f.Target,
+			Reference: credit.ID, Step: "assign", Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
+			Kind: "assign", Narration: "to company " + f.Target,
 		}},
 		Notes: []db.Record{job.New(House, AssignJob, c.ID, s.clock.Now())},
 	}, nil

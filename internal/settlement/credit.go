@@ -223,8 +223,8 @@ func (s *Service) creditUnit(company string, c Credit, t Taking) ledger.Unit {
 		Claims:  append([]db.Record{c.record(company, t.SettlementID, s.clock.Now())}, t.Claims...),
 		Moves:   t.Moves,
 		Transfers: []ledger.Transfer{{
-			ID: c.ID, Debit: ProviderAccount(c.Provider), Credit: LedgerAccount(t.SettlementID), Amount: c.Amount,
-			Kind: t.Kind, Reference: c.ID, Narration: t.Narration,
+			Reference: c.ID, Debit: ProviderAccount(c.Provider), Credit: LedgerAccount(t.SettlementID), Amount: c.Amount,
+			Kind: t.Kind, Narration: t.Narration,
 		}},
 		Notes: t.Notes,
 	}
@@ -242,8 +242,8 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 		Open:    []ledger.Account{{ID: ProviderAccount(c.Provider), Floor: money.NoFloor}, {ID: SuspenseAccount}},
 		Claims:  []db.Record{c.record(House, 0, s.clock.Now())},
 		Transfers: []ledger.Transfer{{
-			ID: c.ID, Debit: ProviderAccount(c.Provider), Credit: SuspenseAccount, Amount: c.Amount,
-			Kind: "suspense", Reference: c.ID, Narration: c.Narration,
+			Reference: c.ID, Debit: ProviderAccount(c.Provider), Credit: SuspenseAccount, Amount: c.Amount,
+			Kind: "suspense", Narration: c.Narration,
 		}},
 	})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {

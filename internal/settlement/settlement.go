@@ -301,13 +301,12 @@ func (s *Service) Fund(ctx context.Context, by operator.Operator, company string
 		return err
 	}
 	now := s.clock.Now()
-	transfer := id.New()
 	return explain(s.book.Commit(ctx, ledger.Unit{
 		Company: company,
 		Open:    []ledger.Account{{ID: ProviderAccount(provider), Floor: money.NoFloor}},
 		Transfers: []ledger.Transfer{{
-			ID: transfer, Debit: ProviderAccount(provider), Credit: LedgerAccount(settlementID), Amount: amount,
-			Kind: "credit", Reference: transfer, Narration: narration,
+			Reference: id.New(), Debit: ProviderAccount(provider), Credit: LedgerAccount(settlementID), Amount: amount,
+			Kind: "credit", Narration: narration,
 		}},
 		Notes: []db.Record{
 			by.Note(company, "settlement.fund", LedgerAccount(settlementID), map[string]string{"amount": amount.Decimal()}, now),
