@@ -17,7 +17,7 @@ import (
 )
 
 func reconcileCommand() *cobra.Command {
-	var data string
+	var data, database string
 	days := int(app.Reach / (24 * time.Hour))
 	c := &cobra.Command{
 		Use:   "reconcile",
@@ -28,11 +28,13 @@ half hour, or has no outcome yet, is not judged. Money that has been in clearing
 72 hours is listed with its operations. A serving Kobo does the same every day. The exit code
 is 1 if anything was found.
 
-Without a configured database it looks at the one of kobo dev (--data).`,
+Without a configured database it looks at the one of kobo dev (--data, and --database if it
+is not SQLite).`,
 		Args: cobra.NoArgs,
 	}
 	load := configured(c)
 	c.Flags().StringVar(&data, "data", ".kobo", "the folder of kobo dev")
+	c.Flags().StringVar(&database, "database", "", "the database of kobo dev: postgres://…")
 	c.Flags().IntVar(&days, "days", days, "how many days back")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if days < 1 {
@@ -40,13 +42,14 @@ Without a configured database it looks at the one of kobo dev (--data).`,
 		}
 		where := func() (app.Config, error) {
 			cfg, err := load()
-			if err != nil || cfg.Database != "" && !c.Flags().Changed("data") {
+			if err != nil || cfg.Database != "" && !c.Flags().Changed("data") && database == "" {
 				return cfg, err
 			}
-			if _, err := os.Stat(filepath.Join(data, "kobo.db")); err != nil {
+			// The key is made with the folder, whatever the database is.
+			if _, err := os.Stat(filepath.Join(data, "master.key")); err != nil {
 				return cfg, fmt.Errorf("there is no book: %w", err)
 			}
-			return app.DevConfig(data, ""), nil
+			return app.DevConfig(data, database), nil
 		}
 		return opened(c.Context(), where, func(a *app.App) error { return reconcile(c, a, days) })
 	}

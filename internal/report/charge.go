@@ -107,7 +107,8 @@ func (c *charges) shown(l provider.StatementLine) {
 }
 
 // of compares what the statement charges for a payment with what was booked. Of
-// a payment from before the statement that is not all.
+// a payment from before the statement that is not all, and one that it does not
+// show at all is a break of its own.
 func (c *charges) of(p Payment, a account, charged money.Kobo) {
 	at := p.UpdatedAt
 	if !a.last.IsZero() {
@@ -117,7 +118,7 @@ func (c *charges) of(p Payment, a account, charged money.Kobo) {
 	case charged > p.Charged:
 		d.lines++
 		d.unbooked += charged - p.Charged
-	case charged < p.Charged && !c.window.maybe(p.CreatedAt):
+	case charged < p.Charged && len(a.lines) > 0 && !c.window.maybe(p.CreatedAt):
 		d.booked++
 		d.short += p.Charged - charged
 	}

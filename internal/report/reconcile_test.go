@@ -200,6 +200,7 @@ func TestCharges(t *testing.T) {
 		{"more than booked", on(out(ours, 100), out(ours, 10)), charged(paid("SUCCESS", 100), 8), in(2, 0)},
 		{"less than booked", on(out(ours, 100), out(ours, 8)), charged(paid("SUCCESS", 100), 10), short(0, 2)},
 		{"booked and not taken", on(out(ours, 100)), charged(paid("SUCCESS", 100), 10), short(0, 10)},
+		{"booked, and nothing on the statement", nil, charged(paid("SUCCESS", 100), 10), "NOT_ON_STATEMENT c1 " + ours + " 0 100"},
 		{"all of a day in one line", on(out(ours, 100), says(out("eod", 10), "NIP charges of the day")), charged(paid("SUCCESS", 100), 10), ""},
 		{"reversed, the charge kept", on(out(ours, 100), out(ours, 10), back(ours, 100)), charged(paid("REVERSED", 0), 10), ""},
 		{"reversed, the charge came back", on(out(ours, 100), out(ours, 10), back(ours, 100), back(ours, 10)), charged(paid("REVERSED", 0), 10), short(0, 10)},
