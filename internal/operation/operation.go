@@ -102,9 +102,27 @@ const (
 	gracePolls = 3
 )
 
-// pollAt is when the poll after n others is due. Polls that were missed, while
-// the program was down or the clock jumped, are due at once: each of them
-// counts.
+// nextPoll is when the poll after one at now is due. Polls that were missed, while
+// the program was down or the clock jumped, are due at once: each of them counts.
+//
+// What the provider does not know is asked about at the end of the grace period
+// too: the next turn of the clock is at thirty minutes, and nobody's money should
+// wait for that.
+func (o Operation) nextPoll(now time.Time) time.Time {
+	next := o.pollAt(o.Polls)
+	if !next.After(now) {
+		return next
+	}
+	for n := o.Polls - 1; n >= 0 && o.pollAt(n).After(now); n-- {
+		next = o.pollAt(n) // a poll out of turn takes the place of none
+	}
+	if end := o.CreatedAt.Add(graceAge); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
+		return end
+	}
+	return next
+}
+
+// pollAt is when the poll after n others is due.
 func (o Operation) pollAt(n int64) time.Time {
 	if n < int64(len(ages)) {
 		return o.CalledUntil.Add(ages[n])

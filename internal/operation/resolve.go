@@ -47,7 +47,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		return time.Time{}, err
 	}
 	after := o.noted(a, now)
-	after.NextAt = after.pollAt(after.Polls)
+	after.NextAt = after.nextPoll(now)
 	if after.NextAt.After(o.CalledUntil.Add(tooOld)) {
 		after.NextAt = time.Time{}
 		// The case first: if the program stops in between, the job asks once

@@ -96,15 +96,33 @@ func TestNoSuchReferenceCountsAfterTheGracePeriod(t *testing.T) {
 				p.poll(o)
 			}
 			now := p.stands(o, operation.Pending)
-			if now.Missing != 4 || len(p.told()) != 0 {
+			if now.Missing != 4 || len(p.told()) != 0 || !now.NextAt.Equal(now.CreatedAt.Add(15*time.Minute)) {
 				t.Errorf("after ten minutes: %+v, told %v", now, p.told())
 			}
-			p.clock.Advance(now.NextAt.Sub(p.clock.Now())) // 30 min
+			p.clock.Advance(now.NextAt.Sub(p.clock.Now()))
 			if next := p.poll(o); !next.IsZero() {
 				t.Errorf("another poll: %s", next)
 			}
 			if now := p.stands(o, operation.Failed); now.Message != "The provider has no record of this request" {
-				t.Errorf("after half an hour: %+v", now)
+				t.Errorf("after a quarter of an hour: %+v", now)
+			}
+		})
+	})
+	t.Run("the poll at its end takes the place of none", func(t *testing.T) {
+		each(t, func(t *testing.T, p *plant) {
+			p.says(missing)
+			o := p.unknown()
+			start := p.clock.Now()
+			for range 4 {
+				p.clock.Advance(p.stands(o, operation.Pending).NextAt.Sub(p.clock.Now()))
+				p.poll(o)
+			}
+			p.says(silence)
+			for _, want := range []time.Duration{30 * time.Minute, 2 * time.Hour, 3 * time.Hour} {
+				p.clock.Advance(p.stands(o, operation.Pending).NextAt.Sub(p.clock.Now()))
+				if next := p.poll(o); next.Sub(start) != want {
+					t.Errorf("the next poll is due after %s, not %s", next.Sub(start), want)
+				}
 			}
 		})
 	})
