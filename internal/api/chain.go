@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -49,10 +48,16 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	c.request = r
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		// An answer that was cut off on purpose is logged and counted too.
+		cut := p == http.ErrAbortHandler
+		if p != nil && !cut {
 			e.recovered(rec, r, c, p)
 		}
 		e.finish(rec, r, c, e.Clock.Now().Sub(start))
+		if cut {
+			panic(p)
+		}
 	}()
 	if !canonical(r.URL.EscapedPath()) {
 		e.unknown(rec, r) // ServeMux would redirect to the clean path
@@ -63,9 +68,6 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // recovered answers a panic as our own mistake, in the operation's dress.
 func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
-	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		panic(p)
-	}
 	e.Log.ErrorContext(r.Context(), "panic", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	c.err = fault.New(fault.Internal, "panic")
 	if rec.status != 0 {

@@ -45,6 +45,7 @@ import (
 // the sandbox.
 type world struct {
 	api.Config
+	db        *db.DB
 	stage     apitest.Stage
 	clock     *clock.Movable
 	reference string
@@ -88,7 +89,7 @@ func newWorld(t testing.TB) *world {
 	go func() { webhooks.Run(working); close(sent) }()
 	t.Cleanup(func() { stop(); <-sent })
 
-	w := &world{clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk}}
+	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk}}
 	answers, person := idempotency.NewService(d, book, clk).Sealing(keys), &teller{bank: bank}
 	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
 	w.Config = api.Config{
