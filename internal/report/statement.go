@@ -40,7 +40,7 @@ type Statement struct {
 }
 
 // Statement is the statement of a settlement account. A zero From is the
-// beginning; a zero To is now.
+// beginning; a zero To is now, and so is one in the future.
 func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
 	now := s.clock.Now()
 	if to.IsZero() || to.After(now) {
@@ -53,6 +53,9 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	}
 	if err != nil {
 		return nil, err
+	}
+	if to.Before(out.Opened()) {
+		return nil, fault.New(fault.Refused, "The period ends before it begins")
 	}
 	spans, err := s.spans(ctx, company, EntryFilter{SettlementID: settlementID, From: from, To: to})
 	if err != nil || len(spans) == 0 {

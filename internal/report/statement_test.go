@@ -220,7 +220,7 @@ func TestStatementsMeetAndReAdd(t *testing.T) {
 		if whole.Closing != balance || whole.Credits-whole.Debits != balance {
 			t.Errorf("closes at %s, the account holds %s", whole.Closing, balance)
 		}
-		empty := w.statement(firstDay.AddDate(1, 0, 0), time.Time{})
+		empty := w.statement(firstDay.AddDate(0, 0, 13).Add(12*time.Hour), firstDay.AddDate(1, 0, 0))
 		if empty.Count != 0 || empty.Opening != balance || empty.Closing != balance {
 			t.Errorf("%+v", empty)
 		}
@@ -228,6 +228,15 @@ func TestStatementsMeetAndReAdd(t *testing.T) {
 		readXLSX(t, whole)
 		readPDF(t, whole)
 		readPDF(t, late)
+		for name, period := range map[string][2]time.Time{
+			"turned round":       {middle, middle.Add(-time.Second)},
+			"in the future":      {firstDay.AddDate(1, 0, 0), time.Time{}},
+			"before the account": {time.Time{}, firstDay.AddDate(-1, 0, 0)},
+		} {
+			if _, err := w.Statement(t.Context(), w.company, w.main, period[0], period[1]); !fault.Is(err, fault.Refused) {
+				t.Errorf("a period %s: %v", name, err)
+			}
+		}
 		if _, err := w.Statement(t.Context(), w.company, w.other+100, time.Time{}, time.Time{}); !fault.Is(err, fault.Missing) {
 			t.Errorf("of no account: %v", err)
 		}
