@@ -18,7 +18,7 @@ func adjustmentCommand() *cobra.Command {
 		Short: "Correct balances, by two operators",
 		Long: `Correct the balance of a settlement account by hand. One operator asks, and nothing moves
 until another approves. Either may reject it; who asked takes it back so. Who runs the command
-counts as the operator local:<user name>, apart from those with admin keys.`,
+is the operator local:<user name>; who has an admin key by that name is the same person.`,
 	}
 	sub := verbsOf(c)
 	sub("list", "List the adjustments that wait, newest first", 0, listAdjustments).

@@ -18,8 +18,8 @@ func caseCommand() *cobra.Command {
 		Use:   "case",
 		Short: "What only a human can decide",
 		Long: `List, inspect and resolve cases. It takes two operators to resolve one: the first
-proposes, and a second says the same or approves. Who runs the command counts as the
-operator local:<user name>, apart from those with admin keys.`,
+proposes, and a second says the same or approves. Who runs the command is the
+operator local:<user name>; who has an admin key by that name is the same person.`,
 	}
 	load := anywhere(c)
 	sub := func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {

@@ -103,6 +103,8 @@ func (d *door) routes() map[string]action {
 		"POST /cases/{id}/resolve":                                    d.resolveCase,
 		"POST /cases/{id}/approve":                                    d.approveCase,
 		"GET /webhooks":                                               d.listWebhooks,
+		"GET /door":                                                   d.findDoor,
+		"POST /door":                                                  d.setDoor,
 		"GET /operators":                                              d.listOperators,
 		"GET /audit":                                                  d.listAudit,
 	}

@@ -48,7 +48,7 @@ func (s *Service) OpenDoor(ctx context.Context, by Operator) error {
 			return err
 		}
 		if n == 0 {
-			return fault.New(fault.Missing, "the door is open")
+			return fault.New(fault.Refused, "the door is open")
 		}
 		return insertLine(ctx, q, by.Note("", "door.open", "", nil, s.clock.Now()))
 	})

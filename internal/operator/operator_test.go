@@ -151,7 +151,7 @@ func TestTheDoorIsClosedAndOpened(t *testing.T) {
 		if d, err := s.Door(ctx); err != nil || d.Closed {
 			t.Errorf("opened: %+v, %v", d, err)
 		}
-		if err := s.OpenDoor(ctx, root); !fault.Is(err, fault.Missing) {
+		if err := s.OpenDoor(ctx, root); !fault.Is(err, fault.Refused) {
 			t.Errorf("opened twice: %v", err)
 		}
 		lines, _, err := s.Audit(ctx, "", 10, 0)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -36,8 +37,10 @@ func TestTwoApprovalsAtOncePayOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
 		asked := h.asks(a, 700, settlement.DirectionCredit)
-		if _, err := h.Approve(t.Context(), ada, asked.ID); !fault.Is(err, fault.Refused) {
-			t.Errorf("approved by who asked: %v", err)
+		for _, by := range []operator.Operator{ada, operator.Local("ada")} {
+			if _, err := h.Approve(t.Context(), by, asked.ID); !fault.Is(err, fault.Refused) {
+				t.Errorf("approved by who asked, as %s: %v", by.Name, err)
+			}
 		}
 		var all sync.WaitGroup
 		errs := make([]error, 2)
