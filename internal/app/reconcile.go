@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -54,8 +56,19 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 	return all, failed
 }
 
+// reconcile brings the books up to date before it compares, so that a night
+// without the program is no night of missing credits: what the bank lists is
+// credited, and of a payout that came back the bank is asked, as it would be if
+// it told of it.
 func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeeper, reach time.Duration) (report.Reconciliation, error) {
-	r, err := a.Reports.Reconcile(ctx, bank, book, a.Clock.Now().Add(-reach))
+	to := a.Clock.Now()
+	if err := a.Inbox.CatchUp(ctx, bank); err != nil {
+		return report.Reconciliation{}, fmt.Errorf("what came in was not caught up with: %w", err)
+	}
+	r, err := a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
+	if err == nil && a.askAgain(ctx, r) {
+		r, err = a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
+	}
 	if err != nil {
 		return r, err
 	}
@@ -71,6 +84,24 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 		}
 	}
 	return r, nil
+}
+
+// askAgain asks the bank about the payouts whose money it gave back and of which
+// we were not told, and tells whether there were any. What it cannot say stays a
+// break.
+func (a *App) askAgain(ctx context.Context, r report.Reconciliation) (asked bool) {
+	for _, b := range r.Breaks {
+		if b.Reason != operation.FailedReversal || b.Bank >= b.Book {
+			continue
+		}
+		switch err := a.Payouts.Notified(ctx, b.Subject); {
+		case err == nil:
+			asked = true
+		case !fault.Is(err, fault.Missing): // which a purchase is
+			a.log.Warn("a payout that came back was not asked about", "company", b.Company, "operation", b.Subject, "error", err)
+		}
+	}
+	return asked
 }
 
 // leased is a bank whose statement is read by a job: each page holds on to it.

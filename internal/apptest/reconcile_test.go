@@ -10,6 +10,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -102,6 +103,58 @@ func TestTheBanksStatementIsHeldAgainstTheBook(t *testing.T) {
 			t.Errorf("overdue: %+v, %v", old, err)
 		}
 		dismissed(t, p)
+	})
+}
+
+// Days on which nothing is wrong stay without a case, wherever the window of the
+// daily comparison happens to begin: in the middle of a payout's minutes, before
+// its return, at midnight.
+func TestQuietDaysStayQuiet(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		for i := range 6 * 6 {
+			id := verify(t, p.Client, "10")
+			send(p.Client, id, 6000).Want(t, http.StatusOK)
+			pay(t, p.Client, p.SettlementAccountNumber, 50_000, nil)
+			p.Advance(3*time.Hour + 53*time.Minute)
+			if i%3 > 0 {
+				continue
+			}
+			if a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/reverse", map[string]string{"reference": id}); err != nil || a.Status != http.StatusOK {
+				t.Fatalf("%s, %v", a, err)
+			}
+			p.Advance(7 * time.Minute)
+			if got := breaks(t, p); len(got) > 0 {
+				t.Fatalf("after %d payouts:\n%s", i+1, strings.Join(got, "\n"))
+			}
+		}
+		if open := cases(t, p); len(open) > 0 {
+			t.Errorf("cases:\n%s", strings.Join(open, "\n"))
+		}
+	})
+}
+
+// What came in and what came back, and nobody told of, is asked for before anybody
+// is asked about it.
+func TestWhatNobodyToldOfIsNoBreak(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		id := verify(t, p.Client, "10")
+		send(p.Client, id, 6000).Want(t, http.StatusOK)
+		p.Advance(time.Hour)
+		a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/reverse", map[string]any{"reference": id, "silent": true})
+		if err != nil || a.Status != http.StatusOK {
+			t.Fatalf("%s, %v", a, err)
+		}
+		pay(t, p.Client, p.SettlementAccountNumber, 700, map[string]any{"silent": true})
+		p.App.Clock.(*clock.Movable).MoveTo(p.App.Clock.(*clock.Movable).Offset() + 8*time.Hour) // nothing is done about it
+		if got := breaks(t, p); len(got) > 0 {
+			t.Errorf("breaks: %q", got)
+		}
+		holds(t, p, p.Client, apptest.DevFloat+700*money.Naira)
+		if got := status(p.Client, id); got.Status != "REVERSED" || !got.Refunded {
+			t.Errorf("the payout: %+v", got)
+		}
 	})
 }
 

@@ -60,6 +60,28 @@ func (s *Service) Sweep(ctx context.Context, j job.Job) (next time.Time, err err
 	return s.Clock.Now(), err
 }
 
+// CatchUp hands the books all that is on a bank's list by now, as a whole round of
+// the sweep does: a program that was down for a night has not been told of what
+// came in. It may run beside the sweep.
+func (s *Service) CatchUp(ctx context.Context, bank string) error {
+	began := s.Clock.Now()
+	for {
+		at, err := s.findSweep(ctx, bank)
+		if errors.Is(err, db.ErrNone) {
+			return nil // nothing is swept before the program has served
+		}
+		if err != nil {
+			return err
+		}
+		// A round that was left half done has not seen what came after it began.
+		ours := at.roundAt.IsZero() || !at.roundAt.Before(began)
+		next, err := s.Sweep(ctx, job.Job{Subject: bank})
+		if err != nil || next.IsZero() || ours && next.After(s.Clock.Now()) {
+			return err
+		}
+	}
+}
+
 // sweepPage reads one page and writes down that it did.
 func (s *Service) sweepPage(ctx context.Context, bank provider.Receiver, at sweep) (after sweep, done bool, err error) {
 	after = at

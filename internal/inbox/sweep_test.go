@@ -43,6 +43,39 @@ func TestANotificationThatNeverCame(t *testing.T) {
 	})
 }
 
+// Whoever wants the books to be as the bank's list is now need not wait for the
+// next sweep. A round that was left half done long ago does not count.
+func TestCatchingUp(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		for i := range 40 {
+			h.bank.book(h.credit(fmt.Sprintf("s-%d", i), account, 100))
+		}
+		catchUp := func(bank string) {
+			t.Helper()
+			if err := h.CatchUp(t.Context(), bank); err != nil {
+				t.Fatal(err)
+			}
+		}
+		catchUp("nobody")
+		h.holds(a, 0)
+		catchUp("bank")
+		h.holds(a, 4000)
+		_, err := h.db.Exec(t.Context(), `UPDATE inbox_sweep SET round_at = done_until, next_until = done_until, page = 3`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.clock.Advance(time.Minute)
+		h.bank.book(h.credit("s-new", account, 50))
+		catchUp("bank")
+		h.holds(a, 4050)
+		h.bank.change(func(b *bank) { b.away = true })
+		if err := h.CatchUp(t.Context(), "bank"); err == nil {
+			t.Error("caught up with a bank that is away")
+		}
+	})
+}
+
 func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)

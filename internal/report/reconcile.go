@@ -86,11 +86,11 @@ func (b *record) add(paid []Payment, received []Receipt) {
 	b.paid, b.received = append(b.paid, paid...), append(b.received, received...)
 }
 
-// Reconcile holds a bank's statement from the day of an instant on against the
-// operations that were asked of it, the credits it told of and the ledger. What
-// happens meanwhile is too young to be judged.
-func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from time.Time) (Reconciliation, error) {
-	w := window{to: s.clock.Now(), from: midnight(from)}
+// Reconcile holds a bank's statement from the day of an instant on, and up to
+// another, against the operations that were asked of it, the credits it told of
+// and the ledger. What happens meanwhile is too young to be judged.
+func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from, to time.Time) (Reconciliation, error) {
+	w := window{to: to, from: midnight(from)}
 	r := Reconciliation{Bank: name, To: w.to}
 	var book record
 	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {

@@ -43,7 +43,7 @@ func reconciled(b *testing.B, d *db.DB, age int) {
 	}
 	s := report.New(d, clock.At(now))
 	for b.Loop() {
-		r, err := s.Reconcile(b.Context(), "bank", bankOf(lines), now.Add(-72*time.Hour))
+		r, err := s.Reconcile(b.Context(), "bank", bankOf(lines), now.Add(-72*time.Hour), now)
 		if err != nil || r.Lines != busy || r.Payments != busy || len(r.Breaks) != 0 {
 			b.Fatalf("%d lines, %d payments, %+v, %v", r.Lines, r.Payments, r.Breaks[:min(3, len(r.Breaks))], err)
 		}

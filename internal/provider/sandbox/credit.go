@@ -242,14 +242,19 @@ func (s *Sandbox) requeryTransfer(ctx context.Context, session, reference string
 	return v, err
 }
 
-// reverseByHand is POST /sandbox/reverse {"reference"}: a transfer that was made
-// comes back, and the client is told.
+// reverseByHand is POST /sandbox/reverse {"reference", "silent"?}: a transfer that
+// was made comes back, and the client is told, or never.
 func (s *Sandbox) reverseByHand(r *http.Request) (any, error) {
 	var req struct {
 		Reference string `json:"reference"`
+		Silent    bool   `json:"silent"`
 	}
 	if err := readBody(r, &req); err != nil {
 		return nil, err
+	}
+	copies := 1
+	if req.Silent {
+		copies = 0
 	}
 	err := s.books.Tx(r.Context(), func(q db.Querier) error {
 		v, err := findTransfer(r.Context(), q, "", req.Reference)
@@ -268,7 +273,7 @@ func (s *Sandbox) reverseByHand(r *http.Request) (any, error) {
 		if err := enter(r.Context(), q, v.line("reversal", v.amount), v.updatedAt); err != nil {
 			return err
 		}
-		return announce(r.Context(), q, "", v, v.updatedAt, 1)
+		return announce(r.Context(), q, "", v, v.updatedAt, copies)
 	})
 	if err != nil {
 		return nil, err
