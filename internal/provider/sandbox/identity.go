@@ -69,7 +69,9 @@ func (s *Sandbox) initiate(w http.ResponseWriter, r *http.Request) {
 		broken(w)
 		return
 	}
-	answer(w, "OTP sent", v.record(v.createdAt))
+	// What the real one says here is not known. Without words of the provider the
+	// contract's own are heard: "OTP sent", and "OTP re-sent" the next time.
+	answer(w, "", v.record(v.createdAt))
 }
 
 func (v identity) record(updatedAt int64) map[string]any {
