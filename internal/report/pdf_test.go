@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -98,29 +99,28 @@ func (p *paper) lines(page []word) (out [][]string) {
 
 // many writes entries past the ledger: a credit of three naira and a debit of one
 // in turn, a microsecond apart.
+func many(ctx context.Context, d *db.DB, company string, settlementID int64, first time.Time, n int) error {
+	account, at := settlement.LedgerAccount(settlementID), first.UnixMicro()
+	const numbers = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $1) `
+	_, err := d.Exec(ctx, `INSERT INTO ledger_transfer (company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry, credit_entry, stamp, created_at) `+numbers+`
+		SELECT $2, '0199c1f2-7b1e-7c0a-9d3e-' || substr(CAST(1000000000000 + i AS TEXT), 2), '', 'a', $3, 300, 'credit', 'A transfer with the number ' || i, i, i, 0, $4 + i FROM n`,
+		n, company, account, at)
+	if err != nil {
+		return err
+	}
+	_, err = d.Exec(ctx, `INSERT INTO ledger_entry (company_id, account_id, sequence, reference, step, amount_kobo, previous_kobo, current_kobo, created_at) `+numbers+`
+		SELECT $2, $3, i, '0199c1f2-7b1e-7c0a-9d3e-' || substr(CAST(1000000000000 + i AS TEXT), 2), '', CASE i % 2 WHEN 1 THEN 300 ELSE -100 END, (i / 2) * 300 - ((i - 1) / 2) * 100, ((i + 1) / 2) * 300 - (i / 2) * 100, $4 + i FROM n`,
+		n, company, account, at)
+	if err != nil {
+		return err
+	}
+	_, err = d.Exec(ctx, `UPDATE ledger_account SET entry_sequence = $1 WHERE company_id = $2 AND id = $3`, n, company, account)
+	return err
+}
+
 func (w *world) many(n int) {
 	w.t.Helper()
-	account := settlement.LedgerAccount(w.main)
-	const numbers = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $1) `
-	for _, s := range []struct {
-		text string
-		args []any
-	}{
-		{
-			`INSERT INTO ledger_transfer (company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry, credit_entry, stamp, created_at) ` + numbers + `
-			SELECT $2, '0199c1f2-7b1e-7c0a-9d3e-' || substr(CAST(1000000000000 + i AS TEXT), 2), '', 'a', $3, 300, 'credit', 'A transfer with the number ' || i, i, i, 0, $4 + i FROM n`,
-			[]any{n, w.company, account, firstDay.UnixMicro()},
-		},
-		{
-			`INSERT INTO ledger_entry (company_id, account_id, sequence, reference, step, amount_kobo, previous_kobo, current_kobo, created_at) ` + numbers + `
-			SELECT $2, $3, i, '0199c1f2-7b1e-7c0a-9d3e-' || substr(CAST(1000000000000 + i AS TEXT), 2), '', CASE i % 2 WHEN 1 THEN 300 ELSE -100 END, (i / 2) * 300 - ((i - 1) / 2) * 100, ((i + 1) / 2) * 300 - (i / 2) * 100, $4 + i FROM n`,
-			[]any{n, w.company, account, firstDay.UnixMicro()},
-		},
-		{`UPDATE ledger_account SET entry_sequence = $1 WHERE company_id = $2 AND id = $3`, []any{n, w.company, account}},
-	} {
-		_, err := w.db.Exec(w.t.Context(), s.text, s.args...)
-		must(w.t, err)
-	}
+	must(w.t, many(w.t.Context(), w.db, w.company, w.main, firstDay, n))
 	w.clock.Advance(time.Hour)
 }
 
