@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -41,7 +45,9 @@ func TestEveryKindIsTriggeredAndKeepsToTheContract(t *testing.T) {
 				}
 				if err != nil || e.Event != kind {
 					t.Errorf("%s: %v\n%s", kind, err, e.text)
+					continue
 				}
+				shown(t, d, e)
 			}
 		})
 	}
@@ -57,5 +63,52 @@ func TestAnOperatorsDoingTakesAnAdminKey(t *testing.T) {
 	}
 	if e, err := d.trigger(t.Context(), "settlement.credit"); err != nil || e.Event != "settlement.credit" {
 		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// gets are where the thing that an event tells of is shown, by its kind and the
+// field of the data that names it; a path without a place for that is a list. Of
+// the other kinds the thing has changed since, or there is none, or the contract
+// gives them more than GET does (docs/contract.md).
+var gets = map[string][2]string{
+	"vtu.success":                 {"/api/v1/vtu/transaction/%s", "transactionId"},
+	"vtu.failed":                  {"/api/v1/vtu/transaction/%s", "transactionId"},
+	"payout.success":              {"/api/v1/settlement/payout-status/%s", "reference"},
+	"payout.failed":               {"/api/v1/settlement/payout-status/%s", "reference"},
+	"payout.reversed":             {"/api/v1/settlement/payout-status/%s", "reference"},
+	"customer.created":            {"/api/v1/customer/%s", "id"},
+	"customer.account_generated":  {"/api/v1/customer/%s", "id"},
+	"card.generated":              {"/api/v1/card/get-card/%s", "id"},
+	"card.funded":                 {"/api/v1/card/transaction/%s", "reference"},
+	"card.funding_failed":         {"/api/v1/card/transaction/%s", "reference"},
+	"transaction.credit":          {"/api/v1/transaction/"},
+	"crypto.deposit_completed":    {"/api/v1/crypto/history"},
+	"crypto.deposit_failed":       {"/api/v1/crypto/history"},
+	"crypto.withdrawal_completed": {"/api/v1/crypto/history"},
+	"crypto.withdrawal_failed":    {"/api/v1/crypto/history"},
+}
+
+// shown holds what an event carries against what GET shows, to the byte.
+func shown(t *testing.T, d *developer, e told) {
+	t.Helper()
+	get, there := gets[e.Event]
+	if !there {
+		return
+	}
+	var data struct{ Data json.RawMessage }
+	var fields map[string]any
+	if err := errors.Join(json.Unmarshal(e.text, &data), json.Unmarshal(data.Data, &fields)); err != nil {
+		t.Fatal(err)
+	}
+	path := get[0]
+	if get[1] != "" {
+		path = fmt.Sprintf(path, fields[get[1]])
+	}
+	var answer json.RawMessage
+	if err := d.api(t.Context(), http.MethodGet, path, nil, &answer); err != nil {
+		t.Errorf("%s: %v", e.Event, err)
+	}
+	if get[1] != "" && !bytes.Equal(answer, data.Data) || !bytes.Contains(answer, data.Data) {
+		t.Errorf("%s carries\n%s\nand GET %s shows\n%s", e.Event, data.Data, path, answer)
 	}
 }
