@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -92,12 +92,19 @@ func newDecision(watched bool) *decision {
 }
 
 func keyOf(values []any) string {
-	var b strings.Builder
+	b := make([]byte, 0, 128)
 	for _, v := range values {
-		fmt.Fprint(&b, v)
-		b.WriteByte(0)
+		switch v := v.(type) {
+		case string:
+			b = append(b, v...)
+		case int64:
+			b = strconv.AppendInt(b, v, 10)
+		default:
+			b = fmt.Append(b, v)
+		}
+		b = append(b, 0)
 	}
-	return b.String()
+	return string(b)
 }
 
 // uniqueOf is a claim's unique key, or nil when it claims nothing.
