@@ -18,7 +18,7 @@ type Cards interface {
 	Find(ctx context.Context, company, cardID string) (card.Card, error)
 	List(ctx context.Context, company, customerID string, offset, limit int) ([]card.Card, int, error)
 	Token(ctx context.Context, company, cardID string) (provider.CardToken, error)
-	SendDefaultPIN(ctx context.Context, company, cardID string) (message string, err error)
+	SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (message string, err error)
 	Fund(ctx context.Context, o card.Order) (card.Funding, error)
 	// Preview is what Fund would come to; it debits nothing.
 	Preview(ctx context.Context, o card.Order) (card.Preview, error)
@@ -132,7 +132,15 @@ func cardDetails(c card.Card) Card {
 
 // SendDefaultPin has the issuer deliver the card's first PIN.
 func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestObject) (SendDefaultPinResponseObject, error) {
-	message, err := h.Cards.SendDefaultPIN(ctx, callOf(ctx).company, r.CardID)
+	c, key := callOf(ctx), keyOf(ctx)
+	key.Render(func(result any, err error) idempotency.Answer {
+		var answer SendDefaultPin200JSONResponse
+		if err == nil {
+			answer = SendDefaultPin200JSONResponse{Status: "success", Message: result.(string)}
+		}
+		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitSendDefaultPinResponse(w) }, err)
+	})
+	message, err := h.Cards.SendDefaultPIN(ctx, c.company, r.CardID, key)
 	if err != nil {
 		return nil, err
 	}

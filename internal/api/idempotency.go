@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"math/big"
 	"net/http"
 	"strings"
 
@@ -111,21 +112,50 @@ func lasting(status int) bool {
 	return status < 500
 }
 
-// fingerprint is what "the same request" means: method, path and body. The
-// order of keys and white space do not count.
+// fingerprint is what "the same request" means: method, path and body. How the
+// body is written does not count: the order of its fields, white space, escapes,
+// and noughts at the end of a fraction.
 func fingerprint(r *http.Request, b *body) string {
 	h := sha256.New()
 	h.Write([]byte(r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + "\n"))
 	if b != nil {
-		// Maps are written with sorted keys and numbers as they were sent; what
-		// was decoded from JSON can be written as JSON.
-		canonical, err := json.Marshal(b.value)
+		// Maps are written with sorted keys; what was decoded from JSON can be
+		// written as JSON.
+		text, err := json.Marshal(plain(b.value))
 		if err != nil {
 			panic(err)
 		}
-		h.Write(canonical)
+		h.Write(text)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// plain is a decoded value in which equal numbers are spelled alike.
+func plain(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, field := range v {
+			out[name] = plain(field)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, one := range v {
+			out[i] = plain(one)
+		}
+		return out
+	case json.Number:
+		exact, ok := new(big.Rat).SetString(v.String())
+		switch {
+		case ok && exact.IsInt():
+			return json.Number(exact.Num().String())
+		case ok:
+			// Not a text, of which one may look the same.
+			return map[string]string{"number": exact.RatString()}
+		}
+	}
+	return value
 }
 
 // memory is an answer that is not sent yet.

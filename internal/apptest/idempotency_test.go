@@ -106,29 +106,43 @@ func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 	})
 }
 
-// Twelve at once under one header, spread over two programs on one database:
-// one purchase, and one answer for good.
-func TestOneHeaderTwelveTimesAtTwoPrograms(t *testing.T) {
+// Fifty at once under one header, spread over two processes on one database: one
+// purchase and one payout, and one answer each for good.
+func TestOneHeaderFiftyTimesAtTwoProcesses(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
-		programs := []*apptest.Program{home.Start(t), home.Start(t)}
-		p := programs[0]
-		order := p.Order(p.Bundle(), "twelve", "10")
-		bodies := map[string]int{}
-		for _, a := range atOnce(t, 12, func(i int) (apptest.Answer, error) {
-			return programs[i%2].Try(context.Background(), http.MethodPost, apptest.PurchaseData, order, header, "twelve")
-		}) {
-			if a.Status != http.StatusConflict {
-				bodies[a.Want(t, http.StatusOK).Body]++
+		p := home.Start(t)
+		clients := []*apptest.Client{p.Client, home.Spawn(t, apptest.Never, 4*time.Second).Client}
+		for path, body := range map[string]any{
+			apptest.PurchaseData:             p.Order(p.Bundle(), "fifty", "10"),
+			"/api/v1/settlement/send-payout": map[string]any{"verify_id": verify(t, p.Client, "10"), "amount": 1000},
+		} {
+			ask := func(i int) (apptest.Answer, error) {
+				return clients[i%2].Try(context.Background(), http.MethodPost, path, body, header, path)
+			}
+			bodies := map[string]int{}
+			for _, a := range atOnce(t, 50, ask) {
+				if a.Status != http.StatusConflict {
+					bodies[a.Want(t, http.StatusOK).Body]++
+				}
+			}
+			if len(bodies) != 1 {
+				t.Errorf("%s: answers: %v", path, bodies)
+			}
+			here, there := p.Do(http.MethodPost, path, body, header, path), clients[1].Do(http.MethodPost, path, body, header, path)
+			if same(t, path, stripped(here), there); bodies[here.Body] == 0 {
+				t.Errorf("%s: another answer for good: %s", path, here)
 			}
 		}
-		if len(bodies) != 1 {
-			t.Errorf("answers: %v", bodies)
-		}
-		same(t, "afterwards", stripped(programs[0].Buy(order, header, "twelve")), programs[1].Buy(order, header, "twelve"))
-		if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
+		if n := len(p.Transactions()); n != 1 {
 			t.Errorf("%d transactions", n)
 		}
+		for _, sale := range p.Sales() {
+			if sale.Executions != 1 {
+				t.Errorf("%s was executed %d times", sale.Reference, sale.Executions)
+			}
+		}
+		holdsTogether(t, p)
 	})
 }
 

@@ -236,24 +236,3 @@ func (s *Service) Token(ctx context.Context, company, cardID string) (provider.C
 	token, err := by.CardToken(ctx, c.ProviderCardID)
 	return token, saidBy(by, err)
 }
-
-// SendDefaultPIN has the card's first PIN delivered to the cardholder. It gives
-// the issuer's words.
-func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string) (string, error) {
-	c, err := s.find(ctx, company, cardID)
-	if err != nil {
-		return "", err
-	}
-	by, err := s.issuer(c.provider)
-	if err != nil {
-		return "", err
-	}
-	message, err := by.SendDefaultPIN(ctx, c.ProviderCardID)
-	if err != nil {
-		return "", saidBy(by, err)
-	}
-	if message == "" {
-		message = "PIN sent successfully"
-	}
-	return message, nil
-}

@@ -56,7 +56,7 @@ func TestACardIsIssued(t *testing.T) {
 		w.issuer.broken = &provider.Error{Provider: "Sudo", Code: "503", Message: "Try later"}
 		_, err = w.Find(t.Context(), w.company, c.ID)
 		w.refused(err, "Sudo API Error: Try later")
-		_, err = w.SendDefaultPIN(t.Context(), w.company, c.ID)
+		_, err = w.SendDefaultPIN(t.Context(), w.company, c.ID, nil)
 		w.refused(err, "Sudo API Error: Try later")
 	})
 }
@@ -244,7 +244,7 @@ func TestACardIsItsCompanysAlone(t *testing.T) {
 		w.refused(err, "Card not found")
 		_, err = w.Token(t.Context(), other, c.ID)
 		w.refused(err, "Card not found")
-		_, err = w.SendDefaultPIN(t.Context(), other, c.ID)
+		_, err = w.SendDefaultPIN(t.Context(), other, c.ID, nil)
 		if !fault.Is(err, fault.Missing) {
 			t.Error(err)
 		}

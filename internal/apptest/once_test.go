@@ -1,0 +1,211 @@
+package apptest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// Every POST of the contract that creates or moves something takes a key; who
+// adds one tells here how it is used.
+func TestEveryPostTakesAKey(t *testing.T) {
+	t.Parallel()
+	text, err := api.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Idempotent bool                       `json:"x-idempotent"`
+			Parameters []map[string]any           `json:"parameters"`
+			Responses  map[string]json.RawMessage `json:"responses"`
+		}
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range doc.Paths {
+		o, is := methods["post"]
+		bare := strings.TrimSuffix(path, "/")
+		if !is || unkeyed[bare] != "" {
+			continue
+		}
+		named := slices.ContainsFunc(o.Parameters, func(p map[string]any) bool { return p["$ref"] == "#/components/parameters/IdempotencyKey" })
+		if !o.Idempotent || !named || o.Responses["409"] == nil || o.Responses["422"] == nil {
+			t.Errorf("POST %s takes no Idempotency-Key (x-idempotent, the parameter, 409 and 422)", path)
+		}
+		if !slices.ContainsFunc(posts, func(p post) bool { return p.path == bare }) {
+			t.Errorf("POST %s is not among the posts that are tried", path)
+		}
+	}
+	for _, p := range posts {
+		if _, is := doc.Paths[p.path]["post"]; !is {
+			t.Errorf("there is no POST %s", p.path)
+		}
+	}
+}
+
+// Each answers the same request again, byte for byte, from another program too,
+// and refuses another under the same key.
+func TestEveryPostAnswersOnce(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home := apptest.NewHome(t, dialect)
+		power := apptest.Routes("UTILITY=vtpass")
+		p, other := home.Start(t, power), home.Start(t, power)
+		hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+		t.Cleanup(hook.Close)
+		s := newStory(t, p, hook.URL)
+		s.kept["meter"] = p.Verify(t, p.Category("Utility", "Ikeja Electric Payment - IKEDC"), "45012345610")
+		for _, o := range posts {
+			if o.wait > 0 {
+				p.Advance(o.wait)
+			}
+			path, body := s.request(o)
+			key := "key of " + o.path
+			for _, bad := range []string{"", strings.Repeat("k", 256), "naïve", "tab\there"} {
+				if a := p.Do(http.MethodPost, path, body, header, bad); a.Status != http.StatusBadRequest || !strings.Contains(a.Body, "Idempotency-Key must be") {
+					t.Errorf("%s: the key %q: %s", o.path, bad, a)
+				}
+			}
+			first := p.Do(http.MethodPost, path, body, header, key)
+			if first.Status != http.StatusOK {
+				t.Fatalf("%s: %s", path, first)
+			}
+			same(t, o.path, first, other.Do(http.MethodPost, path, body, header, key))
+			same(t, o.path+"/", first, other.Do(http.MethodPost, path+"/?dry_run=false", respelled(t, body), header, key))
+			if cc := first.Header.Get("Cache-Control"); cc != p.Do(http.MethodPost, path, body, header, key).Header.Get("Cache-Control") {
+				t.Errorf("%s: Cache-Control was %q", o.path, cc)
+			}
+			p.Do(http.MethodPost, "/api/v1/settlement/accounts", `{"name": "Under another's key"}`, header, key).Want(t, http.StatusUnprocessableEntity)
+			s.shown(p, key, first)
+			s.took(p, o, first)
+		}
+		holdsTogether(t, p)
+	})
+}
+
+// respelled is the same body written otherwise: escapes, white space, the order
+// of the fields, and numbers with and without a fraction of nothing.
+func respelled(t *testing.T, body any) any {
+	text, is := body.(string)
+	if !is {
+		return body
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var fields map[string]any
+	if err := d.Decode(&fields); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	out.WriteString("{ ")
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	slices.Reverse(names)
+	for i, name := range names {
+		if i > 0 {
+			out.WriteString(" ,\n")
+		}
+		value, err := json.Marshal(fields[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, is := fields[name].(json.Number); is && strings.Contains(n.String(), ".") {
+			value = append(value, '0')
+		}
+		escaped := strings.NewReplacer("a", `\u0061`, "1", `\u0031`)
+		if value[0] == '"' {
+			value = []byte(escaped.Replace(string(value)))
+		}
+		out.WriteString(`"` + escaped.Replace(name) + `" : ` + string(value))
+	}
+	return out.String() + " }"
+}
+
+// shown wants the key's own page to tell the answer.
+func (s *story) shown(p *apptest.Program, key string, want apptest.Answer) {
+	s.t.Helper()
+	var use struct {
+		Status         string
+		ResponseStatus int
+		Response       json.RawMessage
+	}
+	p.Data("/api/v1/idempotency/"+url.PathEscape(key), &use)
+	if use.Status != "DONE" || use.ResponseStatus != want.Status || len(use.Response) == 0 {
+		s.t.Errorf("%s: %+v", key, use)
+	}
+}
+
+// Whoever dies between the effect and the answer: the next to ask under the same
+// key gets the answer that the first would have had, and nothing is done twice.
+func TestADeathBetweenEffectAndAnswer(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		for _, dies := range []apptest.Moment{apptest.FirstCommit, apptest.SecondCommit} {
+			t.Run(string(dies), func(t *testing.T) {
+				t.Parallel()
+				home := apptest.NewHome(t, dialect)
+				p := home.Start(t)
+				s := newStory(t, p, "http://127.0.0.1:9")
+				for _, o := range posts {
+					if o.wait > 0 {
+						p.Advance(o.wait)
+					}
+					path, body := s.request(o)
+					if strings.HasPrefix(o.path, "/api/v1/webhooks/") || o.path == "/api/v1/vtu/purchase-utility" {
+						continue
+					}
+					if !o.crash {
+						s.took(p, o, p.Do(http.MethodPost, path, body, header, o.path).Want(t, http.StatusOK))
+						continue
+					}
+					p.Stop()
+					child := home.Spawn(t, dies, time.Second)
+					died, err := child.Try(t.Context(), http.MethodPost, path, body, header, o.path)
+					child.Kill()
+					p = home.Start(t)
+					p.Advance(time.Minute)
+					first := p.Do(http.MethodPost, path, body, header, o.path)
+					t.Logf("%s: %v %v, then %q %s", o.path, died, err, first.Header.Get(replayed), first)
+					if err == nil && first.Body != died.Body {
+						t.Errorf("%s was answered %s, and then %s", o.path, died, first)
+					}
+					same(t, o.path, stripped(first), p.Do(http.MethodPost, path, body, header, o.path))
+					if first.Status != http.StatusOK {
+						// It says definitely that nothing was done, or what is to come.
+						if strings.Contains(o.path, "/card/") {
+							p.Advance(time.Hour)
+						} else {
+							p.Advance(61 * time.Second) // an OTP lives for ten minutes
+						}
+						first = p.Do(http.MethodPost, path, body, header, o.path+" again")
+					}
+					if first.Status == http.StatusTooManyRequests && strings.HasSuffix(o.path, "-otp") {
+						continue // the attempt that was cut off counts
+					}
+					s.took(p, o, first.Want(t, http.StatusOK))
+				}
+				p.Advance(time.Hour)
+				holdsTogether(t, p)
+				for _, sale := range p.Sales() {
+					if sale.Executions > 1 {
+						t.Errorf("%s was executed %d times", sale.Reference, sale.Executions)
+					}
+				}
+				resolved(t, p.Client)
+			})
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package card
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// SendDefaultPIN has the card's first PIN delivered to the cardholder. It gives
+// the issuer's words. The use of a key is written down before the issuer is
+// asked, so that of two equal requests one asks. After one that was cut off
+// nobody knows whether the message went out: it is sent again.
+func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (string, error) {
+	c, err := s.find(ctx, company, cardID)
+	if err != nil {
+		return "", err
+	}
+	by, err := s.issuer(c.provider)
+	if err != nil {
+		return "", err
+	}
+	if key != nil && key.Subject() == "" {
+		u := ledger.Unit{Company: company, Claims: key.Running(c.ID, s.clock.Now().Add(s.window))}
+		if err := s.book.Commit(ctx, u); err != nil {
+			return "", idempotency.Taken(err)
+		}
+	}
+	message, err := deliver(ctx, by, c)
+	if err != nil && !fault.Is(err, fault.Refused) {
+		return "", err // no answer is no answer: the key may ask again
+	}
+	// The caller may have gone; the answer is kept all the same.
+	return message, s.finish(context.WithoutCancel(ctx), key, message, err)
+}
+
+func deliver(ctx context.Context, by provider.Issuer, c Card) (message string, err error) {
+	message, err = by.SendDefaultPIN(ctx, c.ProviderCardID)
+	if err != nil {
+		return "", saidBy(by, err)
+	}
+	if message == "" {
+		message = "PIN sent successfully"
+	}
+	return message, nil
+}
