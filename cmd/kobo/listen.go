@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,7 +30,8 @@ func listenCommand() *cobra.Command {
 would be, so that a receiver can be written and tried without a public address.
 
 It prints the secret to verify with. It begins with what happens next; --from N begins with
-event number N. An event that is not taken is shown and not sent again.`,
+event number N, and when it ends it says with which it would go on. An event that is not
+taken is shown and not sent again.`,
 		Args: cobra.NoArgs,
 	}
 	f := c.Flags()
@@ -45,6 +49,9 @@ event number N. An event that is not taken is shown and not sent again.`,
 		if err != nil {
 			return err
 		}
+		if err := listenable(forward, key, kinds, from); err != nil {
+			return err
+		}
 		l := listener{
 			developer: d, forward: forward, kinds: kinds, count: count, out: c.OutOrStdout(), secret: webhook.NewSecret(),
 			http: &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
@@ -52,16 +59,41 @@ event number N. An event that is not taken is shown and not sent again.`,
 		if key != "" {
 			l.secret = secret.NewText(key)
 		}
-		after := from - 1
-		if from == 0 {
-			if after, err = d.last(c.Context()); err != nil {
-				return err
-			}
+		after, err := d.last(c.Context())
+		switch {
+		case err != nil:
+			return err
+		case from > after+1:
+			return fmt.Errorf("there are %d events: --from must be at most %d", after, after+1)
+		case from > 0:
+			after = from - 1
 		}
 		fmt.Fprintf(l.out, "secret %s\nevents after %d go to %s\n", l.secret.Reveal(), after, forward)
 		return l.listen(c.Context(), after)
 	}
 	return c
+}
+
+// listenable refuses what could only be waited for in vain.
+func listenable(forward, key string, kinds []string, from int64) error {
+	if u, err := url.Parse(forward); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("--forward must be an address such as http://127.0.0.1:3000/hooks, not %q", forward)
+	}
+	if from < 0 {
+		return errors.New("--from must be the number of an event")
+	}
+	for _, k := range kinds {
+		if _, known := recipes[k]; !known {
+			return fmt.Errorf("there is no event %q; there are %s", k, triggers())
+		}
+	}
+	if key == "" {
+		return nil
+	}
+	if !strings.HasPrefix(key, "whsec_") {
+		return errors.New("--secret must be whsec_ and base64")
+	}
+	return webhook.Sign(http.Header{}, "id", time.Now(), nil, secret.NewText(key))
 }
 
 // listener posts a company's events to a local address.
@@ -77,6 +109,7 @@ type listener struct {
 
 // listen goes on until ctx ends. When Kobo is away it waits for it.
 func (l listener) listen(ctx context.Context, after int64) error {
+	defer func() { fmt.Fprintf(l.out, "ended; --from %d goes on from here\n", after+1) }()
 	for posted := 0; ; {
 		page, err := l.events(ctx, after, 100, 30)
 		if ctx.Err() != nil {
@@ -92,11 +125,19 @@ func (l listener) listen(ctx context.Context, after int64) error {
 			continue
 		}
 		for _, e := range page {
+			if ctx.Err() != nil {
+				return nil
+			}
+			before := after
 			after = e.Sequence
 			if len(l.kinds) > 0 && !slices.Contains(l.kinds, e.Event) {
 				continue
 			}
 			fmt.Fprintf(l.out, "%6d  %-28s %s\n", e.Sequence, e.Event, l.post(ctx, e))
+			if ctx.Err() != nil {
+				after = before // nobody knows whether it was taken
+				return nil
+			}
 			if posted++; posted == l.count {
 				return nil
 			}

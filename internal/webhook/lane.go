@@ -35,8 +35,9 @@ func (l lane) key() string { return l.company + "/" + l.endpoint + "/" + l.id }
 func (l lane) sick() bool { return l.failures >= tolerance }
 
 const (
-	// lease is how long a lane is held without a sign of life.
-	lease = 2 * time.Minute
+	// lease is how long a lane is held without a sign of life, which each slow
+	// attempt is. So long a lane waits after its program died.
+	lease = 3 * patience
 	// pageSize is how many events are read at once.
 	pageSize = 200
 	// together is how many retries of an endpoint are under way at once.
