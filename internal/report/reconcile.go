@@ -90,6 +90,7 @@ func (b *record) add(paid []Payment, received []Receipt) {
 // another, against the operations that were asked of it, the credits it told of
 // and the ledger. What happens meanwhile is too young to be judged.
 func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from, to time.Time) (Reconciliation, error) {
+	ctx = db.Patient(ctx)
 	w := window{to: to, from: midnight(from)}
 	r := Reconciliation{Bank: name, To: w.to}
 	var book record

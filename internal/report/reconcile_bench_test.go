@@ -59,9 +59,10 @@ func (l bankOf) Statement(context.Context, time.Time, time.Time, int) ([]provide
 // history is a company that has paid out every 25 seconds until an hour ago.
 func history(b *testing.B, d *db.DB, n int, now time.Time) {
 	b.Helper()
+	ctx := db.Patient(b.Context())
 	company, book := id.Cuid(), ledger.New(d, clock.At(now))
 	must(b, book.Commit(b.Context(), ledger.Unit{
-		Company: company, Found: true, Open: []ledger.Account{{ID: "provider/bank", Floor: money.NoFloor}},
+		Company: company, Found: true, Open: []ledger.Account{{ID: "provider/bank", Floor: money.NoFloor}, {ID: "clearing/payout"}},
 	}))
 	const rows = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < CAST($2 AS BIGINT)), r AS (
 			SELECT i, '00000000-0000-7000-8000-' || substr(CAST(1000000000000 + i AS TEXT), 2, 12) AS id,
@@ -74,11 +75,13 @@ func history(b *testing.B, d *db.DB, n int, now time.Time) {
 		rows + `INSERT INTO ledger_transfer SELECT $1, id, 'settle', 'clearing/payout', 'provider/bank', 1000, 'payout', '', i, i, 0, at FROM r`,
 		rows + `INSERT INTO ledger_entry SELECT $1, 'provider/bank', i, id, 'settle', 1000, (i - 1) * 1000, i * 1000, at FROM r`,
 	} {
-		_, err := d.Exec(b.Context(), statement, company, int64(n), every.Microseconds(), last)
+		_, err := d.Exec(ctx, statement, company, int64(n), every.Microseconds(), last)
 		must(b, err)
 	}
-	_, err := d.Exec(b.Context(), `UPDATE ledger_account SET entry_sequence = CAST($2 AS BIGINT), balance_kobo = CAST($2 AS BIGINT) * 1000 WHERE company_id = $1 AND id = 'provider/bank'`, company, int64(n))
+	_, err := d.Exec(ctx, `UPDATE ledger_account SET entry_sequence = 2 * CAST($2 AS BIGINT) WHERE company_id = $1 AND id = 'clearing/payout'`, company, int64(n))
 	must(b, err)
-	_, err = d.Exec(b.Context(), `ANALYZE`)
+	_, err = d.Exec(ctx, `UPDATE ledger_account SET entry_sequence = CAST($2 AS BIGINT), balance_kobo = CAST($2 AS BIGINT) * 1000 WHERE company_id = $1 AND id = 'provider/bank'`, company, int64(n))
+	must(b, err)
+	_, err = d.Exec(ctx, `ANALYZE`)
 	must(b, err)
 }

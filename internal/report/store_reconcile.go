@@ -2,6 +2,8 @@ package report
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -11,9 +13,10 @@ import (
 )
 
 // What happened since an instant is read off the end of each company's account
-// for the bank: all that was paid through it or came in by it has an entry there,
-// in order of time. No index by date is needed, which each purchase would pay
-// for, and what is older is not looked at.
+// for the bank, and of its clearing accounts: all that was paid through the bank,
+// came in by it or was given back has an entry there, in order of time. No index
+// by date is needed, which each purchase would pay for, and what is older is not
+// looked at.
 
 // movements is how many entries are read at once.
 const movements = 5000
@@ -26,7 +29,7 @@ func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) 
 		return b, err
 	}
 	for _, company := range companies {
-		references, err := referencesSince(ctx, q, company, account, from)
+		references, err := touchedSince(ctx, q, company, account, from)
 		if err != nil {
 			return b, err
 		}
@@ -71,6 +74,27 @@ func (b *record) find(ctx context.Context, q db.Querier, bank string, names []st
 // keepers are the companies whose book has an account.
 func keepers(ctx context.Context, q db.Querier, account string) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT company_id FROM ledger_account WHERE id = $1 ORDER BY company_id`, account)
+}
+
+// touchedSince are what moved through a company's account for a bank, or through
+// clearing, on its way there or back.
+func touchedSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
+	accounts, err := db.All(ctx, q, db.Value[string],
+		`SELECT id FROM ledger_account WHERE company_id = $1 AND (id = $2 OR id LIKE 'clearing/%')`, company, account)
+	if err != nil {
+		return nil, err
+	}
+	touched := map[string]bool{}
+	for _, a := range accounts {
+		references, err := referencesSince(ctx, q, company, a, from)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range references {
+			touched[r] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(touched)), nil
 }
 
 // referencesSince are what the entries of an account since an instant were for.

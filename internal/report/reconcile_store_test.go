@@ -1,0 +1,80 @@
+package report_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// dated is a bank that shows of its statement what it is asked for.
+type dated []provider.StatementLine
+
+func (d dated) Statement(_ context.Context, from, to time.Time, _ int) (lines []provider.StatementLine, _ bool, _ error) {
+	for _, l := range d {
+		if !l.At.Before(from) && l.At.Before(to) {
+			lines = append(lines, l)
+		}
+	}
+	return lines, false, nil
+}
+
+// An operation whose outcome nobody knew for days is held against the debit of
+// the day on which it began, whatever became of it.
+func TestWhatWasOpenForDaysIsHeldAgainstItsDebit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		book, company := ledger.New(d, clk), id.Cuid()
+		t.Cleanup(book.Drain)
+		s := operation.NewService(d, book, clk, slog.New(slog.DiscardHandler), time.Second)
+		s.Handle("payout", operation.Kind{
+			Route: func(o operation.Operation) operation.Route {
+				return operation.Route{
+					Settlement: "settlement/1", Clearing: settlement.ClearingAccount(o.Kind), Provider: settlement.ProviderAccount("bank"),
+					Charge: settlement.ChargeAccount("bank"),
+				}
+			},
+			Paper: func(context.Context, operation.Operation) (operation.Paper, error) { return operation.Paper{}, nil },
+		})
+		must(t, book.Commit(t.Context(), ledger.Unit{
+			Company: company, Found: true, Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
+			Transfers: []ledger.Transfer{{Reference: "opening", Debit: "capital", Credit: "settlement/1", Amount: 1000 * money.Naira, Kind: "credit"}},
+		}))
+		var lines dated
+		began := map[string]operation.Operation{}
+		for _, end := range []string{"confirmed", "rejected", "open"} {
+			o := s.Start(operation.Operation{Company: company, Kind: "payout", IdempotencyKey: end, Provider: "bank", SettlementID: 1, Amount: 100 * money.Naira})
+			must(t, book.Commit(t.Context(), s.Unit(o, 0, "")))
+			began[end] = o
+			lines = append(lines,
+				provider.StatementLine{ID: end, Reference: o.ID, Amount: o.Amount, At: clk.Now()},
+				provider.StatementLine{ID: end + "+", Reference: o.ID, Amount: 1075, At: clk.Now()})
+		}
+		clk.Advance(100 * time.Hour)
+		for end, outcome := range map[string]provider.Outcome{"confirmed": provider.Confirmed, "rejected": provider.Rejected} {
+			_, err := s.Notified(t.Context(), company, began[end].ID, provider.Answer{Outcome: outcome, Charge: 1075})
+			must(t, err)
+		}
+		clk.Advance(time.Hour)
+		r, err := report.New(d, clk).Reconcile(t.Context(), "bank", lines, clk.Now().Add(-72*time.Hour), clk.Now())
+		must(t, err)
+		if r.Lines != 6 || r.Payments != 3 || len(r.Breaks) != 1 {
+			t.Fatalf("%+v", r)
+		}
+		if b := r.Breaks[0]; b.Reason != operation.FailedReversal || b.Subject != began["rejected"].ID || b.Company != company ||
+			b.Bank != 100*money.Naira || b.Book != 0 {
+			t.Errorf("%+v", b)
+		}
+	})
+}
