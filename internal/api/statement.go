@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -41,9 +42,9 @@ type statementFile struct {
 	format string
 }
 
-// VisitFindStatementResponse writes the statement. Its beginning has been sent
-// when something goes wrong on the way, so the connection is cut: half a
-// statement must not look like a whole one.
+// VisitFindStatementResponse writes the statement. When its beginning has been sent
+// before something goes wrong, the connection is cut: half a statement must not
+// look like a whole one.
 func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 	kind, write := "application/json", s.json
 	switch s.format {
@@ -61,7 +62,11 @@ func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	}
 	out := &patient{w: w, control: http.NewResponseController(w)}
-	err := write(s.ctx, out)
+	gathered := bufio.NewWriterSize(out, 1<<16)
+	err := write(s.ctx, gathered)
+	if err == nil {
+		err = gathered.Flush()
+	}
 	if err != nil && out.begun {
 		callOf(s.ctx).err = err
 		panic(http.ErrAbortHandler)
