@@ -63,14 +63,18 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 		a.Close()
 		return errors.Join(err, listener.Close())
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	var unwritten error
 	err = a.Run(ctx, listener, func() {
 		introduce(os.Stdout, c, bundle)
-		if credentials != "" {
-			unwritten = c.Write(credentials)
+		if credentials == "" {
+			return
 		}
-		if unwritten != nil {
-			log.Error("the credentials were not written", "error", unwritten)
+		if err := c.Write(credentials); err != nil {
+			// Somebody waits for this file, and would for ever.
+			unwritten = fmt.Errorf("the credentials were not written: %w", err)
+			stop()
 		}
 	})
 	return errors.Join(err, unwritten)
