@@ -51,9 +51,9 @@ type statementLine struct {
 
 func (r statementLine) read() (provider.StatementLine, bool) {
 	amount, ok := naira(r.Amount)
-	balance, _ := naira(r.RunningBalance) // nothing hangs on it, and it may be below zero
+	balance, _ := naira(r.RunningBalance) // nothing hangs on it
 	direction, at := lower(r.Type), instant(r.TransactionDate)
-	ok = ok && !at.IsZero() && (direction == "credit" || direction == "debit")
+	ok = ok && amount >= 0 && !at.IsZero() && (direction == "credit" || direction == "debit")
 	return provider.StatementLine{
 		ID: string(r.ID), Reference: string(r.PaymentReference), Credit: direction == "credit", Reversal: bool(r.IsReversal),
 		Amount: amount, Balance: balance, Narration: string(r.Narration), At: at,
