@@ -86,7 +86,7 @@ func (w *Worker) Settled(ctx context.Context) error {
 	}
 }
 
-// ErrLost: somebody else may be at work on the job by now.
+// ErrLost says that somebody else may be at work on the job by now.
 var ErrLost = errors.New("job: the lease was lost")
 
 // Renew is for work that takes longer than a lease: each step of it holds on to
