@@ -53,7 +53,7 @@ func (p *Plug) OpenCardholder(ctx context.Context, h provider.Cardholder) (strin
 		return "", err
 	}
 	if made.ID == "" {
-		return "", provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return "", p.unreadable()
 	}
 	return string(made.ID), nil
 }
@@ -91,8 +91,9 @@ func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.Ca
 	}
 	var c cardRecord
 	a := judge(p.once(ctx, via, http.MethodPost, "/cards", body), func(e envelope) claim {
-		e.into(&c)
-		return claim{reference: string(c.ID), done: c.ID != ""}
+		// Without its account a card cannot be filled: the list has to tell.
+		whole := e.into(&c) && c.ID != "" && c.Account != ""
+		return claim{reference: string(c.ID), done: whole}
 	})
 	return provider.CardAnswer{Answer: a, Card: c.card()}
 }
@@ -110,6 +111,9 @@ func (p *Plug) Cards(ctx context.Context, cardholder string) ([]provider.IssuedC
 			return nil, err
 		}
 		for _, c := range rows {
+			if c.ID == "" {
+				return nil, p.unreadable()
+			}
 			out = append(out, c.card())
 		}
 		if page+1 >= e.pages() && len(rows) < pageSize || len(rows) == 0 {
@@ -128,6 +132,9 @@ func cardPath(cardID string) string { return "/cards/" + url.PathEscape(cardID) 
 func (p *Plug) Card(ctx context.Context, cardID string) (provider.IssuedCard, error) {
 	var c cardRecord
 	_, err := p.data(p.look(ctx, cardPath(cardID)), &c)
+	if err == nil && string(c.ID) != cardID {
+		err = p.unreadable()
+	}
 	return c.card(), err
 }
 
@@ -144,7 +151,7 @@ func (p *Plug) CardToken(ctx context.Context, cardID string) (provider.CardToken
 		return provider.CardToken{}, err
 	}
 	if t.Token == "" {
-		return provider.CardToken{}, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return provider.CardToken{}, p.unreadable()
 	}
 	return provider.CardToken{Value: secret.NewText(t.Token), ExpiresIn: life(t.Token)}, nil
 }

@@ -33,11 +33,11 @@ func words(s string) map[string]bool {
 // claim is what the data of an answer says of what was asked.
 type claim struct {
 	reference string
-	code      string // a response code in the data
-	done      bool   // the data by itself is a yes
-	silent    bool   // the data says nothing, and need not
-	undone    bool   // the data by itself is a no
-	open      bool   // it is neither yet
+	code      word // a response code in the data
+	done      bool // the data by itself is a yes
+	silent    bool // the data says nothing, and need not
+	undone    bool // the data by itself is a no
+	open      bool // it is neither yet
 }
 
 // judge decides what a reply means for what was asked. It reads the HTTP status,
@@ -56,8 +56,8 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
 	}
 	c, status := claimed(e), e.status(r.Status)
-	response := first(e.ResponseCode, text(c.code))
-	a := provider.Answer{Reference: c.reference, Code: first(text(response), text(code(status))), Message: e.message()}
+	response := first(e.ResponseCode, c.code)
+	a := provider.Answer{Reference: c.reference, Code: first(response, code(status)), Message: e.message()}
 	switch {
 	case response == repeated || status == http.StatusConflict:
 		a.Code, a.Reference = "duplicate", ""

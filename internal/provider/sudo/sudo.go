@@ -144,9 +144,14 @@ func (p *Plug) data(r provider.Reply, v any) (envelope, error) {
 	e, ok := read(r.Body)
 	switch status := e.status(r.Status); {
 	case !ok && r.Status < 300, ok && status < 300 && v != nil && !e.into(v):
-		return e, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return e, p.unreadable()
 	case r.Status >= 300 || status >= 300:
 		return e, &provider.Error{Provider: p.Name(), Code: code(status), Message: e.message()}
 	}
 	return e, nil
+}
+
+// unreadable is an answer that is not in their format.
+func (p *Plug) unreadable() error {
+	return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
 }

@@ -205,7 +205,7 @@ func TestAPhysicalCardGoesToTheVaultAlone(t *testing.T) {
 	if a := p.CreateCard(t.Context(), order); a.Outcome != provider.Rejected || api.path != "" {
 		t.Errorf("without a vault: %+v after %q", a, api.path)
 	}
-	vault, _ := serve(t, nil, `200 {"data":{"_id":"c1"}}`)
+	vault, _ := serve(t, nil, `200 {"data":{"_id":"c1","account":"a1"}}`)
 	api, p = serve(t, func(c *Config) { c.VaultURL = vault.URL }, `200 {}`)
 	if a := p.CreateCard(t.Context(), order); a.Outcome != provider.Confirmed || api.path != "" || !strings.Contains(vault.sent, pan) {
 		t.Errorf("with a vault: %+v after %q and %q", a, api.path, vault.path)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"math/big"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +18,10 @@ import (
 // envelope is what all answers have in common. The message is a string, or an
 // array of what is wrong with each field.
 type envelope struct {
-	StatusCode   text            `json:"statusCode"`
+	StatusCode   word            `json:"statusCode"`
+	Error        word            `json:"error"`
 	Message      json.RawMessage `json:"message"`
-	ResponseCode text            `json:"responseCode"`
+	ResponseCode word            `json:"responseCode"`
 	Data         json.RawMessage `json:"data"`
 	Pagination   struct {
 		Pages text `json:"pages"`
@@ -31,14 +33,22 @@ type envelope struct {
 func read(body []byte) (envelope, bool) {
 	var e envelope
 	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
-	return e, ok
+	return e, ok && e.StatusCode != odd
 }
 
 // status is what the answer says of itself: the HTTP status, or the statusCode
-// in the body when HTTP says 200.
+// in the body when HTTP says 200. An error without a statusCode is a fault of
+// theirs.
 func (e envelope) status(httpStatus int) int {
 	inner, err := strconv.Atoi(string(e.StatusCode))
-	if err == nil && inner != 0 && httpStatus < 300 {
+	switch {
+	case httpStatus >= 300:
+		return httpStatus
+	case err == nil && inner >= 300:
+		return inner
+	case e.Error != "" && e.Error != "false":
+		return http.StatusInternalServerError
+	case err == nil && inner != 0:
 		return inner
 	}
 	return httpStatus
@@ -47,10 +57,10 @@ func (e envelope) status(httpStatus int) int {
 func code(status int) string { return strconv.Itoa(status) }
 
 // into reads the data into v. It is false when there is none of that shape.
-func (e envelope) into(v any) bool {
-	data := bytes.TrimSpace(e.Data)
-	return len(data) > 0 && !bytes.Equal(data, []byte("null")) && json.Unmarshal(data, v) == nil
-}
+func (e envelope) into(v any) bool { return !e.empty() && json.Unmarshal(e.Data, v) == nil }
+
+// empty tells whether there is no data at all.
+func (e envelope) empty() bool { return len(e.Data) == 0 || string(e.Data) == "null" }
 
 // message is their words in one line, without personal data. Of an array it is
 // what each rule says, in the order of the rules' names.
@@ -110,6 +120,23 @@ func (t *text) UnmarshalJSON(b []byte) error {
 		*t = text(b)
 	}
 	return nil
+}
+
+// word is a text that decides something. One of another type is not an absent
+// one: it is odd, and nothing definite follows from it.
+type word string
+
+const odd word = "odd"
+
+// UnmarshalJSON never fails, as that of text.
+func (w *word) UnmarshalJSON(b []byte) error {
+	var t text
+	err := t.UnmarshalJSON(b)
+	*w = word(t)
+	if b[0] == '{' || b[0] == '[' {
+		*w = odd
+	}
+	return err
 }
 
 // ref is something of theirs that is its id here and the whole object there.
@@ -220,6 +247,6 @@ func (p *Plug) amount(t text) (money.Kobo, bool) {
 }
 
 // first is the first that is not empty.
-func first(values ...text) string { return string(cmp.Or(values...)) }
+func first[T ~string](values ...T) string { return string(cmp.Or(values...)) }
 
-func lower(t text) string { return strings.ToLower(strings.TrimSpace(string(t))) }
+func lower[T ~string](t T) string { return strings.ToLower(strings.TrimSpace(string(t))) }
