@@ -220,7 +220,10 @@ func (v *visit) retries(ctx context.Context) error {
 				v.keep(d)
 			}
 		}
-		if err := errors.Join(append(errs, v.flush(ctx), v.turn())...); err != nil {
+		if err := errors.Join(append(errs, v.flush(ctx))...); err != nil {
+			return err
+		}
+		if err := v.turn(); err != nil {
 			return err
 		}
 	}
