@@ -2,15 +2,18 @@ package apptest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // A COMMIT that was sent and not answered is looked up before anybody is told.
@@ -58,6 +61,53 @@ func TestALostCommitIsLookedUp(t *testing.T) {
 			}
 			if report, err := ledger.Verify(t.Context(), direct, unit.Company); err != nil || len(report.Wrongs) > 0 {
 				t.Errorf("the book: %v, %v", report.Wrongs, err)
+			}
+		})
+	}
+}
+
+// What founds a company has no head to wait for. A row that is there, soon or at
+// once, is the answer; without one nobody says that nothing happened.
+func TestALostCommitThatFounds(t *testing.T) {
+	for name, c := range map[string]struct {
+		fate func(forward, closeClient func())
+		want func(error) bool
+	}{
+		"it never arrived": {
+			func(_, closeClient func()) { closeClient() },
+			func(err error) bool { return fault.Is(err, fault.Unknown) },
+		},
+		"it was done and the answer lost": {
+			func(forward, closeClient func()) { forward(); closeClient() },
+			func(err error) bool { return err == nil },
+		},
+		"it was done a little late": {
+			func(forward, closeClient func()) {
+				closeClient()
+				<-time.After(200 * time.Millisecond) // nothing can be seen of who looks and finds nothing
+				forward()
+			},
+			func(err error) bool { return err == nil },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := dbtest.URL(t, db.Postgres)
+			proxy, through := apptest.NewProxy(t, database)
+			d := dbtest.Open(t, through)
+			keys, err := secret.Parse(secret.Generate())
+			if err != nil {
+				t.Fatal(err)
+			}
+			companies := company.New(d, ledger.New(d, clock.System{}), keys, clock.System{})
+			proxy.AtCommit(c.fate)
+			_, _, err = companies.Create(t.Context(), tester, "Founded Ltd")
+			if !c.want(err) {
+				t.Errorf("the founder was told %v", err)
+			}
+			// Other work is not kept waiting for long.
+			if _, _, err := companies.Create(t.Context(), tester, "Another Ltd"); err != nil {
+				t.Error(err)
 			}
 		})
 	}

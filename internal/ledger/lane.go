@@ -151,6 +151,9 @@ func (b *Book) lookUp(d *decision) {
 	defer cancel()
 	happened, err := b.witnessed(ctx, d)
 	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && ctx.Err() == nil; pause *= 2 {
+		if errors.Is(err, errUnheld) && pause > time.Second {
+			break
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -176,6 +179,10 @@ func (b *Book) lookUp(d *decision) {
 // errNoWitness: every unit of the batch only moved rows.
 var errNoWitness = errors.New("ledger: no row of the batch could be looked up")
 
+// errUnheld: the batch only founded companies, so the lost transaction held no
+// head that could be waited for. It may still be on its way.
+var errUnheld = errors.New("ledger: the lost transaction held nothing that could be waited for")
+
 // witnessed looks for a row of one accepted unit: the batch was one
 // transaction, so one row speaks for all.
 func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
@@ -191,6 +198,9 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 		defer p.Rollback()
 		return p.Read(ctx, heads, witness)
 	})
+	if err == nil && !found && !d.held() {
+		err = errUnheld
+	}
 	return found, err
 }
 
@@ -213,4 +223,14 @@ func (d *decision) witness(found *bool) (db.Lookup, bool) {
 		}
 	}
 	return db.Lookup{}, false
+}
+
+// held tells whether the batch had locked a head.
+func (d *decision) held() bool {
+	for _, h := range d.heads {
+		if h.found {
+			return true
+		}
+	}
+	return false
 }
