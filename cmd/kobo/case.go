@@ -47,12 +47,16 @@ operator local:<user name>; who has an admin key by that name is the same person
 			return saidOf(c, done, err)
 		})
 	resolve.Flags().StringVar(&note, "note", "", "how you know (required)")
-	resolve.Flags().StringVar(&f.Target, "company", "", "assigned: whose the money is")
-	resolve.Flags().Int64Var(&f.TargetID, "settlement", 0, "assigned: its settlement account")
-	sub("approve ID", "Agree with the proposal of another operator", 1, func(c *cobra.Command, a *app.App, args []string) error {
-		done, err := a.Operations.ApproveCase(c.Context(), args[0], local().Name, local().Note)
-		return saidOf(c, done, err)
-	})
+	approve := sub("approve ID confirmed|rejected|assigned|dismissed", "Agree with the proposal of another operator", 2,
+		func(c *cobra.Command, a *app.App, args []string) error {
+			f.Outcome = args[1]
+			done, err := a.Operations.ApproveCase(c.Context(), args[0], f, local().Name, local().Note)
+			return saidOf(c, done, err)
+		})
+	for _, one := range []*cobra.Command{resolve, approve} {
+		one.Flags().StringVar(&f.Target, "company", "", "assigned: whose the money is")
+		one.Flags().Int64Var(&f.TargetID, "settlement", 0, "assigned: its settlement account")
+	}
 	return c
 }
 

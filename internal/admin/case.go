@@ -101,11 +101,7 @@ func (d *door) findCase(ctx context.Context, r *request) (any, error) {
 // resolveCase takes a finding: the first operator's is a proposal, and the second
 // one's, if it is the same, settles the case.
 func (d *door) resolveCase(ctx context.Context, r *request) (any, error) {
-	outcome, note := r.form.text("outcome"), r.form.text("note")
-	f := operation.Finding{Outcome: outcome}
-	if outcome == operation.Assigned {
-		f.Target, f.TargetID = r.form.text("company"), r.form.whole("settlementId")
-	}
+	f, note := r.form.finding(), r.form.text("note")
 	if err := r.form.done(); err != nil {
 		return nil, err
 	}
@@ -113,11 +109,20 @@ func (d *door) resolveCase(ctx context.Context, r *request) (any, error) {
 	return caseOf(c), err
 }
 
-// approveCase is the second operator agreeing with the proposal that stands.
+// approveCase is the second operator agreeing with what they have seen proposed.
 func (d *door) approveCase(ctx context.Context, r *request) (any, error) {
+	f := r.form.finding()
 	if err := r.form.done(); err != nil {
 		return nil, err
 	}
-	c, err := d.Operations.ApproveCase(ctx, r.PathValue("id"), r.by.Name, r.by.Note)
+	c, err := d.Operations.ApproveCase(ctx, r.PathValue("id"), f, r.by.Name, r.by.Note)
 	return caseOf(c), err
+}
+
+func (f *form) finding() operation.Finding {
+	out := operation.Finding{Outcome: f.text("outcome")}
+	if out.Outcome == operation.Assigned {
+		out.Target, out.TargetID = f.text("company"), f.whole("settlementId")
+	}
+	return out
 }

@@ -71,7 +71,10 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 			t.Errorf("proposed: %v", said)
 		}
 		approve := strings.Replace(path, "/resolve", "/approve", 1)
-		d.no(d.ada, "POST", approve, "", 400, "by a second operator")
+		agreed := `{"outcome":"rejected"}`
+		d.no(d.ada, "POST", approve, agreed, 400, "by a second operator")
+		d.no(d.bob, "POST", approve, "", 400, `"outcome" is required`)
+		d.no(d.bob, "POST", approve, `{"outcome":"confirmed"}`, 400, "Another outcome is proposed by now")
 		if row := d.ok(d.ada, "POST", path, `{"outcome":"rejected","note":"still"}`); row["status"] != "OPEN" {
 			t.Errorf("ada alone: %v", row)
 		}
@@ -81,14 +84,14 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		// Bob may say the same, or agree; each engine's half of the test does one.
 		second, body := path, `{"outcome":"rejected","note":"so did I"}`
 		if strings.HasSuffix(t.Name(), "sqlite") {
-			second, body = approve, ""
+			second, body = approve, agreed
 		}
 		if row := d.ok(d.bob, "POST", second, body); row["status"] != "RESOLVED" ||
 			row["proposedBy"] != "ada" || row["resolvedBy"] != "bob" || row["outcome"] != "rejected" || row["proposal"] != nil {
 			t.Errorf("resolved: %v", row)
 		}
 		d.no(d.bob, "POST", path, `{"outcome":"confirmed","note":"asked the bank"}`, 400, "resolved already")
-		d.no(d.bob, "POST", approve, "", 400, "resolved already")
+		d.no(d.bob, "POST", approve, agreed, 400, "resolved already")
 		d.story(row["id"].(string))
 		if got := d.balance("/admin/v1/companies/" + made.Reference); got != 50.0 {
 			t.Errorf("the money is not back: %v", got)

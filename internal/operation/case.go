@@ -170,8 +170,9 @@ func (s *Service) tooLate(ctx context.Context, caseID string) error {
 // commands on the machine, as local:<name>, is one and not two.
 func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 
-// ApproveCase is the second operator agreeing with the proposal that stands.
-func (s *Service) ApproveCase(ctx context.Context, caseID, by string, audit Audit) (Case, error) {
+// ApproveCase is the second operator agreeing with the finding that they have
+// seen. If another one has taken its place since, nothing happens.
+func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	switch {
 	case err != nil:
@@ -182,8 +183,10 @@ func (s *Service) ApproveCase(ctx context.Context, caseID, by string, audit Audi
 		return Case{}, fault.New(fault.Refused, "Nothing has been proposed for this case")
 	case Person(c.ProposedBy) == Person(by):
 		return Case{}, fault.New(fault.Refused, "A case must be resolved by a second operator")
+	case c.Finding != seen:
+		return Case{}, fault.New(fault.Refused, "Another outcome is proposed by now")
 	}
-	return s.ResolveCase(ctx, caseID, c.Finding, c.Note, by, audit)
+	return s.ResolveCase(ctx, caseID, seen, c.Note, by, audit)
 }
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")

@@ -132,12 +132,15 @@ func TestAFindingMovesTheMoneyOnce(t *testing.T) {
 	}
 }
 
+// confirmedBySight is what the second operator has read in the case.
+var confirmedBySight = operation.Finding{Outcome: operation.FoundConfirmed}
+
 // One operator moves nothing, however often; two who say different things move
 // nothing either.
 func TestItTakesTwoToResolveACase(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()
-		if _, err := p.ApproveCase(t.Context(), c.ID, "bob", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved before anything was proposed: %v", err)
 		}
 		for _, said := range [][2]string{
@@ -149,15 +152,21 @@ func TestItTakesTwoToResolveACase(t *testing.T) {
 			}
 			p.stands(o, operation.Pending)
 		}
-		if _, err := p.ApproveCase(t.Context(), c.ID, "ada", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "ada", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("ada approves herself: %v", err)
 		}
-		done, err := p.ApproveCase(t.Context(), c.ID, "bob", audit)
+		// What bob has read is not what stands by now.
+		_, err := p.ApproveCase(t.Context(), c.ID, operation.Finding{Outcome: operation.FoundRejected}, "bob", audit)
+		if !fault.Is(err, fault.Refused) {
+			t.Errorf("approved unseen: %v", err)
+		}
+		p.stands(o, operation.Pending)
+		done, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit)
 		if p.must(err); done.State != operation.Resolved || done.ResolvedBy != "bob" || done.ProposedBy != "ada" {
 			t.Errorf("approved: %+v", done)
 		}
 		p.stands(o, operation.Success)
-		if _, err := p.ApproveCase(t.Context(), c.ID, "bob", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved twice: %v", err)
 		}
 		// What was never known at once is on record, answer by answer.
@@ -184,11 +193,11 @@ func TestAnOperatorWithTwoNamesIsOne(t *testing.T) {
 				t.Errorf("%s: %+v", by, now)
 			}
 		}
-		if _, err := p.ApproveCase(t.Context(), c.ID, "local:ada", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "local:ada", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved: %v", err)
 		}
 		p.stands(o, operation.Pending)
-		_, err := p.ApproveCase(t.Context(), c.ID, "local:bob", audit)
+		_, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "local:bob", audit)
 		p.must(err)
 		p.stands(o, operation.Success)
 	})
