@@ -99,11 +99,15 @@ func (p *Plug) ParseNotification(http.Header, []byte) ([]provider.Movement, erro
 }
 
 type receipt struct {
-	Hash      string   `json:"transactionHash"`
-	Status    quantity `json:"status"`
-	Block     quantity `json:"blockNumber"`
-	BlockHash string   `json:"blockHash"`
+	Hash      string    `json:"transactionHash"`
+	Status    *quantity `json:"status"`
+	Block     quantity  `json:"blockNumber"`
+	BlockHash string    `json:"blockHash"`
 }
+
+// whole tells whether it says all that is read out of it: one without a status
+// must not pass for that of a transaction that did nothing.
+func (r *receipt) whole() bool { return r.Status != nil && r.Block > 0 && r.BlockHash != "" }
 
 // Inclusion asks for the receipt, which only a transaction in a block has, and
 // for the head.
@@ -119,11 +123,14 @@ func (p *Plug) Inclusion(ctx context.Context, _ chain.Network, hash string) (pro
 		return provider.Inclusion{}, err
 	}
 	at := provider.Inclusion{Head: int64(head)}
-	if got == nil {
+	switch {
+	case got == nil:
 		at.Waiting = tx != nil
 		return at, nil
+	case !got.whole():
+		return provider.Inclusion{}, trouble(provider.CodeUnreadable, "half a receipt", nil)
 	}
-	at.Found, at.Reverted = true, got.Status == 0
+	at.Found, at.Reverted = true, *got.Status == 0
 	at.Block, at.BlockHash = int64(got.Block), got.BlockHash
 	return at, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -183,6 +184,76 @@ func TestARealChainIsRead(t *testing.T) {
 	c.Reorganise(85)
 	c.Mine(1)
 	r.want("after a reorganisation while away", "", 5)
+}
+
+// stub is a node of a chain with one transaction, in block 90 of 100.
+func stub(w http.ResponseWriter, r *http.Request) {
+	var asked []struct {
+		ID     int
+		Method string
+		Params []any
+	}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	answers := make([]map[string]any, 0, len(asked))
+	for _, q := range asked {
+		var result any
+		switch {
+		case q.Method == "eth_blockNumber":
+			result = "0x64"
+		case q.Method == "eth_getBlockByNumber":
+			number, _ := strconv.ParseInt(strings.TrimPrefix(q.Params[0].(string), "0x"), 16, 64)
+			result = map[string]any{"number": q.Params[0], "hash": fmt.Sprintf("0x%x", number), "parentHash": fmt.Sprintf("0x%x", number-1)}
+		case q.Method == "eth_getLogs":
+			result = []any{}
+		case q.Params[0] == "0xa1":
+			result = map[string]any{"transactionHash": "0xa1", "hash": "0xa1", "blockNumber": "0x5a", "blockHash": "0x5a", "status": "0x1"}
+		}
+		answers = append(answers, map[string]any{"id": q.ID, "result": result})
+	}
+	_ = json.NewEncoder(w).Encode(answers) // a caller who went away is no concern of a node's
+}
+
+func TestANodeIsACustodian(t *testing.T) {
+	t.Parallel()
+	key, err := chain.ParseKey(chain.PublicTestKeys[chain.EVM])
+	if err != nil {
+		t.Fatal(err)
+	}
+	providertest.RunCustodian(t, func(t *testing.T) providertest.CustodianWorld {
+		wire, n := providertest.NewWire(t, http.HandlerFunc(stub)), local()
+		p := plug(t, n, wire.URL+"/v3/the-secret-key", func(c *evm.Config) { c.Deadline = 300 * time.Millisecond })
+		p.Hurry()
+		return providertest.CustodianWorld{
+			Custodian: p, Wire: wire, Network: n, Key: key, Hash: "0xa1", Silent: true, Keys: []string{"the-secret-key", wire.URL},
+		}
+	})
+}
+
+// What says half is not believed: a receipt without a status is no transaction
+// that did nothing.
+func TestAReceiptIsWhole(t *testing.T) {
+	var receipt atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `[{"id":0,"result":`+receipt.Load().(string)+`},{"id":1,"result":null},{"id":2,"result":"0x64"}]`)
+	}))
+	defer server.Close()
+	p := plug(t, local(), server.URL, nil)
+	for said, want := range map[string]bool{
+		`{"transactionHash":"0x1","blockNumber":"0x5a","blockHash":"0x5a","status":"0x0"}`: true,
+		`{"transactionHash":"0x1","blockNumber":"0x5a","blockHash":"0x5a"}`:                false,
+		`{"transactionHash":"0x1","blockNumber":"0x5a","blockHash":"0x5a","status":null}`:  false,
+		`{"transactionHash":"0x1","blockNumber":null,"blockHash":"0x5a","status":"0x1"}`:   false,
+		`{"transactionHash":"0x1","blockNumber":"0x5a","blockHash":null,"status":"0x1"}`:   false,
+		`{}`: false,
+	} {
+		receipt.Store(said)
+		if at, err := p.Inclusion(t.Context(), local(), "0x1"); (err == nil) != want || at.Found != want {
+			t.Errorf("%s: %+v, %v", said, at, err)
+		}
+	}
 }
 
 // A node that is tired, silent or wrong is asked again, and never believed.

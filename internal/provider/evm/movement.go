@@ -191,10 +191,10 @@ func (p *Plug) reverted(ctx context.Context, legs []leg) (map[string]bool, error
 	for i, l := range legs {
 		switch {
 		case l.contract != "":
-		case receipts[i] == nil || receipts[i].BlockHash != l.block.Hash:
+		case receipts[i] == nil || !receipts[i].whole() || receipts[i].BlockHash != l.block.Hash:
 			return nil, trouble(provider.CodeUnreadable, "the chain changed while it was read", nil)
 		default:
-			out[l.hash] = receipts[i].Status == 0
+			out[l.hash] = *receipts[i].Status == 0
 		}
 	}
 	return out, nil

@@ -36,6 +36,7 @@ type node struct {
 	turn   *rate.Limiter
 	batch  int
 	window time.Duration
+	pause  time.Duration // the first one
 }
 
 // call is one question; into is where its answer goes.
@@ -74,7 +75,7 @@ func newNode(cfg Config) (*node, error) {
 		transport = cfg.Around(transport)
 	}
 	return &node{
-		url: u.String(), batch: cfg.BatchSize, window: cfg.Deadline,
+		url: u.String(), batch: cfg.BatchSize, window: cfg.Deadline, pause: firstPause,
 		turn: rate.NewLimiter(rate.Limit(cfg.PerSecond), cfg.PerSecond),
 		http: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
@@ -109,7 +110,7 @@ func (n *node) some(ctx context.Context, calls []call) error {
 	if err != nil {
 		return err
 	}
-	pause := firstPause
+	pause := n.pause
 	for try := 1; ; try++ {
 		// Nodes count questions, not requests.
 		if err := n.turn.WaitN(ctx, min(len(calls), n.turn.Burst())); err != nil {

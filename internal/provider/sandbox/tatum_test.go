@@ -10,6 +10,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/providertest"
 	"github.com/kobo-waas/kobo/internal/provider/tatum"
 )
 
@@ -45,6 +46,54 @@ func (l *tatumEar) heard(t *testing.T, n int) {
 			t.Fatalf("%d of %d notifications came", got, n)
 		}
 	}
+}
+
+func TestTatumCustodian(t *testing.T) {
+	t.Parallel()
+	key, err := chain.ParseKey(chain.PublicTestKeys[chain.EVM])
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := testnet("ethereum-sepolia")
+	providertest.RunCustodian(t, func(t *testing.T) providertest.CustodianWorld {
+		s := open(t, Config{})
+		wire, ear := providertest.NewWire(t, s.Handler()), &tatumEar{status: 200}
+		callback := httptest.NewServer(ear)
+		t.Cleanup(callback.Close)
+		if err := s.SetTatumCallback(callback.URL); err != nil {
+			t.Fatal(err)
+		}
+		cfg := s.Tatum(wire.URL)
+		cfg.ReadDeadline = 2 * time.Second
+		p, err := tatum.New(cfg, s.clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, err := key.Address(n, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Watch(t.Context(), n, address); err != nil {
+			t.Fatal(err)
+		}
+		status, sent := byHand(t, s).do("POST", "/sandbox/crypto-deposit", `{"address":"`+address+`","asset":"USDC","amount":2.5}`)
+		if status != http.StatusOK {
+			t.Fatalf("HTTP %d %v", status, sent)
+		}
+		return providertest.CustodianWorld{
+			Custodian: p, Wire: wire, Network: n, Key: key, Hash: sent["data"].(map[string]any)["txHash"].(string),
+			Keys: []string{tatumKey, cfg.HMACSecret.Reveal(), wire.URL},
+			Notice: func(t *testing.T) (http.Header, []byte) {
+				if err := s.deliverTatum(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				ear.heard(t, 1)
+				ear.mu.Lock()
+				defer ear.mu.Unlock()
+				return ear.header[0], []byte(ear.got[0])
+			},
+		}
+	})
 }
 
 // The plug at the pretend Tatum: what it subscribes to is told, signed, told again

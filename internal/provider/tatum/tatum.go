@@ -8,6 +8,7 @@
 package tatum
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,10 +122,9 @@ func (p *Plug) read(ctx context.Context, method, path string, body, v any) error
 		return r.Error(name)
 	case r.Status >= 300:
 		return refusal(r)
-	case v == nil:
+	case v == nil && (len(r.Body) == 0 || json.Valid(r.Body)):
 		return nil
-	}
-	if err := json.Unmarshal(r.Body, v); err != nil {
+	case v == nil, string(bytes.TrimSpace(r.Body)) == "null", json.Unmarshal(r.Body, v) != nil:
 		return &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "the answer is not in the expected format"}
 	}
 	return nil
@@ -133,14 +133,18 @@ func (p *Plug) read(ctx context.Context, method, path string, body, v any) error
 // refusal is an answer that is no success, in Tatum's words.
 func refusal(r provider.Reply) error {
 	var said struct {
-		ErrorCode string `json:"errorCode"`
-		Message   string `json:"message"`
+		StatusCode int    `json:"statusCode"`
+		ErrorCode  string `json:"errorCode"`
+		Message    string `json:"message"`
 	}
 	e := &provider.Error{Provider: name, Code: "http_" + strconv.Itoa(r.Status)}
 	if json.Unmarshal(r.Body, &said) == nil {
 		e.Message = provider.Message(said.Message)
-		if said.ErrorCode != "" {
+		switch {
+		case said.ErrorCode != "":
 			e.Code = said.ErrorCode
+		case said.StatusCode == http.StatusNotFound && !strings.HasPrefix(said.Message, "Cannot "):
+			e.Code = "not.found"
 		}
 	}
 	return e
@@ -156,8 +160,6 @@ func codeOf(err error) string {
 }
 
 // notFound tells whether Tatum says that there is no such thing. It says so with
-// several codes and statuses, of which most end alike.
-func notFound(err error) bool {
-	code := codeOf(err)
-	return code == "http_404" || strings.HasSuffix(code, "not.found")
-}
+// several codes and statuses, which end alike. A 404 that is not in its words is
+// of something on the way, and says nothing of what was asked.
+func notFound(err error) bool { return strings.HasSuffix(codeOf(err), "not.found") }

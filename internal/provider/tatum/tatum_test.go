@@ -289,6 +289,17 @@ func TestWhereATransactionStands(t *testing.T) {
 			t.Errorf("%s %s: %+v %v, depth %d", c.network, c.tx, got, err, got.Depth())
 		}
 	}
+	for _, said := range []string{`<html>not found</html>`, ``, `{}`, `{"statusCode":404,"message":"Cannot GET /v3/ethereum/transaction/0x1"}`} {
+		f.say = func(_, path string, _ []byte) (int, string) {
+			if strings.HasSuffix(path, "/block/current") {
+				return 200, "120"
+			}
+			return 404, said
+		}
+		if at, err := p.Inclusion(t.Context(), network("ethereum-mainnet"), "0x1"); err == nil {
+			t.Errorf("a 404 of a gateway is no word of Tatum's: %s: %+v", said, at)
+		}
+	}
 	f.say = func(string, string, []byte) (int, string) { return 200, `"soon"` }
 	if _, err := p.Inclusion(t.Context(), network("ethereum-mainnet"), "0x1"); err == nil {
 		t.Error("a head that is no number")
