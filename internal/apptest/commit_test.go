@@ -9,10 +9,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -135,6 +137,71 @@ func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
 	}
 	if got, err := other.Balance(t.Context(), unit.Company, "b"); err != nil || got != 30 {
 		t.Errorf("balance %d, %v", got, err)
+	}
+}
+
+// A unit without money is known by a row that is as it wrote it. Another program
+// may claim the same meanwhile, and a name that claims nothing is many rows'.
+func TestALostClaimIsNotTakenForAnothers(t *testing.T) {
+	table := &db.Table{
+		Name: "commit_claim", Key: 2, Unique: []string{"company_id", "name"},
+		Columns: db.Texts("company_id", "id", "name", "text"),
+	}
+	for name, c := range map[string]struct {
+		ours, theirs []any // after the company: id, name, text
+		want         fault.Kind
+	}{
+		"the same name":      {[]any{"1", "name", "ours"}, []any{"2", "name", "theirs"}, fault.Unavailable},
+		"no name":            {[]any{"1", "", "ours"}, []any{"2", "", "theirs"}, fault.Unavailable},
+		"the same key":       {[]any{"1", "name", "ours"}, []any{"1", "name", "theirs"}, fault.Unknown},
+		"another key's text": {[]any{"1", "name", "ours"}, []any{"2", "other", "ours"}, fault.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := dbtest.URL(t, db.Postgres)
+			proxy, through := apptest.NewProxy(t, database)
+			direct := dbtest.Open(t, database)
+			_, err := direct.Exec(t.Context(), `CREATE TABLE commit_claim (company_id TEXT NOT NULL, id TEXT NOT NULL,
+				name TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (company_id, id))`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			book, other := ledger.New(dbtest.Open(t, through), clock.System{}), ledger.New(dbtest.Open(t, database), clock.System{})
+			company := founded(t, book).Company
+			claim := func(values []any) ledger.Unit {
+				return ledger.Unit{Company: company, Claims: []db.Record{{Table: table, Values: append([]any{company}, values...)}}}
+			}
+			theirs := make(chan error, 1)
+			proxy.AtCommit(func(_, closeClient func()) {
+				go func() { theirs <- other.Commit(t.Context(), claim(c.theirs)) }()
+				someoneWaits(t, direct)
+				closeClient()
+			})
+			if err := book.Commit(t.Context(), claim(c.ours)); !fault.Is(err, c.want) {
+				t.Errorf("the one whose COMMIT was lost was told %v", err)
+			}
+			if err := <-theirs; err != nil {
+				t.Errorf("the other was told %v", err)
+			}
+		})
+	}
+}
+
+// A row that the lost COMMIT did write is found as it is.
+func TestALostClaimThatHappened(t *testing.T) {
+	database := dbtest.URL(t, db.Postgres)
+	proxy, through := apptest.NewProxy(t, database)
+	d := dbtest.Open(t, through)
+	book := ledger.New(d, clock.System{})
+	company := founded(t, book).Company
+	for name, note := range map[string]db.Record{
+		"an event": event.New(company, event.KYBChanged, "data"),
+		"an audit": operator.Self(company).Note(company, "tried", "x", nil, time.Now()),
+	} {
+		proxy.AtCommit(func(forward, closeClient func()) { forward(); closeClient() })
+		if err := book.Commit(t.Context(), ledger.Unit{Company: company, Notes: []db.Record{note}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -150,7 +151,7 @@ func (b *Book) lookUp(d *decision) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	happened, err := b.witnessed(ctx, d)
-	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && ctx.Err() == nil; pause *= 2 {
+	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && !errors.Is(err, errOther) && ctx.Err() == nil; pause *= 2 {
 		if errors.Is(err, errUnheld) && pause > time.Second {
 			break
 		}
@@ -178,6 +179,10 @@ func (b *Book) lookUp(d *decision) {
 
 // errNoWitness: every unit of the batch only moved rows.
 var errNoWitness = errors.New("ledger: no row of the batch could be looked up")
+
+// errOther: there is a row of the witness's key, and it is not as the batch wrote
+// it. Another program made it, or has changed ours.
+var errOther = errors.New("ledger: a row of the batch is there as another")
 
 // errUnheld: the batch only founded companies, so the lost transaction held no
 // head that could be waited for. It may still be on its way.
@@ -216,14 +221,41 @@ func (d *decision) witness(found *bool) (db.Lookup, bool) {
 		}, true
 	}
 	for _, w := range d.accepted {
-		if l, there := w.unit.witness(); there {
-			l.Columns = l.Table.Names()[:1]
-			l.Found = func([]any) error { *found = true; return nil }
-			return l, true
+		if r, there := w.unit.witness(); there {
+			return rowLookup(r, found), true
 		}
 	}
 	return db.Lookup{}, false
 }
+
+// rowLookup looks for a row as it was to be written. It is looked for by its
+// primary key, since what is claimed may be claimed by another, or be nothing; by
+// what else is unique in it if the book gave it its number.
+func rowLookup(r db.Record, found *bool) db.Lookup {
+	given := func(v any) bool { return v == any(Now) || isNext(v) }
+	by := r.Table.KeyNames()
+	if slices.ContainsFunc(r.Values[:r.Table.Key], given) {
+		by = r.Table.UniqueNames()
+	}
+	key := make([]any, len(by))
+	for i, n := range by {
+		key[i] = r.Value(n)
+	}
+	return db.Lookup{
+		Table: r.Table, By: by, Columns: r.Table.Names(), Keys: [][]any{key},
+		Found: func(row []any) error {
+			for i, v := range row[len(by):] {
+				if ours := r.Values[i]; !given(ours) && keyOf([]any{ours}) != keyOf([]any{v}) {
+					return errOther
+				}
+			}
+			*found = true
+			return nil
+		},
+	}
+}
+
+func isNext(v any) bool { _, ok := v.(Next); return ok }
 
 // held tells whether the batch had locked a head.
 func (d *decision) held() bool {

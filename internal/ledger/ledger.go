@@ -252,21 +252,15 @@ func (u Unit) check() error {
 	return nil
 }
 
-// witness is a row without money that is there if and only if the unit was
-// accepted. A unit that only moves rows has none.
-func (u Unit) witness() (db.Lookup, bool) {
+// witness is a row without money that the unit, once accepted, has written. A
+// unit that only moves rows has none.
+func (u Unit) witness() (db.Record, bool) {
 	for _, set := range [][]db.Record{u.Notes, u.Claims} {
 		for _, r := range set {
-			if r.Table.Lenient {
-				continue
+			if !r.Table.Lenient {
+				return r, true
 			}
-			by := r.Table.UniqueNames()
-			key := make([]any, len(by))
-			for i, n := range by {
-				key[i] = r.Value(n)
-			}
-			return db.Lookup{Table: r.Table, By: by, Keys: [][]any{key}}, true
 		}
 	}
-	return db.Lookup{}, false
+	return db.Record{}, false
 }
