@@ -91,6 +91,7 @@ func stories(t *testing.T, newTrade func(t *testing.T) trade) {
 		{"05", unknown, []expect{missing}, 0},
 		{"06", unknown, []expect{unknown, done, done}, 1},
 		{"07", unknown, []expect{unknown, refused, refused}, 0},
+		{"08", unknown, []expect{unknown, unknown, unknown}, 0},
 	} {
 		t.Run(s.ending, func(t *testing.T) {
 			w := newTrade(t)

@@ -165,7 +165,7 @@ func (s *Sandbox) owner(ctx context.Context, q db.Querier, req accountRequest) (
 // tricky are the endings that tell a story. The pretend bank gives none of them
 // to its own accounts.
 var tricky = []string{
-	definiteNo, doneAnswerLost, undoneAnswerLost, doneFault, undoneFault, pendingThenDone, pendingThenNo, nobody,
+	definiteNo, doneAnswerLost, undoneAnswerLost, doneFault, undoneFault, pendingThenDone, pendingThenNo, pendingForEver, nobody,
 }
 
 // number gives an account the next free number and writes it down. The first

@@ -20,6 +20,7 @@ const (
 	undoneFault      = "05" // HTTP 500, and not executed
 	pendingThenDone  = "06"
 	pendingThenNo    = "07"
+	pendingForEver   = "08" // ours: what only a human can decide
 )
 
 // The states of a sale, in the provider's words.
@@ -47,7 +48,7 @@ func (v *story) tell(number string) bool {
 		return false
 	case definiteNo:
 		v.status = failed
-	case pendingThenDone, pendingThenNo:
+	case pendingThenDone, pendingThenNo, pendingForEver:
 		v.status = pending
 	default:
 		v.status, v.executions = successful, 1
@@ -56,9 +57,9 @@ func (v *story) tell(number string) bool {
 }
 
 // poll is one question about a request that is pending: at the second one it is
-// settled.
+// settled, if it ever is.
 func (v *story) poll() {
-	if v.polls++; v.polls < 2 {
+	if v.polls++; v.polls < 2 || v.ending == pendingForEver {
 		return
 	}
 	if v.ending == pendingThenDone {
