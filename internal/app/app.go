@@ -104,6 +104,9 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 	if err != nil {
 		return err
 	}
+	if have > want {
+		return fmt.Errorf("the database has schema %d and this program knows %d: it is for a newer Kobo", have, want)
+	}
 	if have != want {
 		return fmt.Errorf("the database has schema %d and this program needs %d: run kobo migrate", have, want)
 	}

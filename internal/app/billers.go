@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/vtpass"
@@ -40,7 +39,7 @@ func (c VTpassConfig) check(m Mode) error {
 		return errors.New("configuration: vtpass.base_url is for live mode: the sandbox brings its own provider")
 	case err != nil || u.Scheme != "https":
 		return errors.New("configuration: vtpass.base_url must be an https URL in live mode")
-	case strings.Contains(u.Hostname(), "sandbox"):
+	case pretend(u):
 		return errors.New("configuration: vtpass.base_url is a sandbox: live mode refuses to start with it")
 	}
 	return nil

@@ -61,7 +61,7 @@ func (c SudoConfig) check(mode Mode) error {
 			return errors.New("configuration: sudo.… is for live mode: the sandbox brings its own provider")
 		case err != nil || u.Scheme != "https":
 			return errors.New("configuration: sudo.base_url and sudo.vault_url must be https URLs in live mode")
-		case strings.Contains(u.Hostname(), "sandbox"):
+		case pretend(u):
 			return errors.New("configuration: sudo.base_url is a sandbox: live mode refuses to start with it")
 		}
 	}

@@ -217,12 +217,19 @@ func (c SafeHavenConfig) checkLive() error {
 		return errors.New("configuration: live mode needs safehaven.base_url, safehaven.client_id and safehaven.debit_account")
 	case err != nil || u.Scheme != "https":
 		return errors.New("configuration: safehaven.base_url must be an https URL in live mode")
-	case strings.Contains(u.Hostname(), "sandbox") || u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127."):
+	case pretend(u):
 		return errors.New("configuration: safehaven.base_url is a sandbox: live mode refuses to start with it")
 	case (c.PrivateKeyFile == "") == (c.Assertion.Reveal() == ""):
 		return errors.New("configuration: set either safehaven.private_key_file or safehaven.assertion")
 	}
 	return nil
+}
+
+// pretend says whether an address is of a sandbox: a provider's, or one on this
+// machine.
+func pretend(u *url.URL) bool {
+	host := strings.ToLower(u.Hostname())
+	return strings.Contains(host, "sandbox") || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"
 }
 
 // plug is the plug's own configuration.

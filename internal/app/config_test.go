@@ -109,7 +109,9 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"safehaven.base_url is for live mode":    func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
 		"live mode needs safehaven.base_url":     func(c *app.Config) { c.SafeHaven.ClientID = "" },
 		"must be an https URL":                   func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },
-		"is a sandbox: live mode":                func(c *app.Config) { c.SafeHaven.BaseURL = "https://api.sandbox.safehavenmfb.com" },
+		"is a sandbox: live mode":                func(c *app.Config) { c.SafeHaven.BaseURL = "https://API.Sandbox.safehavenmfb.com" },
+		"vtpass.base_url is a sandbox":           func(c *app.Config) { c.VTpass.BaseURL = "https://sandbox.vtpass.com/api" },
+		"sudo.base_url is a sandbox":             func(c *app.Config) { c.Sudo.BaseURL = "https://localhost:1" },
 		"live mode needs callback_base":          func(c *app.Config) { c.CallbackBase = "http://pay.example.com" },
 		"either safehaven.private_key_file":      func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
 		"must begin with sqlite: or postgres://": func(c *app.Config) { c.Database = "kobo.db" },
@@ -125,6 +127,13 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 	cfg.Database = dbtest.EmptyURL(t, db.SQLite)
 	if err := open(cfg); err == nil || !strings.Contains(err.Error(), "run kobo migrate") {
 		t.Errorf("a database without a schema: %v", err)
+	}
+	cfg.Database = dbtest.URL(t, db.SQLite)
+	if _, err := dbtest.Open(t, cfg.Database).Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(cfg); err == nil || !strings.Contains(err.Error(), "for a newer Kobo") {
+		t.Errorf("a database of a later program: %v", err)
 	}
 }
 
