@@ -93,8 +93,8 @@ func newWorld(t testing.TB) *world {
 	answers, person := idempotency.NewService(d, book, clk).Sealing(keys), &teller{bank: bank}
 	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
 	w.Config = api.Config{
-		Corporate: corporate.New(d, book, clk, log, identities, settlements, answers, person, ""),
-		Customers: customer.New(d, book, clk, log, identities, settlements, answers, person, ""),
+		Corporate: corporate.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
+		Customers: customer.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
 		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log,

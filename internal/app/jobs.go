@@ -7,7 +7,9 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/collection"
+	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -20,6 +22,8 @@ func (a *App) handleJobs() {
 	a.Worker.Handle(crypto.WatchJob, a.Crypto.Watch)
 	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)
 	a.Worker.Handle(card.ResolveJob, a.Cards.Resolve)
+	a.Worker.Handle(customer.ResolveJob, a.Customers.Resolve)
+	a.Worker.Handle(corporate.ResolveJob, a.Corporate.Resolve)
 	a.Worker.Handle(reconcileJob, a.reconcileDaily)
 	a.Worker.Handle(webhook.ClearJob, a.Webhooks.Clear)
 	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)

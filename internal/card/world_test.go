@@ -200,7 +200,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	w.keys = idempotency.NewService(d, w.book, w.clock)
 	bank := &verifier{}
 	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, ring, bank, 2*time.Second),
-		w.settlements, w.keys, bank, "")
+		w.settlements, w.operations, w.keys, bank, "")
 	w.Service = card.New(d, w.book, w.clock, log, w.operations, w.settlements, w.customers, w.keys,
 		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second, customer.Address{})
 	w.company = w.join("Main")

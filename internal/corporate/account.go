@@ -31,7 +31,8 @@ type Request struct {
 // GenerateAccount has the bank open the company's account. The attempt is
 // written down before the bank is asked, under a reference that stays the same:
 // when the answer is lost, asking again first looks for the account that may
-// have been opened, and no second one is. Faults are Missing and Refused.
+// have been opened, and no second one is. A job looks for it too, without being
+// asked. Faults are Missing and Refused.
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		if a, over, err := s.earlier(ctx, r, begun); over || err != nil {
@@ -49,7 +50,10 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	if err != nil {
 		return Account{}, err
 	}
-	return s.finish(ctx, a, s.open(ctx, a, k, asked), r.Key)
+	if a, err = s.finish(ctx, a, s.open(ctx, a, k, asked), r.Key); taken(err) {
+		err = errAtWork // the job was faster: the next request hears how it ended
+	}
+	return a, err
 }
 
 // proven is the record of a proven identity. The id of a session is no such
@@ -107,14 +111,15 @@ func (s *Service) begin(ctx context.Context, r Request) (a Account, asked bool, 
 	default:
 		asked = true
 		a.KYCID, a.PhoneNumber, a.EmailAddress = r.KYCID, r.PhoneNumber, r.EmailAddress
-		a.turn, a.calledUntil, a.UpdatedAt = fresh.turn, fresh.calledUntil, now
+		a.turn, a.calledUntil, a.missing, a.UpdatedAt = fresh.turn, fresh.calledUntil, 0, now
 		u.Moves = []ledger.Move{a.move()}
 	}
+	u.Notes = []db.Record{a.followed()}
 	if r.Key.Subject() == "" {
 		u.Claims = append(u.Claims, r.Key.Running(a.ID, a.calledUntil)...)
 	}
 	err = s.book.Commit(ctx, u)
-	if refused := ledger.Refused(err); refused != nil && (refused.Reason == ledger.Moved || refused.Row.Table == accountTable) {
+	if no := ledger.Refused(err); taken(err) || no != nil && no.Row.Table == accountTable {
 		return a, false, errAtWork
 	}
 	a.read = a.turn

@@ -17,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -69,9 +70,10 @@ type Account struct {
 	UpdatedAt    time.Time
 
 	pending     string // what is being opened; "" once that is over
-	turn        string // the call that is at work on it, or was the last
+	turn        string // the call that is at work on it, or was the last to be
 	read        string // the turn that was read: what a move expects to find
 	calledUntil time.Time
+	missing     int64 // looks at the bank's list without it since then
 }
 
 // MarshalJSON is the account as the API shows it. Its balance is always nothing:
@@ -96,6 +98,7 @@ type Service struct {
 	log         *slog.Logger
 	identities  *identity.Service
 	settlements *settlement.Service
+	operations  *operation.Service
 	keys        *idempotency.Service
 	bank        provider.AccountOpener
 	callback    string
@@ -104,11 +107,11 @@ type Service struct {
 // New is the business at one bank. Callback is where the bank tells of payments;
 // "" for where it tells of them anyway.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
+	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
 ) *Service {
 	return &Service{
 		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, keys: keys, bank: bank, callback: callback,
+		identities: identities, settlements: settlements, operations: operations, keys: keys, bank: bank, callback: callback,
 	}
 }
 

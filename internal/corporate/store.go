@@ -23,6 +23,7 @@ var (
 			{Name: "state"},
 			{Name: "turn"},
 			{Name: "called_until", Type: db.Int},
+			{Name: "missing", Type: db.Int},
 			{Name: "phone_number"},
 			{Name: "email_address"},
 			{Name: "rn_number"},
@@ -57,7 +58,7 @@ func (s *Service) findKYC(ctx context.Context, company, kycID string) (KYC, erro
 
 func (a Account) record() db.Record {
 	return db.Record{Table: accountTable, Values: []any{
-		a.Company, a.ID, a.KYCID, a.pending, string(a.State), a.turn, clock.Micros(a.calledUntil),
+		a.Company, a.ID, a.KYCID, a.pending, string(a.State), a.turn, clock.Micros(a.calledUntil), a.missing,
 		a.PhoneNumber, a.EmailAddress, a.RNNumber, a.SettlementID, a.Bank.Number, a.Bank.Name, a.Bank.BankName, a.Bank.BankCode,
 		a.Bank.ProviderID, a.Message, clock.Micros(a.CreatedAt), clock.Micros(a.UpdatedAt),
 	}}
@@ -74,14 +75,14 @@ func (a Account) move() ledger.Move {
 	return ledger.Move{Table: accountTable, Key: []any{a.Company, a.ID}, From: []string{a.read}, To: a.turn, Set: set}
 }
 
-const accountColumns = `SELECT company_id, id, kyc_id, pending, state, turn, called_until, phone_number, email_address, rn_number,
+const accountColumns = `SELECT company_id, id, kyc_id, pending, state, turn, called_until, missing, phone_number, email_address, rn_number,
 	settlement_id, account_number, account_name, bank_name, bank_code, provider_id, message, created_at, updated_at
 	FROM corporate_account `
 
 func scanAccount(sc db.Scanner) (Account, error) {
 	var a Account
 	var until, created, updated int64
-	err := sc.Scan(&a.Company, &a.ID, &a.KYCID, &a.pending, &a.State, &a.turn, &until, &a.PhoneNumber, &a.EmailAddress, &a.RNNumber,
+	err := sc.Scan(&a.Company, &a.ID, &a.KYCID, &a.pending, &a.State, &a.turn, &until, &a.missing, &a.PhoneNumber, &a.EmailAddress, &a.RNNumber,
 		&a.SettlementID, &a.Bank.Number, &a.Bank.Name, &a.Bank.BankName, &a.Bank.BankCode, &a.Bank.ProviderID, &a.Message, &created, &updated)
 	a.read = a.turn
 	a.calledUntil, a.CreatedAt, a.UpdatedAt = clock.Time(until), clock.Time(created), clock.Time(updated)

@@ -92,6 +92,7 @@ type world struct {
 	clock       *clock.Manual
 	bank        *bank
 	settlements *settlement.Service
+	operations  *operation.Service
 	events      *event.Service
 	keys        *idempotency.Service
 	company     string
@@ -109,11 +110,11 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	book := ledger.New(d, w.clock)
 	t.Cleanup(book.Drain)
 	companies := company.New(d, book, ring, w.clock)
-	operations := operation.NewService(d, book, w.clock, log, 5*time.Second)
-	w.settlements = settlement.New(d, book, w.clock, operations)
+	w.operations = operation.NewService(d, book, w.clock, log, 5*time.Second)
+	w.settlements = settlement.New(d, book, w.clock, w.operations)
 	w.events, w.keys = event.NewService(d, book), idempotency.NewService(d, book, w.clock)
 	identities := identity.NewService(d, book, w.clock, log, ring, w.bank, 5*time.Second)
-	w.Service = corporate.New(d, book, w.clock, log, identities, w.settlements, w.keys, w.bank, "")
+	w.Service = corporate.New(d, book, w.clock, log, identities, w.settlements, w.operations, w.keys, w.bank, "")
 	w.company = w.join(t, companies)
 	w.account, err = w.settlements.Create(t.Context(), me, w.company, "Main")
 	must(t, err)

@@ -42,11 +42,12 @@ const (
 type opening struct {
 	company, customerID  string
 	state                state
-	turn                 string // the call that is at work on it, or was the last
+	turn                 string // the call that is at work on it, or was the last to be
 	read                 string // the turn that was read: what a move expects to find
 	calledUntil          time.Time
 	reference            string // ours at the bank
 	settlementID         int64
+	missing              int64 // looks at the bank's list without it since then
 	bank                 provider.Account
 	message              string // why it failed
 	createdAt, updatedAt time.Time
@@ -64,7 +65,8 @@ type Request struct {
 // GenerateAccount has the bank open the customer's one account, which proves
 // their identity with the OTP. It is written down before the bank is asked: of
 // many requests one asks, and when the answer is lost the next one looks for the
-// account that may have been opened. Faults are Missing and Refused.
+// account that may have been opened, and so does a job without being asked. Faults
+// are Missing and Refused.
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, error) {
 	c, err := s.Find(ctx, r.Company, r.Customer)
 	if err != nil {
@@ -95,7 +97,10 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 	if err != nil {
 		return c, err
 	}
-	return s.finish(ctx, o, c, x, answer, r.Key)
+	if c, err = s.finish(ctx, o, c, x, answer, r.Key); taken(err) {
+		err = errAtWork // the job was faster: the next request hears how it ended
+	}
+	return c, err
 }
 
 // destination checks that there is a settlement account for the credits to come.
@@ -141,11 +146,12 @@ func (s *Service) begin(ctx context.Context, r Request, c Customer) (o opening, 
 		}
 		o, u.Moves = fresh, []ledger.Move{fresh.move()}
 	}
+	u.Notes = []db.Record{o.followed()}
 	if r.Key.Subject() == "" {
 		u.Claims = append(u.Claims, r.Key.Running(c.ID, o.calledUntil)...)
 	}
 	err = s.book.Commit(ctx, u)
-	if no := ledger.Refused(err); no != nil && (no.Reason == ledger.Moved || no.Row.Table == accountTable) {
+	if no := ledger.Refused(err); taken(err) || no != nil && no.Row.Table == accountTable {
 		return o, false, errAtWork
 	}
 	o.read = o.turn
@@ -217,14 +223,14 @@ func (s *Service) adopt(ctx context.Context, o opening, c Customer, x identity.S
 	moves := append(key.Done(c, nil), o.move(), c.activate())
 	// An OTP that was sent again meanwhile ends with the session all the same.
 	for {
-		err = s.book.Commit(ctx, ledger.Unit{
-			Company: o.company, Moves: append(moves[:len(moves):len(moves)], s.identities.Close(x)),
-			Notes: []db.Record{event.New(o.company, event.AccountGenerated, c)},
-		})
-		if !identity.Overtaken(err) {
+		u := ledger.Unit{Company: o.company, Moves: moves, Notes: []db.Record{event.New(o.company, event.AccountGenerated, c)}}
+		if x.ID != "" {
+			u.Moves = append(moves[:len(moves):len(moves)], s.identities.Close(x))
+		}
+		if err = s.book.Commit(ctx, u); !identity.Overtaken(err) {
 			return c, err
 		}
-		if x, err = s.identities.Open(ctx, o.company, identity.Customer, c.ID); err != nil {
+		if x, err = s.session(ctx, c); err != nil {
 			return c, err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -140,6 +141,7 @@ type Service struct {
 	log         *slog.Logger
 	identities  *identity.Service
 	settlements *settlement.Service
+	operations  *operation.Service
 	keys        *idempotency.Service
 	bank        provider.AccountOpener
 	callback    string
@@ -149,11 +151,11 @@ type Service struct {
 // "" for where it tells of them anyway. It takes the credits on its customers'
 // accounts.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
+	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, keys: keys, bank: bank, callback: callback,
+		identities: identities, settlements: settlements, operations: operations, keys: keys, bank: bank, callback: callback,
 	}
 	settlements.Take(s.take)
 	return s

@@ -44,6 +44,7 @@ var (
 			{Name: "turn"},
 			{Name: "called_until", Type: db.Int},
 			{Name: "reference"},
+			{Name: "missing", Type: db.Int},
 			{Name: "settlement_id", Type: db.Int},
 			{Name: "account_number"},
 			{Name: "account_name"},
@@ -165,7 +166,7 @@ func (s *Service) reserved(ctx context.Context, company, email string) (string, 
 
 func (o opening) record() db.Record {
 	return db.Record{Table: accountTable, Values: []any{
-		o.company, o.customerID, string(o.state), o.turn, clock.Micros(o.calledUntil), o.reference, o.settlementID,
+		o.company, o.customerID, string(o.state), o.turn, clock.Micros(o.calledUntil), o.reference, o.missing, o.settlementID,
 		o.bank.Number, o.bank.Name, o.bank.BankName, o.bank.BankCode, o.bank.ProviderID, o.message,
 		clock.Micros(o.createdAt), clock.Micros(o.updatedAt),
 	}}
@@ -193,10 +194,10 @@ func (s *Service) findOpening(ctx context.Context, company, customerID string) (
 	return db.One(ctx, s.db, func(sc db.Scanner) (opening, error) {
 		var o opening
 		var until, created int64
-		err := sc.Scan(&o.company, &o.customerID, &o.state, &o.turn, &until, &o.reference, &created)
-		o.calledUntil, o.createdAt = clock.Time(until), clock.Time(created)
+		err := sc.Scan(&o.company, &o.customerID, &o.state, &o.turn, &until, &o.reference, &o.missing, &o.settlementID, &created)
+		o.read, o.calledUntil, o.createdAt = o.turn, clock.Time(until), clock.Time(created)
 		return o, err
-	}, `SELECT company_id, customer_id, state, turn, called_until, reference, created_at
+	}, `SELECT company_id, customer_id, state, turn, called_until, reference, missing, settlement_id, created_at
 		FROM customer_account WHERE company_id = $1 AND customer_id = $2`, company, customerID)
 }
 

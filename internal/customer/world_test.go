@@ -85,6 +85,7 @@ type world struct {
 	clock       *clock.Manual
 	bank        *bank
 	settlements *settlement.Service
+	operations  *operation.Service
 	events      *event.Service
 	keys        *idempotency.Service
 	company     string
@@ -101,10 +102,11 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	must(t, err)
 	w.book = ledger.New(d, w.clock)
 	t.Cleanup(w.book.Drain)
-	w.settlements = settlement.New(d, w.book, w.clock, operation.NewService(d, w.book, w.clock, log, 5*time.Second))
+	w.operations = operation.NewService(d, w.book, w.clock, log, 5*time.Second)
+	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
 	w.events, w.keys = event.NewService(d, w.book), idempotency.NewService(d, w.book, w.clock)
 	identities := identity.NewService(d, w.book, w.clock, log, ring, w.bank, 5*time.Second)
-	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, w.keys, w.bank, "")
+	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, w.operations, w.keys, w.bank, "")
 	c, _, err := company.New(d, w.book, ring, w.clock).Create(t.Context(), me, "Acme")
 	must(t, err)
 	w.company = c.Reference

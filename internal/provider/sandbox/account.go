@@ -83,7 +83,8 @@ func (a accountRequest) wrong() string {
 
 // openAccount is POST /accounts/v2/subaccount. The same request again shows the
 // same account, and so does another one for a company that has an account; the
-// same reference for something else is a conflict.
+// same reference for something else is a conflict. Its story is what
+// /sandbox/next-account has set.
 func (s *Sandbox) openAccount(w http.ResponseWriter, r *http.Request) {
 	var req accountRequest
 	if !s.decode(w, r, &req) {
@@ -98,13 +99,25 @@ func (s *Sandbox) openAccount(w http.ResponseWriter, r *http.Request) {
 		registration: strings.ToUpper(strings.TrimSpace(req.Registration)),
 	}
 	v.fingerprint = digest("account", strings.Join([]string{req.IdentityType, req.IdentityNumber, req.IdentityID, v.registration}, "\x00"))
-	err := s.books.Tx(r.Context(), func(q db.Querier) error {
-		held, found, err := v.held(r.Context(), q)
+	var told story
+	ending, err := s.takeNext(r.Context(), nextAccount)
+	if err == nil && told.tell(ending) && ending != definiteNo {
+		err = s.enter(r.Context(), &v, req)
+	}
+	s.settled(w, err, func() {
+		s.reply(w, r, told, "The account cannot be opened", func() { answer(w, "Sub account created successfully.", v.record()) })
+	})
+}
+
+// enter opens an account in the books, or finds the one that was opened before.
+func (s *Sandbox) enter(ctx context.Context, v *holder, req accountRequest) error {
+	return s.books.Tx(ctx, func(q db.Querier) error {
+		held, found, err := v.held(ctx, q)
 		if err != nil || found {
-			v = held
+			*v = held
 			return err
 		}
-		owner, err := s.owner(r.Context(), q, req)
+		owner, err := s.owner(ctx, q, req)
 		if err != nil {
 			return err
 		}
@@ -113,9 +126,8 @@ func (s *Sandbox) openAccount(w http.ResponseWriter, r *http.Request) {
 		if v.registration != "" {
 			v.kind, v.name = "company", clientName+" / "+last+" VENTURES "+v.registration
 		}
-		return s.number(r.Context(), q, &v, 800_000_000)
+		return s.number(ctx, q, v, 800_000_000)
 	})
-	s.settled(w, err, func() { answer(w, "Sub account created successfully.", v.record()) })
 }
 
 // held is the account that this request, or one for the same company, opened

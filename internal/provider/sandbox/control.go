@@ -38,7 +38,8 @@ func (s *Sandbox) controls() map[string]map[string]func(*http.Request) (any, err
 		"/sandbox/account-name":      {http.MethodPost: s.renameAccount},
 		"/sandbox/reverse":           {http.MethodPost: s.reverseByHand},
 		"/sandbox/statement-line":    {http.MethodPost: s.plantLine},
-		"/sandbox/next-card":         {http.MethodPost: s.nextCard},
+		"/sandbox/next-card":         {http.MethodPost: s.tellNext(nextCard)},
+		"/sandbox/next-account":      {http.MethodPost: s.tellNext(nextAccount)},
 		"/sandbox/card-notice":       {http.MethodPost: s.cardNotice},
 	}
 }

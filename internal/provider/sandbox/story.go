@@ -1,12 +1,15 @@
 package sandbox
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -153,4 +156,44 @@ func (v *sale) record() map[string]any {
 		out["utilityToken"] = v.token
 	}
 	return out
+}
+
+// What has no number that could tell a story, and is told one beforehand.
+const (
+	nextCard    = "next card"
+	nextAccount = "next account"
+)
+
+// tellNext is POST /sandbox/next-card or next-account {"story": "02"}: how the
+// next creation of one goes.
+func (s *Sandbox) tellNext(what string) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		var req struct {
+			Story string `json:"story"`
+		}
+		if err := readBody(r, &req); err != nil {
+			return nil, err
+		}
+		switch req.Story {
+		case definiteNo, doneAnswerLost, undoneAnswerLost, doneFault, undoneFault:
+		default:
+			return nil, complaint(`"story" must be one of [01, 02, 03, 04, 05]`)
+		}
+		return map[string]any{"status": "success"}, s.set(r.Context(), what, req.Story)
+	}
+}
+
+// takeNext is the story of this creation, told once.
+func (s *Sandbox) takeNext(ctx context.Context, what string) (ending string, err error) {
+	err = s.books.Tx(ctx, func(q db.Querier) error {
+		ending, err = db.One(ctx, q, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, what)
+		if errors.Is(err, db.ErrNone) {
+			return nil
+		}
+		if err == nil {
+			_, err = q.Exec(ctx, `DELETE FROM sandbox_setting WHERE name = $1`, what)
+		}
+		return err
+	})
+	return ending, err
 }

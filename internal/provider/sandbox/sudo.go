@@ -164,7 +164,7 @@ func (s *Sandbox) sudoNewCard(w http.ResponseWriter, r *http.Request) {
 		sudoProblems(w, "number", "must be the number printed on the card")
 		return
 	}
-	ending, err := s.takeNextCard(r.Context())
+	ending, err := s.takeNext(r.Context(), nextCard)
 	c := newSudoCard(o, clock.Micros(s.clock.Now()))
 	if err == nil && c.tell(ending) && ending != definiteNo {
 		err = s.addSudoCard(r.Context(), c)

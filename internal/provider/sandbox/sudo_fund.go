@@ -119,23 +119,6 @@ func (s *Sandbox) sudoTransactions(w http.ResponseWriter, r *http.Request) {
 	answerPage(w, "Transactions fetched successfully.", rows, total, p)
 }
 
-// nextCard is POST /sandbox/next-card {"story": "02"}: how the next creation of a
-// card goes. A card has no number of ours that could tell a story.
-func (s *Sandbox) nextCard(r *http.Request) (any, error) {
-	var req struct {
-		Story string `json:"story"`
-	}
-	if err := readBody(r, &req); err != nil {
-		return nil, err
-	}
-	switch req.Story {
-	case definiteNo, doneAnswerLost, undoneAnswerLost, doneFault, undoneFault:
-	default:
-		return nil, complaint(`"story" must be one of [01, 02, 03, 04, 05]`)
-	}
-	return map[string]any{"status": "success"}, s.set(r.Context(), "next card", req.Story)
-}
-
 // cardNotice is POST /sandbox/card-notice {"callback", "type", "providerCardId",
 // "id", "amount"?, "authorization"?}: Sudo tells its client that something
 // happened with a card, or asks whether it may. It shows what the client said.

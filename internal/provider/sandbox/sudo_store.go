@@ -68,21 +68,6 @@ func (s *Sandbox) addSudoCustomer(ctx context.Context, id, name string) error {
 	return err
 }
 
-// takeNextCard is the story of this creation, told once.
-func (s *Sandbox) takeNextCard(ctx context.Context) (ending string, err error) {
-	err = s.books.Tx(ctx, func(q db.Querier) error {
-		ending, err = db.One(ctx, q, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = 'next card'`)
-		if errors.Is(err, db.ErrNone) {
-			return nil
-		}
-		if err == nil {
-			_, err = q.Exec(ctx, `DELETE FROM sandbox_setting WHERE name = 'next card'`)
-		}
-		return err
-	})
-	return ending, err
-}
-
 // addSudoCard writes a card. db.ErrNone: there is no such customer.
 func (s *Sandbox) addSudoCard(ctx context.Context, c sudoCard) error {
 	_, err := db.One(ctx, s.books, db.Value[string], `SELECT id FROM sandbox_sudo_customer WHERE id = $1`, c.customer)

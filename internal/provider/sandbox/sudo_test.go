@@ -40,7 +40,7 @@ func TestSudoIssuer(t *testing.T) {
 			},
 			Executed: func(t *testing.T, reference string) int { return sudoExecutions(t, s, reference) },
 			NextCard: func(t *testing.T, story string) {
-				if err := s.set(t.Context(), "next card", story); err != nil {
+				if err := s.set(t.Context(), nextCard, story); err != nil {
 					t.Fatal(err)
 				}
 			},
