@@ -30,7 +30,7 @@ func (t *teller) Start(_ context.Context, s provider.IdentityStart) provider.Ans
 		t.sessions = map[string]bool{}
 	}
 	t.sessions[s.Reference] = true
-	return provider.Answer{Outcome: provider.Confirmed, Reference: s.Reference, Message: "OTP sent"}
+	return provider.Answer{Outcome: provider.Confirmed, Reference: s.Reference}
 }
 
 func (t *teller) Confirm(_ context.Context, c provider.IdentityConfirm) provider.Answer {
