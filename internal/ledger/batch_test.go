@@ -1,0 +1,121 @@
+package ledger
+
+import (
+	"math"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// together commits units in one batch, those that must wait in the next, and
+// tells what each was told and how many batches it took.
+func together(b *Book, units ...Unit) (told []error, batches int) {
+	all := make([]*pending, len(units))
+	for i, u := range units {
+		all[i] = &pending{u, make(chan error, 1)}
+	}
+	for late := all; len(late) > 0; batches++ {
+		late = b.commit(late)
+	}
+	for _, p := range all {
+		told = append(told, <-p.done)
+	}
+	return told, batches
+}
+
+func moving(id, to string, more ...Transfer) Unit {
+	return Unit{Company: "c1", Transfers: more, Moves: []Move{
+		{Table: thingTable, Key: []any{"c1", id}, From: []string{"NEW"}, To: to},
+	}}
+}
+
+func paying(reference, step string, amount money.Kobo) Transfer {
+	return Transfer{Reference: reference, Step: step, Debit: settlement, Credit: clearing, Amount: amount, Kind: "vtu"}
+}
+
+// Units of one batch see what those before them did: a row is moved once, and
+// claimed once.
+func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		fund(t, b, "c1", 1000)
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "old", "", "NEW")}}))
+
+		told, batches := together(b, moving("old", "FAILED"), moving("old", "SUCCESS", paying("old", "", 100)))
+		if r := Refused(told[1]); told[0] != nil || r == nil || r.Reason != Moved || r.State != "FAILED" || batches != 2 {
+			t.Errorf("two outcomes: %v in %d batches", told, batches)
+		}
+		told, batches = together(b,
+			Unit{Company: "c1", Claims: []db.Record{thing("c1", "fresh", "", "NEW")}}, moving("fresh", "SUCCESS", paying("fresh", "", 10)))
+		if told[0] != nil || told[1] != nil || batches != 2 {
+			t.Errorf("a claim and its outcome: %v in %d batches", told, batches)
+		}
+		told, batches = together(b,
+			Unit{Company: "c1", Claims: []db.Record{thing("c1", "1", "same", "NEW")}}, Unit{Company: "c1", Claims: []db.Record{thing("c1", "2", "same", "NEW")}})
+		if r := Refused(told[1]); told[0] != nil || r == nil || r.Row.Value("id") != "1" || batches != 1 {
+			t.Errorf("two equal claims: %v in %d batches", told, batches)
+		}
+		if got := balance(t, b, "c1", settlement); got != 990 {
+			t.Errorf("balance %d", got)
+		}
+		audit(t, d, "c1")
+	})
+}
+
+// What the decision cannot see is wrong with one unit, and the others of its
+// batch are done all the same, each once.
+func TestAWrongUnitHarmsNoNeighbour(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		fund(t, b, "c1", 1000)
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", Transfers: []Transfer{paying("taken", "settle", 1)}}))
+		spent := money.Kobo(1)
+		for name, wrong := range map[string]Unit{
+			"a step that was taken":       {Transfers: []Transfer{paying("taken", "settle", 5)}},
+			"a step the batch takes":      {Transfers: []Transfer{paying("a step the batch takes, before", "", 5)}},
+			"a step that it takes itself": {Transfers: []Transfer{paying("twice", "", 5), paying("twice", "", 5)}},
+			"a row that breaks a CHECK": {Transfers: []Transfer{paying("x", "", 5)}, Notes: []db.Record{
+				{Table: thingTable, Values: []any{"c1", "check", "", "NEW", int64(-1)}},
+			}},
+		} {
+			wrong.Company = "c1"
+			told, _ := together(b,
+				Unit{Company: "c1", Transfers: []Transfer{paying(name+", before", "", 10)}}, wrong,
+				Unit{Company: "c1", Transfers: []Transfer{paying(name+", after", "", 10)}})
+			spent += 20
+			if told[0] != nil || told[1] == nil || told[2] != nil {
+				t.Errorf("%s: %v", name, told)
+			}
+			if got := balance(t, b, "c1", settlement); got != 1000-spent {
+				t.Errorf("%s: %d left of %d", name, got, 1000-spent)
+			}
+		}
+		audit(t, d, "c1")
+	})
+}
+
+// A balance does not run over, on either side.
+func TestABalanceDoesNotOverflow(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", Open: []Account{{"other", money.NoFloor}}}))
+		pour := func(reference, from, to string) error {
+			return b.Commit(t.Context(), Unit{Company: "c1", Transfers: []Transfer{
+				{Reference: reference, Debit: from, Credit: to, Amount: math.MaxInt64, Kind: "credit"},
+			}})
+		}
+		must(t, pour("1", outside, settlement))
+		for reference, from := range map[string]string{"2": "other", "3": outside} {
+			to := map[string]string{"2": settlement, "3": clearing}[reference]
+			if err := pour(reference, from, to); err == nil || Refused(err) != nil {
+				t.Errorf("%s → %s: %v", from, to, err)
+			}
+		}
+		audit(t, d, "c1")
+	})
+}
