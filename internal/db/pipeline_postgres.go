@@ -29,6 +29,20 @@ func (p *postgres) pipeline() pipeline { return &pgPipeline{p: p} }
 const plain = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
 	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
+// outdated tells whether a connection's plans are to be made anew, as they are
+// now and then: for a table of a few rows the engine walks through the whole of
+// its index, and a plan that is kept would go on with that when the rows are
+// many, until the statistics are next gathered, whenever that is.
+func (p *postgres) outdated(of map[string]any) bool {
+	const planned = "kobo.planned"
+	since, known := of[planned].(time.Time)
+	if known && time.Since(since) < p.replan {
+		return false
+	}
+	of[planned] = time.Now()
+	return known
+}
+
 func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	var b pgx.Batch
 	if l.conn == nil {
@@ -39,6 +53,9 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 		l.conn = conn
 		b.Queue("BEGIN")
 		b.Queue(plain)
+		if l.p.outdated(conn.Conn().PgConn().CustomData()) {
+			b.Queue("DISCARD PLANS")
+		}
 	}
 	for _, k := range lookups {
 		if len(k.Keys) > 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -147,5 +148,47 @@ func TestATableKnowsItsColumns(t *testing.T) {
 	}
 	if v := (db.Record{Table: thing, Values: row("c", "i", 5)}).Value("n"); v != int64(5) {
 		t.Errorf("value: %v", v)
+	}
+}
+
+// A plan that was made for a small table is not kept when the table has grown. The
+// small one is walked through whole: the first half of the test says that there is
+// something to guard against.
+func TestAPlanDoesNotOutliveItsTable(t *testing.T) {
+	d := dbtest.New(t, db.Postgres)
+	exec(t, d, `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
+		n BIGINT NOT NULL, PRIMARY KEY (company_id, id)) WITH (autovacuum_enabled = false)`)
+	exec(t, d, insert, "c1", "0", "name", int64(0))
+	exec(t, d, `VACUUM ANALYZE db_thing`)
+	stats := &db.Table{Name: "pg_stat_xact_user_tables", Columns: append(db.Texts("relname"), db.Ints("idx_tup_fetch")...)}
+	count := func(into *int64) db.Lookup {
+		return db.Lookup{
+			Table: stats, By: []string{"relname"}, Columns: []string{"idx_tup_fetch"}, Keys: [][]any{{"db_thing"}},
+			Found: func(row []any) error { *into = row[1].(int64); return nil },
+		}
+	}
+	// fetched is how many rows one look-up by the key takes from the index.
+	fetched := func() int64 {
+		t.Helper()
+		var before, after int64
+		err := d.Run(t.Context(), func(p db.Pipeline) error {
+			defer p.Rollback()
+			return p.Read(t.Context(), count(&before), db.Lookup{
+				Table: thing, By: thing.KeyNames(), Columns: []string{"n"}, Keys: [][]any{{"c1", "0"}}, Found: func([]any) error { return nil },
+			}, count(&after))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return after - before
+	}
+	fetched()
+	exec(t, d, `INSERT INTO db_thing SELECT 'c1', i::text, 'name', i FROM generate_series(1, 50000) AS i`)
+	if n := fetched(); n < 50000 {
+		t.Logf("this server looks rows up one by one in a table of one row too: %d", n)
+	}
+	db.ReplanAtOnce(d)
+	if n := fetched(); n > 1 {
+		t.Errorf("%d rows were read to find one", n)
 	}
 }

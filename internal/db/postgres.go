@@ -14,7 +14,8 @@ import (
 
 // postgres is PostgreSQL through pgx's own pool.
 type postgres struct {
-	pool *pgxpool.Pool
+	pool   *pgxpool.Pool
+	replan time.Duration // how long a connection keeps the plans of batches
 }
 
 func openPostgres(ctx context.Context, url string) (*postgres, error) {
@@ -31,7 +32,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	return &postgres{pool: pool}, nil
+	return &postgres{pool: pool, replan: 5 * time.Second}, nil
 }
 
 func (p *postgres) close()                         { p.pool.Close() }
