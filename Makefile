@@ -12,7 +12,7 @@ BENCH    ?= .
 .PHONY: help run check test test-pg bench bench-naive fuzz lint generate
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 run: ## start Kobo in sandbox mode (the same as: go run ./cmd/kobo dev)
 	$(GO) run ./cmd/kobo dev

@@ -76,6 +76,10 @@ var tenantless = map[string]string{
 	"settlement_session":   "whose a bank's credit is, decided once for all companies",
 }
 
+// written are the tables whose rows are never changed and never removed: what
+// happened, happened.
+var written = []string{"ledger_transfer", "ledger_entry", "event", "operator_audit"}
+
 // sqlHomes are the packages that are about rows and may have SQL in any file.
 var sqlHomes = []string{
 	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/provider/sandbox",
@@ -114,6 +118,7 @@ var (
 	isInsert     = regexp.MustCompile(`(?i)^\s*INSERT\b`)
 	afterwards   = regexp.MustCompile(`(?is)\b(ORDER BY|GROUP BY|RETURNING)\b.*$`)
 	condition    = regexp.MustCompile(`(?i)\b(WHERE|ON|USING)\b`)
+	changesTable = regexp.MustCompile(`(?i)\b(?:UPDATE|DELETE\s+FROM)\s+([a-z_]+)\b`)
 	createsTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
 	companyID    = regexp.MustCompile(`\bcompany_id\b`)
 )
@@ -275,10 +280,19 @@ func tenantsAreNamed(found []statement) (complaints []string) {
 	return complaints
 }
 
+func historyStays(found []statement) (complaints []string) {
+	for _, s := range found {
+		if m := changesTable.FindStringSubmatch(s.text); m != nil && slices.Contains(written, strings.ToLower(m[1])) {
+			complaints = append(complaints, s.complain("rows of %s are written once: append another one", m[1]))
+		}
+	}
+	return complaints
+}
+
 func TestStatementsKeepTheRules(t *testing.T) {
 	schema := schemaOf(files(t))
 	found := statements(house(t), schema)
-	for _, rule := range []func([]statement) []string{sqlLivesInStores, sqlIsConstant, tablesAreOfThePackage, tenantsAreNamed} {
+	for _, rule := range []func([]statement) []string{sqlLivesInStores, sqlIsConstant, tablesAreOfThePackage, tenantsAreNamed, historyStays} {
 		for _, complaint := range rule(found) {
 			t.Error(complaint)
 		}
@@ -311,6 +325,9 @@ func TestStatementRulesBite(t *testing.T) {
 		{"no condition", tenantsAreNamed, "internal/vtu/store.go", "f(`SELECT company_id FROM vtu_purchase`) // BREAKS"},
 		{"no company in a folded text", tenantsAreNamed, "internal/vtu/store.go", "const c = `DELETE FROM vtu_purchase `; f(c + `WHERE id = $1`) // BREAKS"},
 		{"a company", tenantsAreNamed, "internal/vtu/store.go", "f(`UPDATE vtu_purchase SET id = $2 WHERE company_id = $1`)"},
+		{"a changed event", historyStays, "internal/event/store.go", "f(`UPDATE event SET id = $2 WHERE company_id = $1`) // BREAKS"},
+		{"a removed event", historyStays, "internal/event/store.go", "f(`DELETE FROM event WHERE company_id = $1`) // BREAKS"},
+		{"a changed purchase", historyStays, "internal/vtu/store.go", "f(`UPDATE vtu_purchase SET id = $2 WHERE company_id = $1`)"},
 		{"an insert", tenantsAreNamed, "internal/vtu/store.go", "f(`INSERT INTO vtu_purchase (company_id) VALUES ($1)`)"},
 		{"an exception", tenantsAreNamed, "internal/job/store.go", "}\nfunc due() { f(`SELECT id FROM event WHERE run_at < $1`)"},
 	} {

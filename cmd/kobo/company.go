@@ -75,9 +75,9 @@ func companyCommand() *cobra.Command {
 		Flags().String("reason", "", "why, for the audit log")
 	sub("card-address REFERENCE", "Show the address of cardholders who have none", 1, showCardAddress)
 	address := sub("set-card-address REFERENCE LINE1 CITY STATE", "Set the address of cardholders who have none", 4, setCardAddress).Flags()
-	address.String("line2", "", "")
-	address.String("country", "", "")
-	address.String("postal-code", "", "")
+	address.String("line2", "", "the second line")
+	address.String("country", "", "the country")
+	address.String("postal-code", "", "the postal code")
 	return c
 }
 

@@ -27,8 +27,8 @@ func root() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kobo",
 		Short: "Wallet-as-a-Service: not one kobo lost",
-		Long: `Kobo lets a fintech's companies hold naira, pay out, and sell airtime, data and TV
-through one HTTP API, and follows every unknown outcome to its true end.
+		Long: `Kobo lets a fintech's companies hold naira, pay out, and sell airtime, data, TV
+and power through one HTTP API, and follows every unknown outcome to its true end.
 
 To try it:         kobo dev
 To run it:         kobo migrate && kobo serve
