@@ -92,18 +92,11 @@ func released(c Card) ledger.Move {
 	}
 }
 
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return clock.Micros(t)
-}
-
 func (c Card) record() db.Record {
 	return db.Record{Table: cardTable, Values: []any{
 		c.Company, c.ID, c.CustomerID, string(c.state), c.provider, c.ProviderCardID, c.account, c.Type, c.Brand, c.Currency,
 		c.MaskedPAN, c.ExpiryMonth, c.ExpiryYear, c.Status, c.message,
-		int64(c.load), clock.Micros(c.calledUntil), c.missing, clock.Micros(c.CreatedAt), micros(c.UpdatedAt),
+		int64(c.load), clock.Micros(c.calledUntil), c.missing, clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
 	}}
 }
 
@@ -122,7 +115,7 @@ func (c Card) move(from, to state) ledger.Move {
 			{Column: "status", Value: c.Status},
 			{Column: "message", Value: c.message},
 			{Column: "missing", Value: c.missing},
-			{Column: "updated_at", Value: micros(c.UpdatedAt)},
+			{Column: "updated_at", Value: clock.Micros(c.UpdatedAt)},
 		},
 	}
 }

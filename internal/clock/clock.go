@@ -73,11 +73,16 @@ func (m *Manual) Advance(d time.Duration) {
 	m.now = m.now.Add(d)
 }
 
-// Micros is t as the database keeps it: microseconds since 1970 UTC.
-func Micros(t time.Time) int64 { return t.UnixMicro() }
+// Micros is t as the database keeps it: microseconds since 1970 UTC, and 0 for
+// the zero time, which stands for "not yet".
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
 
-// Time is the instant of a value made by Micros. Zero is the zero time, which
-// stands for "not yet".
+// Time is the instant of a value made by Micros.
 func Time(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}

@@ -136,8 +136,8 @@ func (c Collection) move(from State) ledger.Move {
 			{Column: "bank_name", Value: c.BankName},
 			{Column: "bank_code", Value: c.BankCode},
 			{Column: "credit_id", Value: c.CreditID},
-			{Column: "called_until", Value: micros(c.calledUntil)},
-			{Column: "expires_at", Value: micros(c.ExpiresAt)},
+			{Column: "called_until", Value: clock.Micros(c.calledUntil)},
+			{Column: "expires_at", Value: clock.Micros(c.ExpiresAt)},
 			{Column: "updated_at", Value: clock.Micros(c.UpdatedAt)},
 		},
 	}

@@ -2,7 +2,6 @@ package collection
 
 import (
 	"context"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -22,7 +21,7 @@ func (c Collection) record() db.Record {
 	return db.Record{Table: table, Values: []any{
 		c.Company, c.ID, c.ExternalReference, c.request, string(c.State), c.provider, c.reference,
 		c.SettlementID, int64(c.Amount), string(c.Control), c.AccountNumber, c.AccountName, c.BankName, c.BankCode, c.CreditID,
-		micros(c.calledUntil), micros(c.ExpiresAt), clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
+		clock.Micros(c.calledUntil), clock.Micros(c.ExpiresAt), clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
 	}}
 }
 
@@ -57,11 +56,4 @@ func (s *Service) byReference(ctx context.Context, company, reference string) (C
 func (s *Service) byAccount(ctx context.Context, company, accountNumber string) (Collection, error) {
 	return db.One(ctx, s.db, scan, columns+`
 		WHERE company_id = $1 AND account_number = $2 AND account_number <> '' ORDER BY id DESC LIMIT 1`, company, accountNumber)
-}
-
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return clock.Micros(t)
 }

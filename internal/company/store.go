@@ -30,12 +30,8 @@ func (c Company) record() db.Record {
 }
 
 func (k Key) record() db.Record {
-	expires := int64(0)
-	if !k.ExpiresAt.IsZero() {
-		expires = clock.Micros(k.ExpiresAt)
-	}
 	return db.Record{Table: keyTable, Values: []any{
-		k.Company, k.ID, k.hash, k.State, clock.Micros(k.CreatedAt), expires,
+		k.Company, k.ID, k.hash, k.State, clock.Micros(k.CreatedAt), clock.Micros(k.ExpiresAt),
 	}}
 }
 

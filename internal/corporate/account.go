@@ -43,7 +43,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	if err != nil {
 		return Account{}, err
 	}
-	if r.SettlementID, err = s.destination(ctx, r.Company, r.SettlementID); err != nil {
+	if r.SettlementID, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID); err != nil {
 		return Account{}, err
 	}
 	a, asked, err := s.begin(ctx, r)
@@ -68,24 +68,6 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 	}
 	return KYC{}, fault.New(fault.Missing, "KYC record not found")
 }
-
-// destination is the settlement account that was asked for, or the default one.
-func (s *Service) destination(ctx context.Context, company string, settlementID int64) (int64, error) {
-	if settlementID == 0 {
-		d, err := s.settlements.Default(ctx, company)
-		if fault.Is(err, fault.Missing) {
-			err = errNoSettlement
-		}
-		return d.ID, err
-	}
-	active, err := s.settlements.Active(ctx, company, settlementID)
-	if err == nil && !active {
-		err = errNoSettlement
-	}
-	return settlementID, err
-}
-
-var errNoSettlement = fault.New(fault.Refused, "Settlement account not found")
 
 // errAtWork: another request is asking the bank for the same account right now.
 var errAtWork = failed("The account is being opened. Try again in a minute.")

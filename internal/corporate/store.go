@@ -65,15 +65,7 @@ func (a Account) record() db.Record {
 }
 
 // move writes the attempt over the one that was read, if nobody else has.
-func (a Account) move() ledger.Move {
-	set := make([]ledger.Change, 0, len(accountTable.Columns))
-	for i, v := range a.record().Values {
-		if c := accountTable.Columns[i].Name; i >= accountTable.Key && c != accountTable.State {
-			set = append(set, ledger.Change{Column: c, Value: v})
-		}
-	}
-	return ledger.Move{Table: accountTable, Key: []any{a.Company, a.ID}, From: []string{a.read}, To: a.turn, Set: set}
-}
+func (a Account) move() ledger.Move { return ledger.Overwrite(a.record(), a.read) }
 
 const accountColumns = `SELECT company_id, id, kyc_id, pending, state, turn, called_until, missing, phone_number, email_address, rn_number,
 	settlement_id, account_number, account_name, bank_name, bank_code, provider_id, message, created_at, updated_at

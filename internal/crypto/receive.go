@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -168,7 +169,7 @@ func (s *Service) lose(ctx context.Context, t Transaction) error {
 			Company: t.Company,
 			// Nothing that a company sees has changed.
 			Moves: []ledger.Move{t.move(Pending, t.UpdatedAt,
-				ledger.Change{Column: "block_hash", Value: ""}, ledger.Change{Column: "lost_at", Value: micros(now)})},
+				ledger.Change{Column: "block_hash", Value: ""}, ledger.Change{Column: "lost_at", Value: clock.Micros(now)})},
 			Notes: []db.Record{t.confirmJob(now)},
 		})
 		if ledger.Refused(err) != nil {

@@ -72,13 +72,6 @@ var (
 	}
 )
 
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return clock.Micros(t)
-}
-
 func (k Key) record() db.Record {
 	return db.Record{Table: keyTable, Values: []any{
 		k.Company, k.ID, string(k.Kind), k.Version, k.Public.String(), k.Source, clock.Micros(k.CreatedAt),
@@ -103,7 +96,7 @@ func (t Transaction) record() db.Record {
 	return db.Record{Table: transactionTable, Values: []any{
 		t.Company, t.ID, t.seen, t.attempt, string(t.Type), string(t.Status), t.NetworkID, t.Asset, t.Contract,
 		int64(t.Decimals), t.Units.String(), t.Address, t.Counter, t.Hash, t.Block, t.blockHash, t.custody,
-		t.misses, micros(t.lostAt), string(t.Raw), clock.Micros(t.CreatedAt), clock.Micros(t.UpdatedAt),
+		t.misses, clock.Micros(t.lostAt), string(t.Raw), clock.Micros(t.CreatedAt), clock.Micros(t.UpdatedAt),
 	}}
 }
 
@@ -278,7 +271,7 @@ const filtered = `
 		AND (created_at >= $8 OR $8 = 0) AND (created_at < $9 OR $9 = 0) `
 
 func (f TransactionFilter) args(company string) []any {
-	return []any{company, f.Type, f.Status, f.NetworkID, f.Asset, f.Hash, f.Address, micros(f.From), micros(f.To)}
+	return []any{company, f.Type, f.Status, f.NetworkID, f.Asset, f.Hash, f.Address, clock.Micros(f.From), clock.Micros(f.To)}
 }
 
 func (s *Service) countTransactions(ctx context.Context, company string, f TransactionFilter) (int64, error) {

@@ -19,10 +19,9 @@ import (
 
 // What a company hears of an account that cannot be generated.
 var (
-	errGenerated    = fault.New(fault.Refused, "An account generated already")
-	errNoKYC        = fault.New(fault.Refused, "KYC entry not found")
-	errNoSettlement = fault.New(fault.Refused, "Settlement account not found")
-	errAtWork       = failed("The account is being opened. Try again in a minute.")
+	errGenerated = fault.New(fault.Refused, "An account generated already")
+	errNoKYC     = fault.New(fault.Refused, "KYC entry not found")
+	errAtWork    = failed("The account is being opened. Try again in a minute.")
 )
 
 func failed(why string) *fault.Fault {
@@ -84,7 +83,8 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		err = errNoKYC
 	}
 	if err == nil {
-		err = s.destination(ctx, r)
+		// Whichever the default one is when the credits come: 0 stays 0.
+		_, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID)
 	}
 	if err != nil {
 		return c, err
@@ -101,22 +101,6 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		err = errAtWork // the job was faster: the next request hears how it ended
 	}
 	return c, err
-}
-
-// destination checks that there is a settlement account for the credits to come.
-func (s *Service) destination(ctx context.Context, r Request) error {
-	if r.SettlementID == 0 {
-		_, err := s.settlements.Default(ctx, r.Company)
-		if fault.Is(err, fault.Missing) {
-			err = errNoSettlement
-		}
-		return err
-	}
-	active, err := s.settlements.Active(ctx, r.Company, r.SettlementID)
-	if err == nil && !active {
-		err = errNoSettlement
-	}
-	return err
 }
 
 // begin writes the intent down, or takes up one that was cut off: asked tells

@@ -173,15 +173,7 @@ func (o opening) record() db.Record {
 }
 
 // move writes the opening over the one that was read, if nobody else has.
-func (o opening) move() ledger.Move {
-	set := make([]ledger.Change, 0, len(accountTable.Columns))
-	for i, v := range o.record().Values {
-		if c := accountTable.Columns[i].Name; i >= accountTable.Key && c != accountTable.State {
-			set = append(set, ledger.Change{Column: c, Value: v})
-		}
-	}
-	return ledger.Move{Table: accountTable, Key: []any{o.company, o.customerID}, From: []string{o.read}, To: o.turn, Set: set}
-}
+func (o opening) move() ledger.Move { return ledger.Overwrite(o.record(), o.read) }
 
 func (o opening) account() *BankAccount {
 	return &BankAccount{

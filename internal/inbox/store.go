@@ -125,14 +125,7 @@ func (s *Service) advance(ctx context.Context, from, to sweep) error {
 	_, err := s.DB.Exec(ctx, `
 		UPDATE inbox_sweep SET done_until = $5, round_at = $6, page = $7, next_until = $8
 		WHERE company_id = $1 AND provider = $2 AND round_at = $3 AND page = $4`,
-		House, to.provider, micros(from.roundAt), from.page,
-		micros(to.doneUntil), micros(to.roundAt), to.page, micros(to.nextUntil))
+		House, to.provider, clock.Micros(from.roundAt), from.page,
+		clock.Micros(to.doneUntil), clock.Micros(to.roundAt), to.page, clock.Micros(to.nextUntil))
 	return err
-}
-
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return clock.Micros(t)
 }

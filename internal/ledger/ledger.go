@@ -75,6 +75,21 @@ type Move struct {
 	Set   []Change
 }
 
+// Overwrite is the move that writes a whole row over the one that was read in
+// this state, if it is still in it.
+func Overwrite(r db.Record, from string) Move {
+	m := Move{Table: r.Table, Key: r.Values[:r.Table.Key], From: []string{from}}
+	for i, c := range r.Table.Columns {
+		switch {
+		case c.Name == r.Table.State:
+			m.To, _ = r.Values[i].(string)
+		case i >= r.Table.Key:
+			m.Set = append(m.Set, Change{Column: c.Name, Value: r.Values[i]})
+		}
+	}
+	return m
+}
+
 // Change is a new value of one column, a string or an int64.
 type Change struct {
 	Column string

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -245,9 +246,9 @@ func (c Case) move() ledger.Move {
 			{Column: "target_company", Value: c.Target},
 			{Column: "target_settlement", Value: c.TargetID},
 			{Column: "proposed_by", Value: c.ProposedBy},
-			{Column: "proposed_at", Value: micros(c.ProposedAt)},
+			{Column: "proposed_at", Value: clock.Micros(c.ProposedAt)},
 			{Column: "resolved_by", Value: c.ResolvedBy},
-			{Column: "updated_at", Value: micros(c.UpdatedAt)},
+			{Column: "updated_at", Value: clock.Micros(c.UpdatedAt)},
 		},
 	}
 }

@@ -170,8 +170,8 @@ func (o Operation) changes() []ledger.Change {
 		{Column: "called_until", Value: clock.Micros(o.CalledUntil)},
 		{Column: "polls", Value: o.Polls},
 		{Column: "missing", Value: o.Missing},
-		{Column: "asked_at", Value: micros(o.AskedAt)},
-		{Column: "next_at", Value: micros(o.NextAt)},
+		{Column: "asked_at", Value: clock.Micros(o.AskedAt)},
+		{Column: "next_at", Value: clock.Micros(o.NextAt)},
 		{Column: "outcome", Value: o.Outcome},
 		{Column: "code", Value: o.Code},
 		{Column: "message", Value: o.Message},
@@ -205,13 +205,6 @@ func (o Operation) transfer(step, from, to string, amount money.Kobo, narration 
 	return ledger.Transfer{
 		Reference: o.ID, Step: step, Debit: from, Credit: to, Amount: amount, Kind: o.Kind, Narration: narration,
 	}
-}
-
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return clock.Micros(t)
 }
 
 // Paper is what a business adds to a unit of the machine.

@@ -73,7 +73,7 @@ func (o Operation) record() db.Record {
 	return db.Record{Table: table, Values: []any{
 		o.Company, o.ID, o.Kind, o.IdempotencyKey, string(o.State), o.Provider,
 		o.SettlementID, int64(o.Amount), int64(o.Fee), clock.Micros(o.CalledUntil), o.Polls, o.Missing,
-		micros(o.AskedAt), micros(o.NextAt), o.Outcome, o.Code, o.Message, o.ProviderReference, o.Token,
+		clock.Micros(o.AskedAt), clock.Micros(o.NextAt), o.Outcome, o.Code, o.Message, o.ProviderReference, o.Token,
 		clock.Micros(o.CreatedAt), clock.Micros(o.UpdatedAt),
 	}}
 }
@@ -131,7 +131,7 @@ func (s *Service) findByKey(ctx context.Context, company, kind, key string) (Ope
 func (c Case) record() db.Record {
 	return db.Record{Table: caseTable, Values: []any{
 		c.Company, c.ID, c.Subject, string(c.Reason), c.Detail, string(c.State), c.Outcome, c.Note, c.Target, c.TargetID,
-		c.ProposedBy, c.ResolvedBy, micros(c.ProposedAt), clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
+		c.ProposedBy, c.ResolvedBy, clock.Micros(c.ProposedAt), clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
 	}}
 }
 

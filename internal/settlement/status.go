@@ -52,6 +52,25 @@ func (s *Service) Active(ctx context.Context, company string, settlementID int64
 	return status == Active, err
 }
 
+// Chosen is the settlement account that a company wants what comes in to go to,
+// which must be active, or the default one, which 0 means. Faults are Refused.
+func (s *Service) Chosen(ctx context.Context, company string, settlementID int64) (int64, error) {
+	if settlementID == 0 {
+		d, err := s.Default(ctx, company)
+		if fault.Is(err, fault.Missing) {
+			err = errNotChosen
+		}
+		return d.ID, err
+	}
+	active, err := s.Active(ctx, company, settlementID)
+	if err == nil && !active {
+		err = errNotChosen
+	}
+	return settlementID, err
+}
+
+var errNotChosen = fault.New(fault.Refused, "Settlement account not found")
+
 // Landing is the settlement account that a credit goes into: the one it was meant
 // for while that is active, or the default one, which 0 also means. When all of
 // them are switched off the money is still the company's, and goes where it was

@@ -155,12 +155,12 @@ func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	if after != before {
 		writes = append(writes, db.Write{
 			Table: endpointTable, By: endpointTable.KeyNames(), Set: []string{"failures", "failed_at"},
-			Rows: [][]any{{l.company, l.endpoint, after.failures, micros(after.failingAt)}},
+			Rows: [][]any{{l.company, l.endpoint, after.failures, clock.Micros(after.failingAt)}},
 		})
 	}
 	due := retriesDue
 	for _, d := range v.done {
-		if at := micros(d.NextAt); at != 0 && (due == 0 || at < due) {
+		if at := clock.Micros(d.NextAt); at != 0 && (due == 0 || at < due) {
 			due = at
 		}
 	}

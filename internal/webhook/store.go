@@ -43,17 +43,10 @@ var (
 	}
 )
 
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return clock.Micros(t)
-}
-
 func (e Endpoint) record() db.Record {
 	return db.Record{Table: endpointTable, Values: []any{
 		e.Company, e.ID, e.URL, e.Description, strings.Join(e.Kinds, ","), string(e.State), e.secret, e.oldSecret,
-		micros(e.OldUntil), e.Failures, micros(e.FailingAt), clock.Micros(e.CreatedAt), clock.Micros(e.UpdatedAt),
+		clock.Micros(e.OldUntil), e.Failures, clock.Micros(e.FailingAt), clock.Micros(e.CreatedAt), clock.Micros(e.UpdatedAt),
 	}}
 }
 
@@ -97,7 +90,7 @@ func (s *Service) allCount(ctx context.Context, state State) (int64, error) {
 
 func (l lane) record() db.Record {
 	return db.Record{Table: laneTable, Values: []any{
-		l.company, l.endpoint, l.id, l.kind, l.sequence, l.through, micros(l.due), int64(0), int64(0),
+		l.company, l.endpoint, l.id, l.kind, l.sequence, l.through, clock.Micros(l.due), int64(0), int64(0),
 	}}
 }
 
@@ -181,7 +174,7 @@ func (s *Service) release(ctx context.Context, l lane, due time.Time) error {
 			}
 		}
 		_, err = q.Exec(ctx, `UPDATE webhook_lane SET lease_until = 0, due_at = $4, sequence = $5
-			WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, l.company, l.endpoint, l.id, micros(due), l.sequence)
+			WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, l.company, l.endpoint, l.id, clock.Micros(due), l.sequence)
 		return err
 	})
 }
@@ -225,7 +218,7 @@ func (s *Service) sweep(ctx context.Context, now time.Time) error {
 func (d Delivery) record() db.Record {
 	return db.Record{Table: deliveryTable, Values: []any{
 		d.Company, d.ID, d.Endpoint, d.EventID, d.Kind, d.Sequence, string(d.State), d.Attempts, d.Status, d.Latency,
-		d.Excerpt, d.Trouble, micros(d.NextAt), clock.Micros(d.CreatedAt), clock.Micros(d.UpdatedAt),
+		d.Excerpt, d.Trouble, clock.Micros(d.NextAt), clock.Micros(d.CreatedAt), clock.Micros(d.UpdatedAt),
 	}}
 }
 

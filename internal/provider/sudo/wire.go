@@ -102,25 +102,7 @@ func (e envelope) pages() int {
 	return n
 }
 
-// text is a JSON value that is a string here and a number or a truth value
-// there. Anything else is empty.
-type text string
-
-// UnmarshalJSON never fails: an odd field must not make an answer unreadable.
-func (t *text) UnmarshalJSON(b []byte) error {
-	*t = ""
-	var s string
-	var n json.Number
-	switch {
-	case json.Unmarshal(b, &s) == nil:
-		*t = text(s)
-	case json.Unmarshal(b, &n) == nil:
-		*t = text(n)
-	case string(b) == "true", string(b) == "false":
-		*t = text(b)
-	}
-	return nil
-}
+type text = provider.Text
 
 // word is a text that decides something. One of another type is not an absent
 // one: it is odd, and nothing definite follows from it.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // envelope is what all answers have in common. Lists say "000" in the
@@ -47,25 +48,7 @@ func (e envelope) token() string {
 	return t
 }
 
-// text is a JSON value that is a string here and a number or a truth value
-// there. Anything else is empty.
-type text string
-
-// UnmarshalJSON never fails: an odd field must not make an answer unreadable.
-func (t *text) UnmarshalJSON(b []byte) error {
-	*t = ""
-	var s string
-	var n json.Number
-	switch {
-	case json.Unmarshal(b, &s) == nil:
-		*t = text(s)
-	case json.Unmarshal(b, &n) == nil:
-		*t = text(n)
-	case string(b) == "true", string(b) == "false":
-		*t = text(b)
-	}
-	return nil
-}
+type text = provider.Text
 
 func first(values ...text) string {
 	for _, v := range values {

@@ -1,0 +1,23 @@
+package provider
+
+import "encoding/json"
+
+// Text is a JSON value that is a string here and a number or a truth value
+// there. Anything else is empty.
+type Text string
+
+// UnmarshalJSON never fails: an odd field must not make an answer unreadable.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	*t = ""
+	var s string
+	var n json.Number
+	switch {
+	case json.Unmarshal(b, &s) == nil:
+		*t = Text(s)
+	case json.Unmarshal(b, &n) == nil:
+		*t = Text(n)
+	case string(b) == "true", string(b) == "false":
+		*t = Text(b)
+	}
+	return nil
+}
