@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -252,4 +253,24 @@ func TestOpenSaysWhatItCannotOpen(t *testing.T) {
 	if db.Flag(true) != 1 || db.Flag(false) != 0 {
 		t.Error("flags")
 	}
+}
+
+// A migration that was left out is seen, though the highest one is there.
+func TestAGapInTheSchemaIsSeen(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		have, _, err := d.Migrated(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := exec(t, d, `DELETE FROM goose_db_version WHERE version_id = 20`); n != 1 {
+			t.Fatalf("%d versions forgotten", n)
+		}
+		want := fmt.Sprintf("schema %d without migration 20,", have)
+		if _, _, err := d.Migrated(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("looked at: %v", err)
+		}
+		if err := d.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("migrated: %v", err)
+		}
+	})
 }
