@@ -200,3 +200,15 @@ func TestTheLogHidesWhatMustNotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// kobo serve in sandbox mode needs no folder made for it.
+func TestTheSandboxMakesItsFolder(t *testing.T) {
+	cfg := app.Defaults()
+	cfg.Mode, cfg.Database, cfg.MasterKey = app.Sandbox, dbtest.URL(t, db.SQLite), secret.NewText(secret.Generate())
+	cfg.Data = filepath.Join(t.TempDir(), "not", "there")
+	a, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+}

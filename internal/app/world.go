@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -29,8 +30,11 @@ type world struct {
 }
 
 func openWorld(ctx context.Context, cfg Config, log *slog.Logger) (*world, error) {
+	err := os.MkdirAll(cfg.Data, 0o700)
+	if err != nil {
+		return nil, err
+	}
 	w := &world{clock: &clock.Movable{}, log: log}
-	var err error
 	w.sandbox, err = sandbox.Open(ctx, sandbox.Config{
 		Path: filepath.Join(cfg.Data, "sandbox.db"), Clock: w.clock, Hold: cfg.Window,
 	})
