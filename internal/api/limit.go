@@ -30,15 +30,6 @@ type Limits struct {
 	Token   Limit // token operations: for each address and for each reference
 }
 
-// DefaultLimits are those the contract names: 100 a second with bursts of 200,
-// and 60 a minute for token operations.
-func DefaultLimits() *Limits {
-	return &Limits{
-		Company: Limit{Requests: 100, Period: time.Second, Burst: 200},
-		Token:   Limit{Requests: 60, Period: time.Minute, Burst: 60},
-	}
-}
-
 // limiters hold the buckets in use; those left alone for ten minutes are full
 // again and forgotten.
 type limiters struct {
