@@ -50,6 +50,17 @@ func TestAPayoutThatSucceeds(t *testing.T) {
 	})
 }
 
+// What the bank charges is the fintech's, and nothing that the company paid.
+func TestTheBanksChargeIsBooked(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		charged := yes
+		charged.Charge = 1075
+		w.bank.says(charged, charged)
+		w.sent(500*money.Naira, operation.Success)
+		w.holds(map[string]money.Kobo{w.own(): 500 * money.Naira, "charge/bank": -1075, "provider/bank": -500*money.Naira + 1075})
+	})
+}
+
 func TestAHundredSendsOfOneVerificationPayOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.verify()

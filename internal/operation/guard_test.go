@@ -1,0 +1,66 @@
+package operation_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// What the account must keep is kept, fee and all, and more does not leave
+// clearing than came in.
+func TestAnOperationTakesNoMoreThanItMay(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		whole := p.Start(operation.Operation{
+			Company: p.company, Kind: "test", IdempotencyKey: id.New(), Provider: "bank", SettlementID: 1, Amount: opening - fee, Fee: fee,
+		})
+		r := ledger.Refused(p.book.Commit(t.Context(), p.Unit(whole, 1, "all but one kobo must go")))
+		if r == nil || r.Reason != ledger.Short || r.Account != "settlement/1" {
+			t.Errorf("the whole balance, where a kobo must stay: %v", r)
+		}
+		p.must(p.book.Commit(t.Context(), p.Unit(whole, 0, "all of it")))
+		r = ledger.Refused(p.book.Commit(t.Context(), ledger.Unit{Company: p.company, Transfers: []ledger.Transfer{
+			{Reference: id.New(), Debit: "clearing/test", Credit: "capital", Amount: opening + 1, Kind: "test"},
+		}}))
+		if r == nil || r.Reason != ledger.Short || r.Account != "clearing/test" {
+			t.Errorf("more than is in clearing: %v", r)
+		}
+	})
+}
+
+// A call that begins late ends no later than it would have: from then on the
+// resolver may ask.
+func TestACallEndsWithItsWindow(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		const left = time.Second
+		p.clock.Advance(window - left)
+		_, err := p.Run(t.Context(), o, func(ctx context.Context) provider.Answer {
+			if until, limited := ctx.Deadline(); !limited || time.Until(until) > left {
+				t.Errorf("the call may go on until %v", until)
+			}
+			return confirmed
+		}, nil)
+		p.must(err)
+	})
+}
+
+// A call that ended early without an answer is asked about early.
+func TestTheResolverIsBroughtForward(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		p.clock.Advance(time.Second)
+		p.run(o, silence)
+		due, err := db.One(t.Context(), p.db, db.Value[int64],
+			`SELECT run_at FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3`, p.company, operation.ResolveJob, o.ID)
+		if err != nil || due != clock.Micros(p.clock.Now().Add(5*time.Second)) {
+			t.Errorf("the resolver's job is due at %v, %v", clock.Time(due), err)
+		}
+	})
+}
