@@ -50,7 +50,7 @@ func (p *payer) Transfer(_ context.Context, t provider.TransferOrder) provider.T
 
 func (p *payer) done(reference string) provider.TransferAnswer {
 	return provider.TransferAnswer{
-		Answer: provider.Answer{Outcome: provider.Confirmed, Code: "00", Message: "Approved"}, SessionID: "090286" + reference[:12],
+		Answer: provider.Answer{Outcome: provider.Confirmed, Charge: 1075, Code: "00", Message: "Approved"}, SessionID: "090286" + reference[:12],
 	}
 }
 

@@ -55,8 +55,9 @@ func (h *handlers) CheckIntegrity(ctx context.Context, _ CheckIntegrityRequestOb
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]AccountCheck, 0, len(found.Accounts))
-	for _, a := range found.Accounts {
+	own := found.Own()
+	rows := make([]AccountCheck, 0, len(own))
+	for _, a := range own {
 		rows = append(rows, AccountCheck{
 			Account: a.Name, Entries: a.Entries, Balance: a.Balance, Recomputed: a.Recomputed, Intact: a.Balance == a.Recomputed,
 		})

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -104,5 +105,22 @@ func TestABookThatWasTamperedWith(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A company sees no charge of a bank's, and what it sees adds up to zero.
+func TestACompanySeesNoCharges(t *testing.T) {
+	found := report.Integrity{Accounts: []report.AccountCheck{
+		{Name: "charge/bank", Entries: 1, Balance: -1075, Recomputed: -1075},
+		{Name: "clearing/payout", Entries: 2},
+		{Name: "provider/bank", Entries: 3, Balance: -8925, Recomputed: -8926},
+		{Name: "settlement/1", Entries: 2, Balance: 10_000, Recomputed: 10_000},
+	}}
+	want := "[{clearing/payout 2 ₦0.00 ₦0.00} {provider/bank 4 ₦-100.00 ₦-100.01} {settlement/1 2 ₦100.00 ₦100.00}]"
+	if got := fmt.Sprint(found.Own()); got != want {
+		t.Errorf("shown: %s", got)
+	}
+	if len(found.Accounts) != 4 {
+		t.Error("an operator sees fewer, too")
 	}
 }

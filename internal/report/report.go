@@ -5,6 +5,8 @@ package report
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -12,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // Service reads.
@@ -85,6 +88,28 @@ type InFlight struct {
 
 // Intact tells whether everything adds up.
 func (i Integrity) Intact() bool { return len(i.Wrongs) == 0 }
+
+// Own are the accounts as their company sees them. What a bank charged the fintech
+// is not shown by itself: it stands with the fintech's money at that bank, of which
+// it was taken, and adds up to nothing there. So what is shown still adds up.
+func (i Integrity) Own() []AccountCheck {
+	var out []AccountCheck
+	for _, a := range i.Accounts {
+		if bank, charge := strings.CutPrefix(a.Name, settlement.ChargeAccount("")); charge {
+			a.Name = settlement.ProviderAccount(bank)
+		}
+		at := slices.IndexFunc(out, func(b AccountCheck) bool { return b.Name == a.Name })
+		if at < 0 {
+			out = append(out, a)
+			continue
+		}
+		out[at].Entries += a.Entries
+		out[at].Balance += a.Balance
+		out[at].Recomputed += a.Recomputed
+	}
+	slices.SortFunc(out, func(a, b AccountCheck) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
 
 // Integrity re-adds the company's whole book, as it was at one instant.
 func (s *Service) Integrity(ctx context.Context, company string) (Integrity, error) {
