@@ -580,8 +580,15 @@ type EntityVerification struct {
 
 // Event defines model for Event.
 type Event struct {
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
+	// ID The same wherever and however often the event is told.
+	//
+	// Examples: 0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e
+	ID string `json:"id"`
+
+	// Sequence Counts your events, without a gap.
+	//
+	// Examples: 42
+	Sequence int64 `json:"sequence"`
 
 	// Event The kind: `vtu.pending`, `vtu.success`, `vtu.failed`, `kyb.changed`, …
 	//
@@ -592,7 +599,11 @@ type Event struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
-	CompanyID string  `json:"companyId"`
+
+	// CompanyID Your company's reference.
+	//
+	// Examples: c3v7k2m9x4q8z1n6b5t0w2y7d
+	CompanyID string `json:"companyId"`
 
 	// Data What the matching GET operation shows.
 	Data json.RawMessage `json:"data"`
