@@ -2,6 +2,7 @@ package operation_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,4 +64,29 @@ func TestTheResolverIsBroughtForward(t *testing.T) {
 			t.Errorf("the resolver's job is due at %v, %v", clock.Time(due), err)
 		}
 	})
+}
+
+// Money comes back once, and only of an operation that took it.
+func TestOnlyASuccessIsReversedAndOnce(t *testing.T) {
+	back := provider.Answer{Outcome: provider.Rejected, Code: "reversed"}
+	for state, answer := range map[operation.State]provider.Answer{
+		operation.Pending: silence, operation.Failed: rejected, operation.Reversed: confirmed,
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o := p.run(p.begin(), answer)
+				var all sync.WaitGroup
+				for range 8 {
+					all.Go(func() {
+						after, err := p.Reverse(t.Context(), o.Company, o.ID, back)
+						if err != nil || after.State != state {
+							t.Errorf("%s: %v", after.State, err)
+						}
+					})
+				}
+				all.Wait()
+				p.stands(o, state)
+			})
+		})
+	}
 }
