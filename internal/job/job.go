@@ -22,7 +22,7 @@ type Job struct {
 	Kind     string
 	Subject  string // what it is about, such as an operation's id
 	RunAt    time.Time
-	Attempts int64 // how often it has been taken up before
+	Attempts int64 // how often it has been taken up, this time included
 	fence    int64
 }
 

@@ -90,9 +90,10 @@ func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble strin
 	return err
 }
 
-// soonest brings a job forward, or back, if nobody is at work on it.
-func soonest(ctx context.Context, q db.Querier, company, kind, subject string, at time.Time) error {
-	_, err := q.Exec(ctx, `
+// Reschedule moves a waiting job of this kind and subject to another time. A
+// job that somebody is working on right now is left to him.
+func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at time.Time) error {
+	_, err := d.Exec(ctx, `
 		UPDATE job SET run_at = $4
 		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND lease_until = 0`, company, kind, subject, clock.Micros(at))
 	return err

@@ -185,11 +185,11 @@ func (w *Worker) claim(ctx context.Context, limit int) ([]Job, error) {
 // do runs one job. What it decided is written even when the program is being
 // stopped.
 func (w *Worker) do(ctx context.Context, j Job) {
-	next, err := w.guarded(ctx, j)
+	log := w.log.With("kind", j.Kind, "company", j.Company, "subject", j.Subject)
+	next, err := w.guarded(ctx, j, log)
 	after := context.WithoutCancel(ctx)
 	switch {
 	case err != nil:
-		w.log.Warn("a job failed", "kind", j.Kind, "company", j.Company, "subject", j.Subject, "error", err)
 		err = again(after, w.db, j, w.clock.Now().Add(pause(j.Attempts)), err.Error())
 	case next.IsZero():
 		err = finish(after, w.db, j)
@@ -198,16 +198,19 @@ func (w *Worker) do(ctx context.Context, j Job) {
 	}
 	if err != nil {
 		// The lease runs out and the job is done again: it is fit for that.
-		w.log.Warn("a job's end was not written", "kind", j.Kind, "company", j.Company, "subject", j.Subject, "error", err)
+		log.Warn("a job's end was not written", "error", err)
 	}
 }
 
-// guarded turns a panic into an error: one bad job must not end the worker.
-func (w *Worker) guarded(ctx context.Context, j Job) (next time.Time, err error) {
+// guarded does the work and says in the log why it failed. A panic is an error
+// too: one bad job must not end the worker.
+func (w *Worker) guarded(ctx context.Context, j Job, log *slog.Logger) (next time.Time, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			w.log.Error("a job panicked", "kind", j.Kind, "subject", j.Subject, "panic", p, "stack", string(debug.Stack()))
+			log.Error("a job panicked", "panic", p, "stack", string(debug.Stack()))
+		} else if err != nil {
+			log.Warn("a job failed", "error", err)
 		}
 	}()
 	return w.kinds[j.Kind](ctx, j)
@@ -216,10 +219,4 @@ func (w *Worker) guarded(ctx context.Context, j Job) (next time.Time, err error)
 // pause grows with each failed try: 1 s, 2 s, 4 s … up to 5 minutes.
 func pause(attempts int64) time.Duration {
 	return min(time.Second<<min(max(attempts-1, 0), 10), 5*time.Minute)
-}
-
-// Reschedule moves a waiting job of this kind and subject to another time. A
-// job that somebody is working on right now is left to him.
-func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at time.Time) error {
-	return soonest(ctx, d, company, kind, subject, at)
 }

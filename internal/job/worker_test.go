@@ -1,9 +1,11 @@
 package job_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,12 +25,15 @@ type office struct {
 	book    *ledger.Book
 	clock   *clock.Manual
 	company string
+	said    bytes.Buffer // the log; to be read when the workers are gone
+	log     *slog.Logger
 }
 
 func each(t *testing.T, f func(t *testing.T, o *office)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
 		o := &office{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid()}
+		o.log = slog.New(slog.NewTextHandler(&o.said, nil))
 		if err := o.book.Commit(t.Context(), ledger.Unit{Company: o.company, Found: true}); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +82,7 @@ type hand struct {
 // hire starts a worker of one kind, at the latest until the test ends.
 func (o *office) hire(kind string, work job.Work) hand {
 	o.t.Helper()
-	w := job.NewWorker(o.db, o.clock, slog.New(slog.DiscardHandler))
+	w := job.NewWorker(o.db, o.clock, o.log)
 	w.Handle(kind, work)
 	ctx, stop := context.WithCancel(context.WithoutCancel(o.t.Context()))
 	h := hand{w, stop, make(chan struct{})}
@@ -187,7 +192,7 @@ func TestAJobMayAskToRunAgain(t *testing.T) {
 }
 
 // A job that fails, or panics, is kept for later: 1 s, 2 s, 4 s …, and the
-// others are done meanwhile.
+// others are done meanwhile. The log has each failure once.
 func TestAFailedJobIsTriedAgainAfterAPause(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		var runs atomic.Int64
@@ -217,6 +222,12 @@ func TestAFailedJobIsTriedAgainAfterAPause(t *testing.T) {
 		o.settled(w)
 		if left := o.list(); len(left) != 0 || runs.Load() != 3 {
 			t.Errorf("%d runs, left %+v", runs.Load(), left)
+		}
+		w.dismiss()
+		<-w.gone
+		said := o.said.String()
+		if strings.Count(said, "\n") != 2 || !strings.Contains(said, "a bad day") || !strings.Contains(said, "another one") || strings.Count(said, "company="+o.company) != 2 {
+			t.Errorf("the log of two failures: %s", said)
 		}
 	})
 }
