@@ -17,7 +17,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
-	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // local is who runs a command here, for the audit log.
@@ -70,9 +69,7 @@ func companyCommand() *cobra.Command {
 	sub("pin REFERENCE", "Set its transaction PIN, read from standard input, and unlock it", 1, setPIN)
 	sub("xpub REFERENCE evm|tron|bitcoin XPUB", "Make its deposit addresses from this extended public key", 3, setXpub)
 	sub("xpubs REFERENCE", "List its extended public keys", 1, listXpubs)
-	sub("settlement REFERENCE NAME", "Open a settlement account", 2, openSettlement)
-	sub("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3, setSettlementStatus).
-		Flags().String("reason", "", "why, for the audit log")
+	settlementVerbs(sub)
 	sub("card-address REFERENCE", "Show the address of cardholders who have none", 1, showCardAddress)
 	address := sub("set-card-address REFERENCE LINE1 CITY STATE", "Set the address of cardholders who have none", 4, setCardAddress).Flags()
 	address.String("line2", "", "the second line")
@@ -158,9 +155,9 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s\n\n", one.Reference, one.Name, one.KYB, one.Live, pin, clock.Text(one.CreatedAt))
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTLEMENT\tNAME\tSTATUS\tDEFAULT\tBALANCE\tBANK ACCOUNT\tSINCE")
+	fmt.Fprintln(w, "SETTLEMENT\tNAME\tSTATUS\tDEFAULT\tBALANCE\tTOLD BELOW\tBANK ACCOUNT\tSINCE")
 	for _, s := range accounts {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\t%s\t%s\n", s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(),
+		fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\t%s\t%s\t%s\n", s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(), toldBelow(s),
 			strings.TrimSpace(s.AccountNumber+" "+s.BankName), clock.Text(s.CreatedAt))
 	}
 	fmt.Fprintln(w)
@@ -199,38 +196,6 @@ func setPIN(c *cobra.Command, a *app.App, args []string) error {
 		return fmt.Errorf("no PIN was read: %w", err)
 	}
 	return a.Companies.SetPIN(c.Context(), local(), args[0], secret.NewText(strings.TrimSpace(pin)))
-}
-
-func openSettlement(c *cobra.Command, a *app.App, args []string) error {
-	account, err := a.Settlements.Create(c.Context(), local(), args[0], args[1])
-	if err == nil {
-		fmt.Fprintln(c.OutOrStdout(), account.ID)
-	}
-	return err
-}
-
-func setSettlementStatus(c *cobra.Command, a *app.App, args []string) error {
-	settlementID, err := settlementIn(args[1])
-	if err != nil {
-		return err
-	}
-	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
-		return err
-	}
-	account, err := a.Settlements.SetStatus(c.Context(), local(), args[0], settlementID, settlement.Status(args[2]), flagOf(c, "reason"))
-	if err == nil {
-		fmt.Fprintln(c.OutOrStdout(), account.Status)
-	}
-	return err
-}
-
-// settlementIn is the number of a settlement account.
-func settlementIn(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("%q is not the number of a settlement account", text)
-	}
-	return n, nil
 }
 
 func showCardAddress(c *cobra.Command, a *app.App, args []string) error {

@@ -85,6 +85,7 @@ func (d *door) routes() map[string]action {
 		"DELETE /companies/{reference}/api-keys/{id}":                 d.revokeKey,
 		"POST /companies/{reference}/settlement-accounts":             d.createAccount,
 		"POST /companies/{reference}/settlement-accounts/{id}/status": d.setStatus,
+		"POST /companies/{reference}/settlement-accounts/{id}/alert":  d.setAlert,
 		"POST /companies/{reference}/adjustments":                     d.adjust,
 		"POST /companies/{reference}/xpubs":                           d.setXpub,
 		"GET /companies/{reference}/xpubs":                            d.listXpubs,

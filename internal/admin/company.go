@@ -2,14 +2,11 @@ package admin
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
-	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/secret"
-	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 type companyRow struct {
@@ -35,25 +32,6 @@ type keyRow struct {
 
 func keyOf(k company.Key) keyRow {
 	return keyRow{ID: k.ID, Status: k.State, CreatedAt: clock.Text(k.CreatedAt), ExpiresAt: moment(k.ExpiresAt)}
-}
-
-type accountRow struct {
-	ID            int64      `json:"id"`
-	Name          string     `json:"name"`
-	AccountNumber *string    `json:"accountNumber"`
-	AccountName   *string    `json:"accountName"`
-	BankName      *string    `json:"bankName"`
-	Balance       money.Kobo `json:"balance"`
-	IsDefault     bool       `json:"isDefault"`
-	Status        string     `json:"status"`
-	CreatedAt     string     `json:"createdAt"`
-}
-
-func accountOf(a settlement.Account) accountRow {
-	return accountRow{
-		a.ID, a.Name, present(a.AccountNumber), present(a.AccountName), present(a.BankName),
-		a.Balance, a.IsDefault, string(a.Status), clock.Text(a.CreatedAt),
-	}
 }
 
 // present is a text, or null for one that does not exist.
@@ -164,31 +142,4 @@ func (d *door) issueKey(ctx context.Context, r *request) (any, error) {
 
 func (d *door) revokeKey(ctx context.Context, r *request) (any, error) {
 	return nil, d.Companies.RevokeKey(ctx, r.by, r.PathValue("reference"), r.PathValue("id"))
-}
-
-func (d *door) createAccount(ctx context.Context, r *request) (any, error) {
-	name := r.form.text("name")
-	if err := r.form.done(); err != nil {
-		return nil, err
-	}
-	a, err := d.Settlements.Create(ctx, r.by, r.PathValue("reference"), name)
-	return accountOf(a), err
-}
-
-// setStatus switches a settlement account on or off.
-func (d *door) setStatus(ctx context.Context, r *request) (any, error) {
-	status, reason := r.form.text("status"), r.form.optional("reason")
-	if err := r.form.done(); err != nil {
-		return nil, err
-	}
-	c, err := d.Companies.Find(ctx, r.PathValue("reference"))
-	if err != nil {
-		return nil, err
-	}
-	settlementID, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil {
-		settlementID = 0 // no account's number
-	}
-	a, err := d.Settlements.SetStatus(ctx, r.by, c.Reference, settlementID, settlement.Status(status), reason)
-	return accountOf(a), err
 }

@@ -166,6 +166,20 @@ func (f *form) amount(name string) money.Kobo { return f.asAmount(name, f.take(n
 // some reads naira that need not be there.
 func (f *form) some(name string) money.Kobo { return f.asAmount(name, f.take(name, false)) }
 
+// threshold reads naira above 0, or null for none, which is 0.
+func (f *form) threshold(name string) money.Kobo {
+	raw := f.take(name, true)
+	if raw == nil || string(raw) == "null" {
+		return 0
+	}
+	before := len(f.problems)
+	k := f.asAmount(name, raw)
+	if k == 0 && len(f.problems) == before {
+		f.wrong(name, "must be greater than 0")
+	}
+	return k
+}
+
 func (f *form) asAmount(name string, raw json.RawMessage) money.Kobo {
 	if raw == nil {
 		return 0

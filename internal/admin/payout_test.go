@@ -126,28 +126,6 @@ func TestTheAddressOfLastResort(t *testing.T) {
 	})
 }
 
-func TestAnAccountIsSwitchedOff(t *testing.T) {
-	each(t, func(t *testing.T, d *door) {
-		company, account := d.company()
-		path := company + "/settlement-accounts/" + account + "/status"
-		row := d.ok(d.ada, "POST", path, `{"status":"INACTIVE","reason":"asked for"}`)
-		if row["status"] != "INACTIVE" || row["isDefault"] != false {
-			t.Errorf("off: %v", row)
-		}
-		if l := d.lastLine(); l["action"] != "settlement.status" || l["details"].(map[string]any)["status"] != "INACTIVE" {
-			t.Errorf("the log: %v", l)
-		}
-		d.no(d.ada, "POST", path, `{"status":"CLOSED"}`, 400, `"status" must be one of [ACTIVE, INACTIVE]`)
-		d.no(d.ada, "POST", path, `{}`, 400, `"status" is required`)
-		d.no(d.ada, "POST", company+"/settlement-accounts/99/status", `{"status":"ACTIVE"}`, 404, "Settlement account not found")
-		d.no(d.ada, "POST", company+"/settlement-accounts/main/status", `{"status":"ACTIVE"}`, 404, "Settlement account not found")
-		d.no(d.ada, "POST", "/admin/v1/companies/cnobody0000000000000000000/settlement-accounts/1/status", `{"status":"ACTIVE"}`, 404, "Company not found")
-		if row := d.ok(d.bob, "POST", path, `{"status":"ACTIVE"}`); row["status"] != "ACTIVE" || row["isDefault"] != true {
-			t.Errorf("on: %v", row)
-		}
-	})
-}
-
 func TestOperatorsAreListed(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		_, answer, _ := d.send(d.ada, "GET", "/admin/v1/operators", "")

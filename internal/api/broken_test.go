@@ -51,7 +51,7 @@ func (b broken) CreateOwn(context.Context, string, string, *idempotency.Key) (se
 	return settlement.Account{}, b.say()
 }
 
-func (b broken) Alert(context.Context, string, int64, money.Kobo, *idempotency.Key) (settlement.Account, error) {
+func (b broken) AlertOwn(context.Context, string, int64, money.Kobo, *idempotency.Key) (settlement.Account, error) {
 	return settlement.Account{}, b.say()
 }
 

@@ -37,7 +37,7 @@ type Settlements interface {
 	Accounts(ctx context.Context, company string) ([]settlement.Account, error)
 	CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (settlement.Account, error)
 	// Alert has the company told when the balance falls below; 0 for never.
-	Alert(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (settlement.Account, error)
+	AlertOwn(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (settlement.Account, error)
 }
 
 // Collections wait for single payments.

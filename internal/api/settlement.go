@@ -50,7 +50,7 @@ func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertR
 	if r.Body.LowBalance != nil {
 		below = *r.Body.LowBalance
 	}
-	a, err := h.Settlements.Alert(ctx, callOf(ctx).company, settlementID, below, key)
+	a, err := h.Settlements.AlertOwn(ctx, callOf(ctx).company, settlementID, below, key)
 	if err != nil {
 		return nil, err
 	}

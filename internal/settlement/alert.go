@@ -18,8 +18,18 @@ import (
 
 // Alert has the company told when what a settlement account holds falls below an
 // amount, 0 for never again. Who is below it already is told after the balance
-// has been up. Key is the request's Idempotency-Key; nil for none.
-func (s *Service) Alert(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
+// has been up.
+func (s *Service) Alert(ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo) (Account, error) {
+	return s.alert(ctx, by, company, settlementID, below, nil)
+}
+
+// AlertOwn is Alert by the company itself, through its API. Key is the request's
+// Idempotency-Key; nil for none.
+func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
+	return s.alert(ctx, operator.Self(company), company, settlementID, below, key)
+}
+
+func (s *Service) alert(ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
 	if below < 0 || below > money.Max {
 		return Account{}, fault.New(fault.Invalid, `"lowBalance" is not an amount`)
 	}
@@ -32,7 +42,7 @@ func (s *Service) Alert(ctx context.Context, company string, settlementID int64,
 		Company: company,
 		Claims:  key.Answered(a, nil),
 		Alerts:  []ledger.Alert{{Account: LedgerAccount(settlementID), Below: below}},
-		Notes: []db.Record{operator.Self(company).Note(
+		Notes: []db.Record{by.Note(
 			company, "settlement.alert", LedgerAccount(settlementID), map[string]string{"lowBalance": below.Decimal()}, s.clock.Now(),
 		)},
 	})

@@ -17,7 +17,7 @@ import (
 // alert sets below what the company is told.
 func (h *house) alert(a settlement.Account, below money.Kobo) {
 	h.t.Helper()
-	if set, err := h.Alert(h.t.Context(), a.Company, a.ID, below, nil); err != nil || set.LowBalance != below {
+	if set, err := h.AlertOwn(h.t.Context(), a.Company, a.ID, below, nil); err != nil || set.LowBalance != below {
 		h.t.Fatalf("%+v, %v", set, err)
 	}
 }
@@ -113,12 +113,12 @@ func TestAnAlertIsOfOnesOwnAccount(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a, other := h.account(h.company()), h.account(h.company())
 		for _, foreign := range []int64{other.ID, 0, -1, 1 << 62} {
-			if _, err := h.Alert(t.Context(), a.Company, foreign, money.Naira, nil); !fault.Is(err, fault.Missing) {
+			if _, err := h.Alert(t.Context(), ada, a.Company, foreign, money.Naira); !fault.Is(err, fault.Missing) {
 				t.Errorf("account %d: %v", foreign, err)
 			}
 		}
 		for _, below := range []money.Kobo{-1, money.Max + 1} {
-			if _, err := h.Alert(t.Context(), a.Company, a.ID, below, nil); !fault.Is(err, fault.Invalid) {
+			if _, err := h.Alert(t.Context(), ada, a.Company, a.ID, below); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%d: %v", below, err)
 			}
 		}
@@ -126,9 +126,12 @@ func TestAnAlertIsOfOnesOwnAccount(t *testing.T) {
 		if found, err := h.Find(t.Context(), a.Company, a.ID); err != nil || found.LowBalance != money.Max {
 			t.Errorf("%+v, %v", found, err)
 		}
+		if _, err := h.Alert(t.Context(), ada, a.Company, a.ID, 5*money.Naira); err != nil {
+			t.Fatal(err)
+		}
 		audited, err := db.All(t.Context(), h.db, db.Value[string],
-			`SELECT details FROM operator_audit WHERE company_id = $1 AND action = 'settlement.alert'`, a.Company)
-		if err != nil || len(audited) != 1 || audited[0] != `{"lowBalance":"100000000000.00"}` {
+			`SELECT operator || ' ' || details FROM operator_audit WHERE company_id = $1 AND action = 'settlement.alert' ORDER BY id`, a.Company)
+		if err != nil || len(audited) != 2 || audited[0] != `company:`+a.Company+` {"lowBalance":"100000000000.00"}` || audited[1] != `ada {"lowBalance":"5.00"}` {
 			t.Errorf("the audit log has %q, %v", audited, err)
 		}
 	})
