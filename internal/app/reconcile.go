@@ -153,8 +153,8 @@ func (a *App) warnOverdue(ctx context.Context) error {
 // it is there.
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
-	for name := range a.books {
+	for _, name := range slices.Sorted(maps.Keys(a.books)) {
 		jobs = append(jobs, job.New(settlement.House, reconcileJob, name, a.Clock.Now().Add(reconcileEvery)))
 	}
-	return job.Add(ctx, a.DB, jobs...)
+	return a.DB.Insert(ctx, jobs...)
 }

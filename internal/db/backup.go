@@ -28,7 +28,7 @@ func Inspect(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("db: cannot open the SQLite file: %w", err)
 	}
-	return &DB{dialect: SQLite, url: "sqlite:" + path, engine: &lite{write: file, read: file}}, nil
+	return &DB{dialect: SQLite, engine: &lite{write: file, read: file}}, nil
 }
 
 func fileURL(path string, parameters url.Values) string {

@@ -56,7 +56,7 @@ type engine interface {
 	Querier
 	begin(ctx context.Context) (tx, error)
 	snapshot(ctx context.Context) (tx, error)
-	pipeline() pipeline
+	pipeline() Pipeline
 	prepare(ctx context.Context, query string) error
 	ping(ctx context.Context) error
 	close()
@@ -72,18 +72,18 @@ type tx interface {
 type DB struct {
 	engine
 	dialect Dialect
-	url     string
 }
 
 // Open opens the database named by url: "sqlite:/path/to/file.db", or a
 // "postgres://…" URL. It does not migrate it.
 func Open(ctx context.Context, url string) (*DB, error) {
-	d := &DB{url: url}
+	d := &DB{}
 	var err error
+	path, lite := SQLitePath(url)
 	switch {
-	case strings.HasPrefix(url, "sqlite:"):
+	case lite:
 		d.dialect = SQLite
-		d.engine, err = openSQLite(ctx, strings.TrimPrefix(url, "sqlite:"))
+		d.engine, err = openSQLite(ctx, path)
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
 		d.dialect = Postgres
 		d.engine, err = openPostgres(ctx, url)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 )
 
 // The seam: what SQLite spells differently. Everything else is common.
@@ -15,17 +14,13 @@ import (
 var (
 	anyOf     = regexp.MustCompile(`= ANY\((\$\d+)\)`)
 	forUpdate = regexp.MustCompile(`\s+FOR UPDATE\b`)
-	spelled   sync.Map // query → the same in SQLite's words
 )
 
 func forSQLite(query string) string {
-	if s, ok := spelled.Load(query); ok {
-		return s.(string)
-	}
-	s := anyOf.ReplaceAllString(query, "IN (SELECT value FROM json_each($1))")
-	s = forUpdate.ReplaceAllString(s, "")
-	spelled.Store(query, s)
-	return s
+	return cached(query, func() string {
+		s := anyOf.ReplaceAllString(query, "IN (SELECT value FROM json_each($1))")
+		return forUpdate.ReplaceAllString(s, "")
+	})
 }
 
 // argsForSQLite turns lists into JSON texts, for json_each.

@@ -1,6 +1,10 @@
 package db
 
-import "context"
+import (
+	"context"
+	"slices"
+	"sync"
+)
 
 // Lookup names rows of a table by the values of some columns and reads others.
 type Lookup struct {
@@ -33,35 +37,54 @@ type Write struct {
 //
 // Use it once: Read, then Commit or Rollback. What the first reading shows may
 // ask for another; that is one more round trip.
-type Pipeline struct{ pipeline }
-
-type pipeline interface {
+type Pipeline interface {
+	// Read begins the transaction, if it has not begun, and looks rows up. After
+	// an error the transaction is over.
 	Read(ctx context.Context, lookups ...Lookup) error
+	// Commit writes and commits. An update that does not find exactly the rows it
+	// names fails the whole. The error is ErrUncommitted when nobody can know
+	// whether the transaction happened; any other error means that it did not.
 	Commit(ctx context.Context, writes ...Write) error
+	// Rollback ends the transaction without a trace.
 	Rollback()
 }
 
-// Pipeline is a new transaction, not yet begun.
-func (d *DB) Pipeline() Pipeline { return Pipeline{d.pipeline()} }
-
-// Read begins the transaction, if it has not begun, and looks rows up. After an
-// error the transaction is over.
-func (p Pipeline) Read(ctx context.Context, lookups ...Lookup) error {
-	return p.pipeline.Read(ctx, lookups...)
-}
-
-// Commit writes and commits. An update that does not find exactly the rows it
-// names fails the whole. The error is ErrUncommitted when nobody can know
-// whether the transaction happened; any other error means that it did not.
-func (p Pipeline) Commit(ctx context.Context, writes ...Write) error {
-	return p.pipeline.Commit(ctx, writes...)
-}
-
-// Rollback ends the transaction without a trace.
-func (p Pipeline) Rollback() { p.pipeline.Rollback() }
-
-// Run runs the strokes again, from the start, while the engine says that
-// nothing happened and a second try may help. Errors come out as faults.
+// Run runs the strokes in a new transaction, and again, from the start, while
+// the engine says that nothing happened and a second try may help. Errors come
+// out as faults.
 func (d *DB) Run(ctx context.Context, strokes func(p Pipeline) error) error {
-	return again(ctx, func() error { return strokes(d.Pipeline()) })
+	return again(ctx, func() error { return strokes(d.pipeline()) })
+}
+
+// Insert writes rows in one transaction, table by table in the order in which
+// the tables are named.
+func (d *DB) Insert(ctx context.Context, records ...Record) error {
+	var writes []Write
+	for _, r := range records {
+		i := slices.IndexFunc(writes, func(w Write) bool { return w.Table == r.Table })
+		if i < 0 {
+			i = len(writes)
+			writes = append(writes, Write{Table: r.Table})
+		}
+		writes[i].Rows = append(writes[i].Rows, r.Values)
+	}
+	return d.Run(ctx, func(p Pipeline) error {
+		if err := p.Read(ctx); err != nil {
+			return err
+		}
+		return p.Commit(ctx, writes...)
+	})
+}
+
+// built keeps the statements that were put together here, by what they were made
+// of: names of ours, and never a value, so there are only so many.
+var built sync.Map
+
+func cached(key string, build func() string) string {
+	if s, ok := built.Load(key); ok {
+		return s.(string)
+	}
+	s := build()
+	built.Store(key, s)
+	return s
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,7 +19,7 @@ type pgPipeline struct {
 	conn *pgxpool.Conn
 }
 
-func (p *postgres) pipeline() pipeline { return &pgPipeline{p: p} }
+func (p *postgres) pipeline() Pipeline { return &pgPipeline{p: p} }
 
 // plain keeps the planner on the primary keys: a plan made while a table was
 // small and its statistics old would read the whole table once it has grown. And
@@ -173,18 +172,6 @@ func (c *pgColumn) IndexType() any {
 		return int64(0)
 	}
 	return ""
-}
-
-// built caches the statements, which are made of nothing but names.
-var built sync.Map
-
-func cached(key string, build func() string) string {
-	if s, ok := built.Load(key); ok {
-		return s.(string)
-	}
-	s := build()
-	built.Store(key, s)
-	return s
 }
 
 // unnested is "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …": rows out of

@@ -19,12 +19,16 @@ type liteStatements struct {
 
 // litePipeline runs prepared statements on the driver's own connection: a batch
 // runs hundreds of them, and database/sql costs more than the statement.
+//
+// The caller's context counts until the connection is ours. The statements go
+// without one: nothing in this process can keep them waiting any more, and to
+// watch a context the driver would start a goroutine for each.
 type litePipeline struct {
 	s    *lite
 	conn *sql.Conn
 }
 
-func (s *lite) pipeline() pipeline { return &litePipeline{s: s} }
+func (s *lite) pipeline() Pipeline { return &litePipeline{s: s} }
 
 func (l *litePipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	var err error

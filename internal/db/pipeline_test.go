@@ -138,6 +138,34 @@ func TestALenientTableKeepsWhatItHas(t *testing.T) {
 	})
 }
 
+// Rows of several tables are written in one transaction, whatever their order.
+func TestRowsOfSeveralTablesAreInserted(t *testing.T) {
+	remark := &db.Table{Name: "db_remark", Key: 1, Columns: append(db.Texts("id"), db.Ints("n")...)}
+	each(t, func(t *testing.T, d *db.DB) {
+		exec(t, d, `CREATE TABLE db_remark (id TEXT NOT NULL, n BIGINT NOT NULL, PRIMARY KEY (id))`)
+		records := []db.Record{
+			{Table: thing, Values: row("mixed", "a", 1)}, {Table: remark, Values: []any{"a", int64(1)}}, {Table: thing, Values: row("mixed", "b", 2)},
+		}
+		count := func() (n int64) {
+			n, err := db.One(t.Context(), d, db.Value[int64],
+				`SELECT (SELECT count(*) FROM db_thing WHERE company_id = 'mixed') * 10 + (SELECT count(*) FROM db_remark)`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		if err := d.Insert(t.Context(), records[0], records[1], records[1]); err == nil || count() != 0 {
+			t.Errorf("with a row that is there twice: %v, left %d", err, count())
+		}
+		if err := d.Insert(t.Context(), records...); err != nil || count() != 21 {
+			t.Errorf("rows of two tables: %v, left %d", err, count())
+		}
+		if err := d.Insert(t.Context()); err != nil || count() != 21 {
+			t.Errorf("no rows: %v, left %d", err, count())
+		}
+	})
+}
+
 func TestATableKnowsItsColumns(t *testing.T) {
 	if thing.Index("n") != 3 || thing.Index("none") != -1 || fmt.Sprint(thing.UniqueNames()) != "[company_id id]" {
 		t.Errorf("columns: %d %v", thing.Index("n"), thing.UniqueNames())

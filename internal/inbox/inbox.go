@@ -12,6 +12,8 @@ package inbox
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -120,13 +122,11 @@ func (s *Service) Handle(w *job.Worker) {
 // sweep of a bank goes back no further than now.
 func (s *Service) Begin(ctx context.Context) error {
 	now := s.Clock.Now()
-	jobs := []db.Record{job.New(House, ClearJob, "", now.Add(clearEvery))}
-	var sweeps []db.Record
-	for name := range s.Banks {
-		jobs = append(jobs, job.New(House, SweepJob, name, now.Add(sweepEvery)))
-		sweeps = append(sweeps, sweep{provider: name, doneUntil: now}.record())
+	rows := []db.Record{job.New(House, ClearJob, "", now.Add(clearEvery))}
+	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // of two programs neither waits for the other
+		rows = append(rows, sweep{provider: name, doneUntil: now}.record(), job.New(House, SweepJob, name, now.Add(sweepEvery)))
 	}
-	return s.append(ctx, sweeps, jobs)
+	return s.DB.Insert(ctx, rows...)
 }
 
 // Drain waits until nothing is being stored. Nothing may arrive after it.

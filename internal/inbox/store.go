@@ -32,7 +32,7 @@ const sealedAs = "inbox_notification.body"
 func (s *Service) storeAll(ctx context.Context, batch []Notification) error {
 	slices.SortFunc(batch, func(a, b Notification) int { return strings.Compare(a.ID, b.ID) })
 	batch = slices.CompactFunc(batch, func(a, b Notification) bool { return a.ID == b.ID })
-	var rows, jobs []db.Record
+	var rows []db.Record
 	for _, n := range batch {
 		sealed, err := s.Keys.Seal(House, sealedAs, n.Body.Reveal())
 		if err != nil {
@@ -40,31 +40,9 @@ func (s *Service) storeAll(ctx context.Context, batch []Notification) error {
 		}
 		rows = append(rows, db.Record{Table: notificationTable, Values: []any{
 			House, n.ID, n.Provider, sealed, string(n.State), "", clock.Micros(n.ReceivedAt), int64(0),
-		}})
-		jobs = append(jobs, job.New(House, WorkJob, n.ID, n.ReceivedAt))
+		}}, job.New(House, WorkJob, n.ID, n.ReceivedAt))
 	}
-	return s.append(ctx, rows, jobs)
-}
-
-// append writes sets of rows, each of one table, in one transaction.
-func (s *Service) append(ctx context.Context, sets ...[]db.Record) error {
-	return s.DB.Run(ctx, func(p db.Pipeline) error {
-		if err := p.Read(ctx); err != nil {
-			return err
-		}
-		var writes []db.Write
-		for _, set := range sets {
-			if len(set) == 0 {
-				continue
-			}
-			w := db.Write{Table: set[0].Table}
-			for _, r := range set {
-				w.Rows = append(w.Rows, r.Values)
-			}
-			writes = append(writes, w)
-		}
-		return p.Commit(ctx, writes...)
-	})
+	return s.DB.Insert(ctx, rows...)
 }
 
 // find is a notification with its body opened.

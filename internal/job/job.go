@@ -26,8 +26,10 @@ type Job struct {
 	fence    int64
 }
 
-// New is the note that puts a job on the list. While a job of the same kind for
-// the same subject is there, another changes nothing.
+// New is the row that puts a job on the list: a note of the unit that is the
+// reason for it. While a job of the same kind for the same subject is there,
+// another changes nothing; so a standing job, which no unit brings about, is
+// inserted (db.Insert) by every program that starts, and is there once.
 func New(company, kind, subject string, runAt time.Time) db.Record {
 	return db.Record{Table: table, Values: []any{
 		company, kind, subject, id.New(), clock.Micros(runAt), int64(0), int64(0), int64(0), "", clock.Micros(runAt),

@@ -50,21 +50,6 @@ func take(ctx context.Context, q db.Querier, company, kind string, subjects []st
 		company, kind, subjects, clock.Micros(now), clock.Micros(until))
 }
 
-// Add puts jobs on the list that no business's commit brings about: the standing
-// ones, of which there is one each however many programs start.
-func Add(ctx context.Context, d *db.DB, jobs ...db.Record) error {
-	return d.Run(ctx, func(p db.Pipeline) error {
-		if err := p.Read(ctx); err != nil {
-			return err
-		}
-		w := db.Write{Table: table}
-		for _, j := range jobs {
-			w.Rows = append(w.Rows, j.Values)
-		}
-		return p.Commit(ctx, w)
-	})
-}
-
 // renew puts the end of a lease off, if nobody else has taken the job up.
 func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, error) {
 	n, err := q.Exec(ctx, `

@@ -23,7 +23,7 @@ const (
 
 // Begin puts the standing job on the list, unless it is there.
 func (s *Service) Begin(ctx context.Context) error {
-	return job.Add(ctx, s.DB, job.New(inbox.House, ClearJob, "", s.Clock.Now().Add(clearEvery)))
+	return s.DB.Insert(ctx, job.New(inbox.House, ClearJob, "", s.Clock.Now().Add(clearEvery)))
 }
 
 // Clear is the work of a ClearJob: it removes deliveries that were delivered or

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -18,7 +17,8 @@ func copySQLite(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(strings.TrimPrefix(url, sqliteURL("")), content, 0o600)
+	path, _ := db.SQLitePath(url) // one that sqliteURL has made
+	return os.WriteFile(path, content, 0o600)
 }
 
 var migrated struct {
