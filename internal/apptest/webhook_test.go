@@ -3,94 +3,13 @@ package apptest_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"sync"
 	"testing"
 	"time"
-
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db"
 )
-
-// hookServer is a company's own server. It verifies with the library that the
-// specification publishes, and keeps what it takes by its id.
-type hookServer struct {
-	*httptest.Server
-	t testing.TB
-
-	mu     sync.Mutex
-	secret string
-	down   bool
-	taken  map[string]string // webhook-id → body
-	times  int
-}
-
-func newHookServer(t testing.TB) *hookServer {
-	h := &hookServer{t: t, taken: map[string]string{}}
-	h.Server = httptest.NewServer(h)
-	t.Cleanup(h.Close)
-	return h
-}
-
-// ServeHTTP takes one message.
-func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err != nil || h.down {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		return
-	}
-	verifier, err := standardwebhooks.NewWebhook(h.secret)
-	if err == nil {
-		err = verifier.Verify(body, r.Header)
-	}
-	id := r.Header.Get("webhook-id")
-	if err != nil || h.taken[id] != "" && h.taken[id] != string(body) {
-		h.t.Errorf("%s: %v: %s", id, err, body)
-	}
-	h.taken[id] = string(body)
-	h.times++
-}
-
-func (h *hookServer) set(down bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.down = down
-}
-
-// lacks says which of the events were not taken, or "".
-func (h *hookServer) lacks(events []apptest.Event) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	missing := 0
-	for _, e := range events {
-		if h.taken[e.ID] == "" {
-			missing++
-		}
-	}
-	if missing > 0 {
-		return fmt.Sprintf("%d of %d events have not come", missing, len(events))
-	}
-	return ""
-}
-
-// register has a company's events posted to the server, and returns how many it
-// had before.
-func (h *hookServer) register(t testing.TB, c *apptest.Client) (id string, before int64) {
-	t.Helper()
-	var made struct{ Data struct{ ID, Secret string } }
-	before = int64(len(c.Events(0)))
-	c.Do(http.MethodPost, "/api/v1/webhooks", map[string]string{"url": h.URL}).Want(t, http.StatusOK).Into(t, &made)
-	h.mu.Lock()
-	h.secret = made.Data.Secret
-	h.mu.Unlock()
-	return made.Data.ID, before
-}
 
 // The endpoint goes away, Kobo is killed in the middle of sending, both come back:
 // nothing is missing, and nothing is there twice for who keeps it by its id.
@@ -144,9 +63,7 @@ func TestAMessageIsTheEventAsTheFeedShowsIt(t *testing.T) {
 		events := p.Events(before)
 		apptest.Eventually(t, func() string { return h.lacks(events) })
 		p.Advance(25 * time.Hour)
-		h.mu.Lock()
-		h.secret = rotated.Data.Secret
-		h.mu.Unlock()
+		h.trust(rotated.Data.Secret)
 		p.Bought(p.Buy(p.Order(p.Bundle(), "hook-3", "10")))
 		events = p.Events(before)
 		apptest.Eventually(t, func() string { return h.lacks(events) })

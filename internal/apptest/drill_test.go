@@ -1,0 +1,234 @@
+package apptest_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// hearer is an endpoint of a company: whose it is, and who answers there.
+type hearer struct {
+	*hookServer
+	company *apptest.Client
+	id      string
+	before  int64 // the events of its company that it is not to be told
+}
+
+// at is the hearer's company at another program.
+func (h *hearer) at(program *apptest.Client) {
+	h.company = program.As(h.company.Reference, h.company.APIKey, h.company.SettlementID)
+}
+
+// The drill. Two companies, three endpoints. One endpoint dies, so that nobody
+// even answers there; its secret is rotated meanwhile; the program is killed while
+// deliveries wait and others are on their way, twice; and in the end the endpoint
+// comes back. Then every event of the feeds has been taken by those it is for and
+// by nobody else, once for who keeps it by its id, in the order that is promised,
+// and every message verified with a secret that was valid when it came.
+func TestTheDrill(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home := apptest.NewHome(t, dialect)
+		founder := home.Start(t)
+		other := founder.Company(100_000 * money.Naira)
+		founder.Stop()
+
+		first := home.Spawn(t, apptest.Never, 4*time.Second)
+		troubled, steady := hearerOf(t, first.Client, first.Client), hearerOf(t, first.Client, first.Client)
+		stranger := hearerOf(t, first.Client, other)
+		all := []*hearer{troubled, steady, stranger}
+		busy(t, first.Client, all, "calm")
+		arrived(t, all...)
+
+		troubled.die()
+		busy(t, first.Client, all, "alone")
+		arrived(t, steady, stranger)
+		waits(t, troubled)
+		old, fresh := troubled.secrets[0], troubled.rotate(t)
+		troubled.trust(old, fresh)
+		busy(t, first.Client, all, "rotated")
+		inTheMiddle(t, first, steady, stranger)
+
+		second := home.Spawn(t, apptest.Never, 4*time.Second)
+		move(all, second.Client)
+		busy(t, second.Client, all, "again")
+		second.Advance(3 * time.Minute) // past the leases of the dead; nobody answers yet
+		arrived(t, steady, stranger)
+		waits(t, troubled)
+		troubled.rise()
+		on := troubled.silence()
+		second.Advance(time.Hour) // the retries, one of which is under way when it dies
+		await(t, on)
+		second.Kill()
+
+		third := home.Spawn(t, apptest.Never, 4*time.Second)
+		move(all, third.Client)
+		busy(t, third.Client, all, "back")
+		third.Advance(time.Minute)
+		third.Advance(time.Hour)
+		arrived(t, all...)
+		third.Advance(25 * time.Hour)
+		arrived(t, all...)
+		troubled.trust(fresh)
+		busy(t, third.Client, all, "fresh")
+		third.Advance(time.Hour) // nothing more comes of it
+		for _, h := range all {
+			resolved(t, h.company)
+			arrived(t, h)
+			h.holds(t)
+		}
+		if _, double := troubled.counts(); double == 0 {
+			t.Error("nothing came with both signatures")
+		}
+		for i, h := range all {
+			if again, _ := h.counts(); again == 0 {
+				t.Errorf("to the endpoint %d nothing came again: the program did not die in the middle", i)
+			}
+		}
+	})
+}
+
+// hearerOf makes an endpoint of a company.
+func hearerOf(t *testing.T, program, company *apptest.Client) *hearer {
+	h := &hearer{hookServer: newHookServer(t), company: company}
+	h.at(program)
+	h.id, h.before = h.register(t, h.company)
+	return h
+}
+
+func move(all []*hearer, program *apptest.Client) {
+	for _, h := range all {
+		h.at(program)
+	}
+}
+
+// busy is what happens to the companies: each kind of story, through the API and
+// the sandbox.
+func busy(t *testing.T, program *apptest.Client, all []*hearer, name string) {
+	t.Helper()
+	for _, c := range []*apptest.Client{all[0].company, all[2].company} {
+		bundle := c.Bundle()
+		for _, ending := range []string{"10", "01", "10", "06"} {
+			order := c.Order(bundle, fmt.Sprint(name, "-", len(c.Events(0))), ending)
+			if a := c.Buy(order); a.Status != http.StatusOK && ending != "01" {
+				t.Fatalf("%s: %s", name, a)
+			}
+		}
+	}
+	pay(t, program, program.SettlementAccountNumber, 100, nil)
+	send(program, verify(t, program, "10"), 100).Want(t, http.StatusOK)
+}
+
+// feed is what an endpoint is to be told.
+func (h *hearer) feed() []apptest.Event { return h.company.Events(h.before) }
+
+// arrived waits until everything that has happened has been taken, and written
+// down as taken.
+func arrived(t *testing.T, all ...*hearer) {
+	t.Helper()
+	for _, h := range all {
+		apptest.Eventually(t, func() string {
+			if lacks := h.lacks(h.feed()); lacks != "" {
+				return lacks
+			}
+			if b := h.backlog(); b.Behind+b.Retrying+b.Failed > 0 {
+				return fmt.Sprintf("%+v", b)
+			}
+			return ""
+		})
+	}
+}
+
+// waits wants some deliveries to wait.
+func waits(t *testing.T, h *hearer) {
+	t.Helper()
+	apptest.Eventually(t, func() string {
+		if b := h.backlog(); b.Retrying == 0 || b.Behind == 0 {
+			return fmt.Sprintf("nothing waits: %+v", b)
+		}
+		return ""
+	})
+}
+
+// backlog is what Kobo says of what an endpoint has still to be told.
+type backlog struct{ Sequence, Behind, Retrying, Failed int64 }
+
+func (h *hearer) backlog() backlog {
+	var shown struct{ Backlog backlog }
+	h.company.Data("/api/v1/webhooks/"+h.id, &shown)
+	return shown.Backlog
+}
+
+// rotate gives the endpoint a new secret.
+func (h *hearer) rotate(t *testing.T) (fresh string) {
+	t.Helper()
+	var rotated struct{ Data struct{ Secret string } }
+	h.company.Do(http.MethodPost, "/api/v1/webhooks/"+h.id+"/rotate-secret", nil).Want(t, http.StatusOK).Into(t, &rotated)
+	return rotated.Data.Secret
+}
+
+// inTheMiddle kills the program while endpoints have a message that they have
+// not answered.
+func inTheMiddle(t *testing.T, c *apptest.Child, all ...*hearer) {
+	t.Helper()
+	for _, h := range all {
+		on := h.silence()
+		h.company.Bought(h.company.Buy(h.company.Order(h.company.Bundle(), fmt.Sprint("middle-", len(h.feed())), "10")))
+		await(t, on)
+	}
+	c.Kill()
+}
+
+// holds: what was taken is the feed, to the last event and without another's; and
+// what Kobo says of it.
+func (h *hearer) holds(t *testing.T) {
+	t.Helper()
+	feed, tries := h.feed(), h.tries(t)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.taken) != len(feed) {
+		t.Errorf("%d messages were taken, of %d events", len(h.taken), len(feed))
+	}
+	again := map[int64]bool{}
+	for i, e := range feed {
+		if e.Sequence != h.before+int64(i)+1 || h.taken[e.ID] == "" || tries[e.ID] == 0 {
+			t.Errorf("event %d is %d, taken %q after %d tries", h.before+int64(i)+1, e.Sequence, h.taken[e.ID], tries[e.ID])
+		}
+		again[e.Sequence] = tries[e.ID] != 1
+	}
+	// Those that failed come later; the others in their order.
+	inOrder := slices.DeleteFunc(slices.Clone(h.order), func(n int64) bool { return again[n] })
+	if !slices.IsSorted(inOrder) {
+		t.Errorf("the order at the endpoint: %v; of those were tried again %v", h.order, again)
+	}
+	t.Logf("%d events, %d messages, %d of them with both signatures, %d at the first try", len(feed), h.times, h.double, len(inOrder))
+}
+
+// tries are how often each event was sent until it was taken, as Kobo shows it.
+func (h *hearer) tries(t *testing.T) map[string]int {
+	t.Helper()
+	out := map[string]int{}
+	for page, more := 1, true; more; page++ {
+		var list struct {
+			Data []struct {
+				EventID, Status string
+				Attempts        int
+			}
+			Meta struct{ HasNextPage bool }
+		}
+		h.company.Data(fmt.Sprintf("/api/v1/webhooks/%s/deliveries?pageSize=100&page=%d", h.id, page), &list)
+		for _, d := range list.Data {
+			if d.Status != "DELIVERED" || out[d.EventID] != 0 {
+				t.Errorf("the delivery of %s is %s after %d attempts, and there was one of %d", d.EventID, d.Status, d.Attempts, out[d.EventID])
+			}
+			out[d.EventID] = d.Attempts
+		}
+		more = list.Meta.HasNextPage
+	}
+	return out
+}
