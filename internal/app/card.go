@@ -43,15 +43,6 @@ type CardConfig struct {
 	Address string `koanf:"address"`
 }
 
-func init() {
-	for _, name := range []string{
-		"sudo.base_url", "sudo.vault_url", "sudo.api_key", "sudo.debit_account", "sudo.funding_source", "sudo.program",
-		"sudo.amount_unit", "sudo.complete_list", "sudo.webhook_authorization", "sudo.approve", "cards.address",
-	} {
-		settings[strings.ReplaceAll(name, ".", "_")] = name
-	}
-}
-
 func (c SudoConfig) check(mode Mode) error {
 	for _, address := range []string{c.BaseURL, c.VaultURL} {
 		u, err := url.Parse(address)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -141,20 +142,36 @@ func Load(path string) (Config, error) {
 	return cfg, nil
 }
 
-// settings are all names there are, by their spelling in the environment.
-var settings = map[string]string{}
-
-func init() {
-	for _, name := range []string{
-		"mode", "listen", "database", "data", "callback_base", "master_key", "master_key_file", "window", "traces",
-		"safehaven.base_url", "safehaven.client_id", "safehaven.private_key_file", "safehaven.assertion",
-		"safehaven.issuer", "safehaven.audience", "safehaven.debit_account", "safehaven.amount_unit",
-		"vtpass.base_url", "vtpass.api_key", "vtpass.public_key", "vtpass.secret_key", "vtpass.phone", "vtu.routes",
-		"webhooks.keep_days", "limits.off", "limits.company_per_second", "limits.company_burst", "limits.token_per_minute",
-		"log.level", "log.format",
-	} {
-		settings[strings.ReplaceAll(name, ".", "_")] = name
+// settings are all names there are, the paths of Config's fields, by their
+// spelling in the environment.
+var settings = func() map[string]string {
+	out := map[string]string{}
+	for _, path := range paths(reflect.TypeFor[Config]()) {
+		out[strings.ReplaceAll(path, ".", "_")] = path
 	}
+	return out
+}()
+
+// paths are those of a struct's named fields. One whose own fields have names is
+// a group of settings; any other (a duration, a secret) is a setting.
+func paths(t reflect.Type) (out []string) {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for f := range t.Fields() {
+		name := f.Tag.Get("koanf")
+		if name == "" || name == "-" {
+			continue
+		}
+		below := paths(f.Type)
+		if below == nil {
+			out = append(out, name)
+		}
+		for _, path := range below {
+			out = append(out, name+"."+path)
+		}
+	}
+	return out
 }
 
 // setting is the path of a name from the environment; an unknown one keeps its

@@ -40,15 +40,6 @@ type TatumConfig struct {
 	RemoteAddresses bool `koanf:"remote_addresses"`
 }
 
-func init() {
-	for _, name := range []string{
-		"crypto.networks", "crypto.nodes", "crypto.evm_xpub", "crypto.tron_xpub", "crypto.bitcoin_xpub",
-		"tatum.base_url", "tatum.api_key", "tatum.hmac_secret", "tatum.remote_addresses",
-	} {
-		settings[strings.ReplaceAll(name, ".", "_")] = name
-	}
-}
-
 func (c TatumConfig) check(mode Mode) error {
 	if mode == Sandbox && c.BaseURL+c.APIKey.Reveal() != "" {
 		return errors.New("configuration: tatum.… is for live mode: the sandbox brings its own provider")
