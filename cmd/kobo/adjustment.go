@@ -62,7 +62,6 @@ func decidedOn(c *cobra.Command, done settlement.Adjustment, err error) error {
 }
 
 func listAdjustments(c *cobra.Command, a *app.App, _ []string) error {
-	const page = 500
 	state := settlement.AdjustmentState(flagOf(c, "status"))
 	switch state {
 	case settlement.Pending, settlement.Approved, settlement.Rejected:
@@ -73,17 +72,12 @@ func listAdjustments(c *cobra.Command, a *app.App, _ []string) error {
 	}
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSINCE\tCOMPANY\tSETTLEMENT\tDIRECTION\tAMOUNT\tSTATUS\tASKED BY\tDECIDED BY\tREASON\tNOTE")
-	for offset := 0; ; offset += page {
-		list, _, err := a.Settlements.Adjustments(c.Context(), state, page, offset)
-		if err != nil {
-			return err
-		}
+	return pages(w, func(limit, offset int) (int, error) {
+		list, _, err := a.Settlements.Adjustments(c.Context(), state, limit, offset)
 		for _, one := range list {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, clock.Text(one.CreatedAt), one.Company, one.SettlementID,
 				one.Direction, one.Amount.Decimal(), one.State, one.CreatedBy, one.DecidedBy, one.Reason, one.Note)
 		}
-		if len(list) < page {
-			return w.Flush()
-		}
-	}
+		return len(list), err
+	})
 }

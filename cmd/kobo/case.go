@@ -73,25 +73,19 @@ func saidOf(c *cobra.Command, done operation.Case, err error) error {
 }
 
 func listCases(c *cobra.Command, a *app.App, resolved bool) error {
-	const page = 500
 	state := operation.Open
 	if resolved {
 		state = operation.Resolved
 	}
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSINCE\tCOMPANY\tREASON\tPROPOSED\tDETAIL")
-	for offset := 0; ; offset += page {
-		list, _, err := a.Operations.Cases(c.Context(), state, page, offset)
-		if err != nil {
-			return err
-		}
+	return pages(w, func(limit, offset int) (int, error) {
+		list, _, err := a.Operations.Cases(c.Context(), state, limit, offset)
 		for _, one := range list {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, clock.Text(one.CreatedAt), one.Company, one.Reason, one.Outcome, one.Detail)
 		}
-		if len(list) < page {
-			return w.Flush()
-		}
-	}
+		return len(list), err
+	})
 }
 
 func showCase(c *cobra.Command, a *app.App, args []string) error {
@@ -131,27 +125,21 @@ func webhookCommand() *cobra.Command {
 }
 
 func listEndpoints(c *cobra.Command, a *app.App, failing bool) error {
-	const page = 500
 	state := webhook.State("")
 	if failing {
 		state = webhook.Failing
 	}
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "COMPANY\tID\tSTATE\tFAILURES\tBEHIND\tURL")
-	for offset := 0; ; offset += page {
-		list, _, err := a.Webhooks.All(c.Context(), state, page, offset)
-		if err != nil {
-			return err
-		}
+	return pages(w, func(limit, offset int) (int, error) {
+		list, _, err := a.Webhooks.All(c.Context(), state, limit, offset)
 		for _, e := range list {
 			b, err := a.Webhooks.Backlog(c.Context(), e)
 			if err != nil {
-				return err
+				return 0, err
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", e.Company, e.ID, e.State, e.Failures, b.Behind, e.Address())
 		}
-		if len(list) < page {
-			return w.Flush()
-		}
-	}
+		return len(list), err
+	})
 }

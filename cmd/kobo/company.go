@@ -87,21 +87,15 @@ func createCompany(c *cobra.Command, a *app.App, args []string) error {
 }
 
 func listCompanies(c *cobra.Command, a *app.App, _ []string) error {
-	const page = 500
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "REFERENCE\tNAME\tKYB\tLIVE\tSINCE")
-	for offset := 0; ; offset += page {
-		list, _, err := a.Companies.List(c.Context(), page, offset)
-		if err != nil {
-			return err
-		}
+	return pages(w, func(limit, offset int) (int, error) {
+		list, _, err := a.Companies.List(c.Context(), limit, offset)
 		for _, one := range list {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%t\t%s\n", one.Reference, one.Name, one.KYB, one.Live, clock.Text(one.CreatedAt))
 		}
-		if len(list) < page {
-			return w.Flush()
-		}
-	}
+		return len(list), err
+	})
 }
 
 func moveKYB(c *cobra.Command, a *app.App, args []string) error {

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -82,4 +83,19 @@ func opened(ctx context.Context, load func() (app.Config, error), do func(a *app
 	}
 	defer a.Close()
 	return do(a)
+}
+
+// pages writes a table whose rows are asked for page by page; ask writes those of
+// one and says how many they were.
+func pages(w *tabwriter.Writer, ask func(limit, offset int) (int, error)) error {
+	const page = 500
+	for offset := 0; ; offset += page {
+		n, err := ask(page, offset)
+		if err != nil {
+			return err
+		}
+		if n < page {
+			return w.Flush()
+		}
+	}
 }

@@ -18,15 +18,18 @@ import (
 func payoutCommand() *cobra.Command {
 	c := &cobra.Command{Use: "payout", Short: "What companies pay for payouts, and how much they may pay out"}
 	load := anywhere(c)
-	sub := func(use, short, long string, args cobra.PositionalArgs, do func(c *cobra.Command, a *app.App, args []string) error) {
-		c.AddCommand(&cobra.Command{
+	sub := func(use, short, long string, args cobra.PositionalArgs, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
+		one := &cobra.Command{
 			Use: use, Short: short, Long: long, Args: args,
 			RunE: func(c *cobra.Command, args []string) error {
 				return opened(c.Context(), load, func(a *app.App) error { return do(c, a, args) })
 			},
-		})
+		}
+		c.AddCommand(one)
+		return one
 	}
-	sub("fees REFERENCE", "Show a company's fee schedule", "", cobra.ExactArgs(1), showFees)
+	sub("fees REFERENCE", "Show a company's fee schedule", "", cobra.ExactArgs(1), either(showFees, showFeesHistory)).
+		Flags().Bool("history", false, "all schedules it was ever given, the newest first, and by whom")
 	sub("set-fees REFERENCE [FROM:FLAT:PERCENT:CAP ...]", "Give a company a new fee schedule; none is no fees",
 		`Give a company a new fee schedule, in bands by the amount paid out. Amounts are naira. A
 band holds from its FROM up to the next band's, and the first begins at 0. A fee is FLAT plus
@@ -35,7 +38,8 @@ PERCENT of the amount, at most CAP (0 for no cap); a part of a kobo is rounded d
   kobo payout set-fees REFERENCE 0:10:0:0 5000:25:0:0 50000:50:0.1:2000`,
 		cobra.MinimumNArgs(1), setFees)
 	sub("limits REFERENCE", "Show the daily limits, of the company and of each settlement account, and what is used of them today", "",
-		cobra.ExactArgs(1), showLimits)
+		cobra.ExactArgs(1), either(showLimits, showLimitsHistory)).
+		Flags().Bool("history", false, "all limits that were ever set, the newest first, and by whom")
 	sub("set-limit REFERENCE all|SETTLEMENT-ID AMOUNT PAYOUTS", "Limit what may be paid out in a day",
 		`Limit what a company, or one of its settlement accounts, may pay out from midnight to midnight
 in Lagos: the AMOUNT in naira, without fees, and how many PAYOUTS. 0 is no limit. What was paid
@@ -43,10 +47,20 @@ out today already counts.`, cobra.ExactArgs(4), setLimit)
 	return c
 }
 
-func showFees(c *cobra.Command, a *app.App, args []string) error {
-	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
-		return err
+// either shows what is in force, or with --history what ever was.
+func either(now, history func(c *cobra.Command, a *app.App, args []string) error) func(c *cobra.Command, a *app.App, args []string) error {
+	return func(c *cobra.Command, a *app.App, args []string) error {
+		if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+			return err
+		}
+		if flagOf(c, "history") == "true" {
+			return history(c, a, args)
+		}
+		return now(c, a, args)
 	}
+}
+
+func showFees(c *cobra.Command, a *app.App, args []string) error {
 	schedule, since, err := a.Payouts.FeesSince(c.Context(), args[0])
 	if err != nil {
 		return err
@@ -62,6 +76,30 @@ func showFees(c *cobra.Command, a *app.App, args []string) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", b.From.Decimal(), b.Flat.Decimal(), money.Kobo(b.BasisPoints).Decimal(), b.Cap.Decimal())
 	}
 	return w.Flush()
+}
+
+func showFeesHistory(c *cobra.Command, a *app.App, args []string) error {
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "SINCE\tBY\tFROM:FLAT:PERCENT:CAP")
+	return pages(w, func(limit, offset int) (int, error) {
+		list, _, err := a.Reports.FeesHistory(c.Context(), args[0], limit, offset)
+		for _, f := range list {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", clock.Text(f.At), f.By, f.Schedule)
+		}
+		return len(list), err
+	})
+}
+
+func showLimitsHistory(c *cobra.Command, a *app.App, args []string) error {
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "SINCE\tBY\tOF\tAMOUNT\tPAYOUTS")
+	return pages(w, func(limit, offset int) (int, error) {
+		list, _, err := a.Reports.LimitsHistory(c.Context(), args[0], limit, offset)
+		for _, l := range list {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", clock.Text(l.Since), l.By, limitedOf(l.SettlementID), l.Amount.Decimal(), l.Payouts)
+		}
+		return len(list), err
+	})
 }
 
 func setFees(c *cobra.Command, a *app.App, args []string) error {
@@ -105,10 +143,15 @@ func limited(text string) (int64, error) {
 	return n, nil
 }
 
-func showLimits(c *cobra.Command, a *app.App, args []string) error {
-	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
-		return err
+// limitedOf is what a limit is of, as limited reads it.
+func limitedOf(settlementID int64) string {
+	if settlementID == 0 {
+		return "all"
 	}
+	return strconv.FormatInt(settlementID, 10)
+}
+
+func showLimits(c *cobra.Command, a *app.App, args []string) error {
 	day, uses, err := a.Payouts.Uses(c.Context(), args[0])
 	if err != nil {
 		return err
@@ -116,10 +159,7 @@ func showLimits(c *cobra.Command, a *app.App, args []string) error {
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "OF\tAMOUNT\tPAYOUTS\tSINCE\tUSED ON %s\tPAYOUTS\tLEFT\tPAYOUTS\n", day)
 	for _, u := range uses {
-		of, left := "all", [2]string{"no limit", "no limit"}
-		if u.SettlementID != 0 {
-			of = strconv.FormatInt(u.SettlementID, 10)
-		}
+		left := [2]string{"no limit", "no limit"}
 		amount, payouts := u.Left()
 		if u.Amount > 0 {
 			left[0] = amount.Decimal()
@@ -127,7 +167,7 @@ func showLimits(c *cobra.Command, a *app.App, args []string) error {
 		if u.Payouts > 0 {
 			left[1] = strconv.FormatInt(payouts, 10)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%s\n", of, u.Amount.Decimal(), u.Limit.Payouts, sinceOf(u.Since),
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%s\n", limitedOf(u.SettlementID), u.Amount.Decimal(), u.Limit.Payouts, sinceOf(u.Since),
 			u.Used.Decimal(), u.UsedPayouts, left[0], left[1])
 	}
 	return w.Flush()

@@ -3,12 +3,14 @@ package admin
 import (
 	"context"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // What a company pays for payouts, and how much it may pay out in a day. What is
-// set is kept with its history; here is what is in force.
+// set is kept: there is what is in force, and what was, with who set it.
 
 type feesRow struct {
 	Bands []bandRow `json:"bands"`
@@ -28,11 +30,34 @@ func (d *door) findFees(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	schedule, since, err := d.Payouts.FeesSince(ctx, c.Reference)
-	row := feesRow{Bands: make([]bandRow, len(schedule)), Since: moment(since)}
-	for i, b := range schedule {
-		row.Bands[i] = bandRow{b.From, b.Flat, money.Kobo(b.BasisPoints), b.Cap}
+	return feesRow{bandsOf(schedule), moment(since)}, err
+}
+
+func bandsOf(s payout.Schedule) []bandRow {
+	rows := make([]bandRow, len(s))
+	for i, b := range s {
+		rows[i] = bandRow{b.From, b.Flat, money.Kobo(b.BasisPoints), b.Cap}
 	}
-	return row, err
+	return rows
+}
+
+// feesSetRow is a schedule that was given once, and by whom.
+type feesSetRow struct {
+	Bands []bandRow `json:"bands"`
+	Since string    `json:"since"`
+	By    string    `json:"by"`
+}
+
+// feesHistory lists the schedules that a company was ever given, newest first.
+func (d *door) feesHistory(ctx context.Context, r *request) (any, error) {
+	c, err := d.Companies.Find(ctx, r.PathValue("reference"))
+	if err != nil {
+		return nil, err
+	}
+	row := func(f report.FeesSet) feesSetRow { return feesSetRow{bandsOf(f.Schedule), clock.Text(f.At), f.By} }
+	return listed(r, row, func(limit, offset int) ([]report.FeesSet, int64, error) {
+		return d.Reports.FeesHistory(ctx, c.Reference, limit, offset)
+	})
 }
 
 // setFees gives the whole schedule anew; no bands is no fees.
@@ -105,6 +130,33 @@ func (d *door) findLimits(ctx context.Context, r *request) (any, error) {
 		row.Limits[i] = limitOf(u)
 	}
 	return row, err
+}
+
+// limitSetRow is a limit that was set once, and by whom.
+type limitSetRow struct {
+	SettlementID *int64     `json:"settlementId"` // null: the whole company
+	Amount       money.Kobo `json:"amount"`       // 0: no limit
+	Payouts      int64      `json:"payouts"`      // 0: no limit
+	Since        string     `json:"since"`
+	By           string     `json:"by"`
+}
+
+// limitsHistory lists the limits that were ever set, newest first.
+func (d *door) limitsHistory(ctx context.Context, r *request) (any, error) {
+	c, err := d.Companies.Find(ctx, r.PathValue("reference"))
+	if err != nil {
+		return nil, err
+	}
+	row := func(l report.LimitSet) limitSetRow {
+		row := limitSetRow{Amount: l.Amount, Payouts: l.Payouts, Since: clock.Text(l.Since), By: l.By}
+		if l.SettlementID != 0 {
+			row.SettlementID = &l.SettlementID
+		}
+		return row
+	}
+	return listed(r, row, func(limit, offset int) ([]report.LimitSet, int64, error) {
+		return d.Reports.LimitsHistory(ctx, c.Reference, limit, offset)
+	})
 }
 
 // setLimit limits the company, or the settlement account that is named.

@@ -74,6 +74,42 @@ func TestFeesOfPayouts(t *testing.T) {
 	})
 }
 
+// What was set stays to be read, with who set it, of one company alone.
+func TestHistoryOfFeesAndLimits(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		company, account := d.company()
+		other, _ := d.company()
+		fees, limits := company+"/payout-fees", company+"/payout-limits"
+		for _, path := range []string{fees, limits} {
+			if page := d.ok(d.ada, "GET", path+"/history", ""); len(page["data"].([]any)) != 0 {
+				t.Errorf("of nothing: %v", page)
+			}
+		}
+		d.ok(d.ada, "POST", fees, `{"bands":[{"from":0,"flat":10},{"from":5000,"flat":25.5,"percent":0.1,"cap":2000}]}`)
+		d.ok(d.ada, "POST", limits, `{"amount":5000000.5,"payouts":200}`)
+		d.clock.Advance(time.Hour)
+		d.ok(d.bob, "POST", fees, `{"bands":[]}`)
+		d.ok(d.bob, "POST", limits, `{"settlementId":`+account+`,"amount":0,"payouts":3}`)
+		d.ok(d.bob, "POST", other+"/payout-fees", `{"bands":[{"from":0,"flat":1}]}`)
+		d.clock.Advance(time.Hour)
+		d.ok(d.ada, "POST", fees, `{"bands":[{"from":0,"flat":7}]}`)
+		d.ok(d.ada, "POST", limits, `{"amount":0,"payouts":0}`)
+		const band, first, second, third = `{"from":0,"flat":7,"percent":0,"cap":0}`, `"since":"2030-01-02T03:04:05.000Z","by":"ada"`,
+			`"since":"2030-01-02T04:04:05.000Z","by":"bob"`, `"since":"2030-01-02T05:04:05.000Z","by":"ada"`
+		d.told(d.ok(d.ada, "GET", fees+"/history", "")["data"], `[{"bands":[`+band+`],`+third+`},{"bands":[],`+second+`},
+			{"bands":[{"from":0,"flat":10,"percent":0,"cap":0},{"from":5000,"flat":25.5,"percent":0.1,"cap":2000}],`+first+`}]`)
+		d.told(d.ok(d.ada, "GET", limits+"/history", "")["data"], `[{"settlementId":null,"amount":0,"payouts":0,`+third+`},
+			{"settlementId":`+account+`,"amount":0,"payouts":3,`+second+`},{"settlementId":null,"amount":5000000.5,"payouts":200,`+first+`}]`)
+		page := d.ok(d.ada, "GET", fees+"/history?page=3&pageSize=1", "")
+		if rows := page["data"].([]any); len(rows) != 1 || len(rows[0].(map[string]any)["bands"].([]any)) != 2 || page["meta"].(map[string]any)["totalItems"] != 3.0 {
+			t.Errorf("the third page: %v", page)
+		}
+		for _, what := range []string{"/payout-fees/history", "/payout-limits/history"} {
+			d.no(d.ada, "GET", "/admin/v1/companies/cnobody0000000000000000000"+what, "", 404, "Company not found")
+		}
+	})
+}
+
 func TestLimitsOfPayouts(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		company, account := d.company()

@@ -44,8 +44,11 @@ func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 }
 
 // String is the schedule as operators write it: from:flat:percent:cap of each
-// band.
+// band, or none.
 func (s Schedule) String() string {
+	if len(s) == 0 {
+		return "none"
+	}
 	bands := make([]string, len(s))
 	for i, b := range s {
 		bands[i] = b.From.Decimal() + ":" + b.Flat.Decimal() + ":" + money.Kobo(b.BasisPoints).Decimal() + ":" + b.Cap.Decimal()
@@ -83,7 +86,7 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	}
 	said := schedule.String()
 	if len(schedule) == 0 {
-		schedule, said = Schedule{{}}, "none"
+		schedule = Schedule{{}}
 	}
 	now, version := s.clock.Now(), id.New()
 	u := ledger.Unit{Company: company, Notes: []db.Record{
@@ -108,14 +111,20 @@ func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time
 	if len(bands) == 0 || err != nil {
 		return nil, time.Time{}, err
 	}
-	if len(bands) == 1 && bands[0].Band == (Band{}) {
-		return nil, bands[0].since, nil
-	}
 	schedule := make(Schedule, len(bands))
 	for i, b := range bands {
 		schedule[i] = b.Band
 	}
-	return schedule, bands[0].since, nil
+	return Kept(schedule), bands[0].since, nil
+}
+
+// Kept is the schedule that bands stand for as they are kept: no fees are one
+// band of nothing.
+func Kept(bands Schedule) Schedule {
+	if len(bands) == 1 && bands[0] == (Band{}) {
+		return nil
+	}
+	return bands
 }
 
 // explain turns a refusal of the book into words, for operators.

@@ -43,8 +43,8 @@ func says(l provider.StatementLine, narration string) provider.StatementLine {
 	return l
 }
 
-// payout is ours in a state, asked for and settled long before noon.
-func payout(state operation.State, booked money.Kobo, began ...time.Time) []Payment {
+// paidOut is a payout of ours in a state, asked for and settled long before noon.
+func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Payment {
 	p := Payment{Booked: booked * money.Naira}
 	p.Company, p.ID, p.Kind, p.Provider, p.State, p.Amount = "c1", ours, "payout", "bank", state, 100*money.Naira
 	p.CreatedAt = noon.Add(-5 * time.Hour)
@@ -71,37 +71,37 @@ func TestCompare(t *testing.T) {
 		want     string
 	}{
 		{"nothing", nil, nil, nil, ""},
-		{"a payout", lines{out(ours, 100)}, payout("SUCCESS", 100), nil, ""},
-		{"a sale, which the bank names in its own way", lines{says(out("dbt-1", 100), "VAS sale "+ours)}, payout("SUCCESS", 100), nil, ""},
-		{"refused", nil, payout("FAILED", 0), nil, ""},
-		{"came back", lines{out(ours, 100), back(ours, 100)}, payout("REVERSED", 0), nil, ""},
-		{"open", lines{out(ours, 100), out(ours, 100)}, payout("PENDING", 0), nil, ""},
+		{"a payout", lines{out(ours, 100)}, paidOut("SUCCESS", 100), nil, ""},
+		{"a sale, which the bank names in its own way", lines{says(out("dbt-1", 100), "VAS sale "+ours)}, paidOut("SUCCESS", 100), nil, ""},
+		{"refused", nil, paidOut("FAILED", 0), nil, ""},
+		{"came back", lines{out(ours, 100), back(ours, 100)}, paidOut("REVERSED", 0), nil, ""},
+		{"open", lines{out(ours, 100), out(ours, 100)}, paidOut("PENDING", 0), nil, ""},
 		{"a credit", lines{in("s1", 100)}, nil, credit(100, told), ""},
 		{"suspended, then assigned", lines{in("s1", 100)}, nil, append(credit(100, told), Receipt{Company: "house", Session: "s1", Amount: 100 * money.Naira, At: told, Settled: told}), ""},
-		{"settled just now", nil, payout("SUCCESS", 100, now), nil, ""},
-		{"a line of just now", lines{out(ours, 100), at(back(ours, 100), now)}, payout("SUCCESS", 100), nil, ""},
+		{"settled just now", nil, paidOut("SUCCESS", 100, now), nil, ""},
+		{"a line of just now", lines{out(ours, 100), at(back(ours, 100), now)}, paidOut("SUCCESS", 100), nil, ""},
 		{"an unknown line of just now", lines{at(in("x", 5), now)}, nil, nil, ""},
 		{"credited just now", nil, nil, credit(100, now), ""},
 
-		{"not taken", nil, payout("SUCCESS", 100), nil, "NOT_ON_STATEMENT c1 " + ours + " 0 100"},
-		{"taken twice", lines{out(ours, 100), out(ours, 100)}, payout("SUCCESS", 100), nil, "DUPLICATE_DEBIT c1 " + ours + " 200 100"},
-		{"taken twice, one came back", lines{out(ours, 100), out(ours, 100), back(ours, 100)}, payout("SUCCESS", 100), nil, ""},
-		{"too much", lines{out(ours, 110)}, payout("SUCCESS", 100), nil, "AMOUNT_DIFFERS c1 " + ours + " 110 100"},
-		{"too little", lines{out(ours, 90)}, payout("SUCCESS", 100), nil, "AMOUNT_DIFFERS c1 " + ours + " 90 100"},
-		{"failed, and the bank kept it", lines{out(ours, 100)}, payout("FAILED", 0), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
-		{"reversed here only", lines{out(ours, 100)}, payout("REVERSED", 0), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
-		{"reversed there only", lines{out(ours, 100), back(ours, 100)}, payout("SUCCESS", 100), nil, "FAILED_REVERSAL c1 " + ours + " 0 100"},
-		{"the ledger differs", lines{out(ours, 100)}, payout("SUCCESS", 90), nil, "AMOUNT_DIFFERS c1 " + ours + " 100 90"},
+		{"not taken", nil, paidOut("SUCCESS", 100), nil, "NOT_ON_STATEMENT c1 " + ours + " 0 100"},
+		{"taken twice", lines{out(ours, 100), out(ours, 100)}, paidOut("SUCCESS", 100), nil, "DUPLICATE_DEBIT c1 " + ours + " 200 100"},
+		{"taken twice, one came back", lines{out(ours, 100), out(ours, 100), back(ours, 100)}, paidOut("SUCCESS", 100), nil, ""},
+		{"too much", lines{out(ours, 110)}, paidOut("SUCCESS", 100), nil, "AMOUNT_DIFFERS c1 " + ours + " 110 100"},
+		{"too little", lines{out(ours, 90)}, paidOut("SUCCESS", 100), nil, "AMOUNT_DIFFERS c1 " + ours + " 90 100"},
+		{"failed, and the bank kept it", lines{out(ours, 100)}, paidOut("FAILED", 0), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
+		{"reversed here only", lines{out(ours, 100)}, paidOut("REVERSED", 0), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
+		{"reversed there only", lines{out(ours, 100), back(ours, 100)}, paidOut("SUCCESS", 100), nil, "FAILED_REVERSAL c1 " + ours + " 0 100"},
+		{"the ledger differs", lines{out(ours, 100)}, paidOut("SUCCESS", 90), nil, "AMOUNT_DIFFERS c1 " + ours + " 100 90"},
 
-		{"paid before the statement begins", nil, payout("SUCCESS", 100, old), nil, ""},
-		{"paid before, taken again", lines{out(ours, 100)}, payout("SUCCESS", 100, old), nil, "DUPLICATE_DEBIT c1 " + ours + " 200 100"},
-		{"paid before, came back", lines{back(ours, 100)}, payout("SUCCESS", 100, old), nil, "FAILED_REVERSAL c1 " + ours + " 0 100"},
-		{"paid before, reversed", lines{back(ours, 100)}, payout("REVERSED", 0, old), nil, ""},
-		{"failed before, taken", lines{out(ours, 100)}, payout("FAILED", 0, old), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
+		{"paid before the statement begins", nil, paidOut("SUCCESS", 100, old), nil, ""},
+		{"paid before, taken again", lines{out(ours, 100)}, paidOut("SUCCESS", 100, old), nil, "DUPLICATE_DEBIT c1 " + ours + " 200 100"},
+		{"paid before, came back", lines{back(ours, 100)}, paidOut("SUCCESS", 100, old), nil, "FAILED_REVERSAL c1 " + ours + " 0 100"},
+		{"paid before, reversed", lines{back(ours, 100)}, paidOut("REVERSED", 0, old), nil, ""},
+		{"failed before, taken", lines{out(ours, 100)}, paidOut("FAILED", 0, old), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
 		{"credited before", nil, nil, credit(100, old), ""},
 
 		{"a credit in no book", lines{in("x", 100)}, nil, nil, "MISSING_CREDIT house x 100 0"},
-		{"its narration is the sender's", lines{out(ours, 100), says(in("x", 100), "for "+ours)}, payout("SUCCESS", 100), nil, "MISSING_CREDIT house x 100 0"},
+		{"its narration is the sender's", lines{out(ours, 100), says(in("x", 100), "for "+ours)}, paidOut("SUCCESS", 100), nil, "MISSING_CREDIT house x 100 0"},
 		{"a debit of nobody's", lines{out("x", 60), out("x", 40)}, nil, nil, "UNKNOWN_DEBIT house x 100 0"},
 		{"a debit of nobody's that came back", lines{out("x", 100), back("x", 100)}, nil, nil, ""},
 		{"a credit that the bank does not show", nil, nil, credit(100, told), "NOT_ON_STATEMENT c1 s1 0 100"},
@@ -110,7 +110,7 @@ func TestCompare(t *testing.T) {
 		{
 			"each its own",
 			lines{out(ours, 100), in("s1", 100), in("y", 1), out("x", 2)},
-			payout("SUCCESS", 100), credit(100, told), "UNKNOWN_DEBIT house x 2 0; MISSING_CREDIT house y 1 0",
+			paidOut("SUCCESS", 100), credit(100, told), "UNKNOWN_DEBIT house x 2 0; MISSING_CREDIT house y 1 0",
 		},
 	} {
 		if said := verdicts(t, c.lines, c.paid, c.received, nil); said != c.want {
@@ -146,17 +146,17 @@ func TestTheEdgeOfTheStatement(t *testing.T) {
 		paid  []Payment
 		want  string
 	}{
-		{"just after it, and its line too", lines{at(out(ours, 100), after)}, payout("SUCCESS", 100, after), ""},
-		{"just after it, the line before", nil, payout("SUCCESS", 100, after), ""},
-		{"just before it, the line after", lines{at(out(ours, 100), after)}, payout("SUCCESS", 100, before), ""},
-		{"just after it, taken twice", lines{at(out(ours, 100), after), at(out(ours, 100), after)}, payout("SUCCESS", 100, after), twice},
-		{"asked for long before, done after", lines{out(ours, 100)}, ended(payout("SUCCESS", 100, old), after), ""},
-		{"asked for long before, done after, debited before", nil, ended(payout("SUCCESS", 100, old), after), ""},
-		{"open for days, refused at last, the bank took it", lines{out(ours, 100)}, ended(payout("FAILED", 0, old), after), kept},
-		{"reversed later, all before but the return", lines{back(ours, 100)}, ended(payout("REVERSED", 0, old), after), ""},
-		{"reversed at the edge", lines{back(ours, 100)}, ended(payout("REVERSED", 0, before), after), ""},
-		{"reversed at the edge, both lines there", lines{at(out(ours, 100), after), back(ours, 100)}, ended(payout("REVERSED", 0, before), after), ""},
-		{"reversed, the return not there", lines{at(out(ours, 100), after)}, ended(payout("REVERSED", 0, before), after), kept},
+		{"just after it, and its line too", lines{at(out(ours, 100), after)}, paidOut("SUCCESS", 100, after), ""},
+		{"just after it, the line before", nil, paidOut("SUCCESS", 100, after), ""},
+		{"just before it, the line after", lines{at(out(ours, 100), after)}, paidOut("SUCCESS", 100, before), ""},
+		{"just after it, taken twice", lines{at(out(ours, 100), after), at(out(ours, 100), after)}, paidOut("SUCCESS", 100, after), twice},
+		{"asked for long before, done after", lines{out(ours, 100)}, ended(paidOut("SUCCESS", 100, old), after), ""},
+		{"asked for long before, done after, debited before", nil, ended(paidOut("SUCCESS", 100, old), after), ""},
+		{"open for days, refused at last, the bank took it", lines{out(ours, 100)}, ended(paidOut("FAILED", 0, old), after), kept},
+		{"reversed later, all before but the return", lines{back(ours, 100)}, ended(paidOut("REVERSED", 0, old), after), ""},
+		{"reversed at the edge", lines{back(ours, 100)}, ended(paidOut("REVERSED", 0, before), after), ""},
+		{"reversed at the edge, both lines there", lines{at(out(ours, 100), after), back(ours, 100)}, ended(paidOut("REVERSED", 0, before), after), ""},
+		{"reversed, the return not there", lines{at(out(ours, 100), after)}, ended(paidOut("REVERSED", 0, before), after), kept},
 	} {
 		if said := verdicts(t, c.lines, c.paid, nil, nil); said != c.want {
 			t.Errorf("%s: %q, not %q", c.name, said, c.want)
@@ -175,8 +175,8 @@ func TestCharges(t *testing.T) {
 		return list
 	}
 	charged := func(p []Payment, naira money.Kobo) []Payment { p[0].Charged = naira * money.Naira; return p }
-	paid := func(state operation.State, booked money.Kobo) []Payment { return payout(state, booked, day) }
-	young := charged(payout("SUCCESS", 100), 10)
+	paid := func(state operation.State, booked money.Kobo) []Payment { return paidOut(state, booked, day) }
+	young := charged(paidOut("SUCCESS", 100), 10)
 	in := func(bank, book int) string {
 		return fmt.Sprintf("UNBOOKED_CHARGE house 2029-12-31 %d %d", bank, book)
 	}
@@ -239,9 +239,9 @@ func TestWhoseALineIs(t *testing.T) {
 		received []Receipt
 		want     string
 	}{
-		{"dressed up", lines{out("TRF/"+upper+"/1", 100)}, payout("SUCCESS", 100), nil, ""},
-		{"blanks", lines{out(" "+ours+" ", 100)}, payout("SUCCESS", 100), nil, ""},
-		{"within a word of its narration", lines{says(out("dbt-1", 100), "VAS:"+ours+";MTN")}, payout("SUCCESS", 100), nil, ""},
+		{"dressed up", lines{out("TRF/"+upper+"/1", 100)}, paidOut("SUCCESS", 100), nil, ""},
+		{"blanks", lines{out(" "+ours+" ", 100)}, paidOut("SUCCESS", 100), nil, ""},
+		{"within a word of its narration", lines{says(out("dbt-1", 100), "VAS:"+ours+";MTN")}, paidOut("SUCCESS", 100), nil, ""},
 		{"a credit dressed up", lines{in("NIP/"+session, 100)}, nil, received, ""},
 		{"a credit twice on the statement", lines{in(session, 100), in(session, 100)}, nil, received, "AMOUNT_DIFFERS c1 " + session + " 200 100"},
 		{"a credit that was taken back", lines{in(session, 100), out(session, 100)}, nil, received, "AMOUNT_DIFFERS c1 " + session + " 0 100"},
@@ -253,7 +253,7 @@ func TestWhoseALineIs(t *testing.T) {
 		}
 	}
 	w := window{begin: early, from: midnight(early), to: noon}
-	found := compare(w, lines{out("wrong", 100), in("also wrong", 100)}, record{paid: payout("SUCCESS", 100), received: received})
+	found := compare(w, lines{out("wrong", 100), in("also wrong", 100)}, record{paid: paidOut("SUCCESS", 100), received: received})
 	if len(found) != 4 || !strings.Contains(found[0].Detail, "may be wrong") || !strings.Contains(found[1].Detail, "may be also wrong") ||
 		!strings.Contains(found[2].Detail, session) || !strings.Contains(found[3].Detail, ours) {
 		t.Errorf("%+v", found)
@@ -268,7 +268,7 @@ func TestTheStatementBeginsWhereWhatEndedBegan(t *testing.T) {
 	for open, want := range map[time.Duration]time.Duration{
 		-time.Hour: 0, 80 * time.Hour: 80*time.Hour + settling, 30 * 24 * time.Hour: 0,
 	} {
-		if got := beginning(day, payout("FAILED", 0, day.Add(-open))); !got.Equal(day.Add(-want)) {
+		if got := beginning(day, paidOut("FAILED", 0, day.Add(-open))); !got.Equal(day.Add(-want)) {
 			t.Errorf("open for %s: the statement begins %s", open, got)
 		}
 	}
