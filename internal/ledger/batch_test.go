@@ -1,7 +1,10 @@
 package ledger
 
 import (
+	"context"
 	"math"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -117,5 +120,43 @@ func TestABalanceDoesNotOverflow(t *testing.T) {
 			}
 		}
 		audit(t, d, "c1")
+	})
+}
+
+// Of many who have read a row, and would change it without changing its state, the
+// first does; the others are told that it is not what they have read.
+func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "a", "key", "PENDING"), thing("c1", "b", "", "PENDING")}}))
+		change := func(id string, seen ...Change) error {
+			return b.Commit(context.Background(), Unit{Company: "c1", Moves: []Move{{
+				Table: thingTable, Key: []any{"c1", id}, From: []string{"PENDING"}, Still: seen, To: "PENDING", Set: []Change{{"price_kobo", int64(8)}},
+			}}})
+		}
+		var won atomic.Int64
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				err := change("a", Change{"price_kobo", int64(7)}, Change{"claim", "key"})
+				if r := Refused(err); err == nil {
+					won.Add(1)
+				} else if r == nil || r.Reason != Moved || r.State != "PENDING" {
+					t.Error(err)
+				}
+			})
+			all.Go(func() { must(t, change("b")) }) // who has looked at nothing minds nothing
+		}
+		all.Wait()
+		if won.Load() != 1 {
+			t.Errorf("%d have changed it", won.Load())
+		}
+		for _, seen := range []Change{{"price_kobo", int64(7)}, {"claim", "another"}} {
+			if r := Refused(change("a", seen)); r == nil || r.Reason != Moved {
+				t.Errorf("%v: %v", seen, r)
+			}
+		}
+		must(t, change("a", Change{"price_kobo", int64(8)}))
 	})
 }

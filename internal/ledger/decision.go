@@ -74,14 +74,6 @@ type claimSet struct {
 	rows  map[string]db.Record // rows that are there, or that this batch makes
 }
 
-// moveSet is what a batch moves in one table, by primary key.
-type moveSet struct {
-	table  *db.Table
-	keys   [][]any
-	states map[string]string
-	fresh  map[string]bool // written by this very batch: wait for the next
-}
-
 func newDecision(watched bool) *decision {
 	return &decision{
 		watched: watched, stamp: rand.Int64(),
@@ -180,23 +172,6 @@ func (d *decision) nameClaim(r db.Record) {
 	}
 }
 
-func (d *decision) nameMove(m Move) {
-	set := d.moveSet(m.Table)
-	if _, named := set.states[keyOf(m.Key)]; !named {
-		set.states[keyOf(m.Key)] = ""
-		set.keys = append(set.keys, m.Key)
-	}
-}
-
-func (d *decision) moveSet(t *db.Table) *moveSet {
-	set := d.moves[t.Name]
-	if set == nil {
-		set = &moveSet{table: t, states: map[string]string{}, fresh: map[string]bool{}}
-		d.moves[t.Name] = set
-	}
-	return set
-}
-
 func (d *decision) headLookup() db.Lookup {
 	slices.Sort(d.companies)
 	keys := make([][]any, len(d.companies))
@@ -258,14 +233,7 @@ func (d *decision) lookups() []db.Lookup {
 		})
 	}
 	for _, set := range d.moves {
-		by := set.table.KeyNames()
-		out = append(out, db.Lookup{
-			Table: set.table, By: by, Columns: []string{set.table.State}, Keys: set.keys,
-			Found: func(row []any) error {
-				set.states[keyOf(row[:len(by)])] = row[len(by)].(string)
-				return nil
-			},
-		})
+		out = append(out, set.lookup())
 	}
 	return out
 }
@@ -318,8 +286,8 @@ func (d *decision) objection(u Unit) error {
 		}
 	}
 	for _, m := range u.Moves {
-		if state := d.moves[m.Table.Name].states[keyOf(m.Key)]; !slices.Contains(m.From, state) {
-			return &Refusal{Reason: Moved, Table: m.Table, State: state}
+		if set := d.moves[m.Table.Name]; !set.fits(m) {
+			return &Refusal{Reason: Moved, Table: m.Table, State: set.states[keyOf(m.Key)]}
 		}
 	}
 	for _, a := range u.Alerts {

@@ -71,6 +71,7 @@ type Move struct {
 	Table *db.Table
 	Key   []any
 	From  []string
+	Still []Change // what else the row must hold: as it was when this was decided
 	To    string
 	Set   []Change
 }
@@ -126,7 +127,7 @@ type Reason string
 // The reasons.
 const (
 	Exists    Reason = "exists"     // a claim is not new
-	Moved     Reason = "moved"      // a row is not in a state it may be moved from
+	Moved     Reason = "moved"      // a row is not in a state it may be moved from, or not as it was
 	Short     Reason = "short"      // an account would go below what it must keep
 	Over      Reason = "over"       // a tally would exceed its limit
 	NoAccount Reason = "no account" // a transfer names an account that does not exist

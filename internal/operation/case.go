@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -140,7 +139,7 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	if err != nil {
 		return Case{}, err
 	}
-	now, action := s.clock.Now(), "case.resolve"
+	seen, now, action := c, s.clock.Now(), "case.resolve"
 	if c.ProposedBy == "" || Person(c.ProposedBy) == Person(by) || c.Finding != f {
 		u, action = ledger.Unit{Company: c.Company}, "case.propose"
 		c.Finding, c.Note, c.ProposedBy, c.ProposedAt = f, note, by, now
@@ -148,23 +147,25 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 		c.State, c.ResolvedBy = Resolved, by
 	}
 	c.UpdatedAt = now
-	u.Moves = append(u.Moves, c.move())
+	u.Moves = append(u.Moves, seen.move(c))
 	u.Notes = append(u.Notes, audit(c.Company, action, c.ID, f.details(note), now))
 	err = s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Case{}, s.tooLate(ctx, caseID)
+		return Case{}, tooLate(r)
 	}
 	return c, err
 }
 
-// tooLate says why a finding came too late: somebody else settled the case, or
-// the provider's answer did what it is about.
-func (s *Service) tooLate(ctx context.Context, caseID string) error {
-	c, err := s.FindCase(ctx, caseID)
-	if err == nil && c.State == Open {
-		err = fault.New(fault.Conflict, "The operation has just got its outcome: look at the case again")
+// tooLate says why a finding came too late: somebody else has settled the case or
+// said something else, or the provider's answer did what it is about.
+func tooLate(r *ledger.Refusal) error {
+	switch {
+	case r.Table != caseTable:
+		return fault.New(fault.Conflict, "The operation has just got its outcome: look at the case again")
+	case r.State == string(Open):
+		return fault.New(fault.Conflict, "Somebody else has just said something: look at the case again")
 	}
-	return cmp.Or(err, error(errResolved))
+	return errResolved
 }
 
 // Person is who stands behind an operator's name: who has a key and also runs
@@ -236,19 +237,27 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding) (ledger.Unit, 
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }
 
-// move is the guarded change of an open case to its new self.
-func (c Case) move() ledger.Move {
+// move is the guarded change of an open case to its new self: what is proposed
+// must still be what was read, or an operator would agree with what another one
+// has taken back.
+func (c Case) move(to Case) ledger.Move {
 	return ledger.Move{
-		Table: caseTable, Key: []any{c.Company, c.ID}, From: []string{string(Open)}, To: string(c.State),
-		Set: []ledger.Change{
-			{Column: "outcome", Value: c.Outcome},
-			{Column: "note", Value: c.Note},
-			{Column: "target_company", Value: c.Target},
-			{Column: "target_settlement", Value: c.TargetID},
-			{Column: "proposed_by", Value: c.ProposedBy},
-			{Column: "proposed_at", Value: clock.Micros(c.ProposedAt)},
-			{Column: "resolved_by", Value: c.ResolvedBy},
-			{Column: "updated_at", Value: clock.Micros(c.UpdatedAt)},
-		},
+		Table: caseTable, Key: []any{c.Company, c.ID}, From: []string{string(Open)}, Still: c.proposal(), To: string(to.State),
+		Set: append(to.proposal(),
+			ledger.Change{Column: "note", Value: to.Note},
+			ledger.Change{Column: "proposed_at", Value: clock.Micros(to.ProposedAt)},
+			ledger.Change{Column: "resolved_by", Value: to.ResolvedBy},
+			ledger.Change{Column: "updated_at", Value: clock.Micros(to.UpdatedAt)},
+		),
+	}
+}
+
+// proposal is what somebody says is to become of the case, and who.
+func (c Case) proposal() []ledger.Change {
+	return []ledger.Change{
+		{Column: "outcome", Value: c.Outcome},
+		{Column: "target_company", Value: c.Target},
+		{Column: "target_settlement", Value: c.TargetID},
+		{Column: "proposed_by", Value: c.ProposedBy},
 	}
 }

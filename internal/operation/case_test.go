@@ -203,6 +203,29 @@ func TestAnOperatorWithTwoNamesIsOne(t *testing.T) {
 	})
 }
 
+// The second operator says yes at the moment in which the first one takes back
+// what they said, or says who else's money it is: two do not agree, and nothing moves.
+func TestWhatWasTakenBackIsNotApproved(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o, c := p.stuck()
+		_, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada")
+		p.must(err)
+		meanwhile := func(company, action, subject string, details map[string]string, at time.Time) db.Record {
+			_, err := p.resolve(c.ID, operation.FoundRejected, "I was wrong", "ada")
+			p.must(err)
+			return audit(company, action, subject, details, at)
+		}
+		if now, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", meanwhile); !fault.Is(err, fault.Conflict) {
+			t.Errorf("approved: %+v, %v", now, err)
+		}
+		p.stands(o, operation.Pending)
+		now, err := p.FindCase(t.Context(), c.ID)
+		if p.must(err); now.State != operation.Open || now.ProposedBy != "ada" || now.Outcome != operation.FoundRejected {
+			t.Errorf("what stands: %+v", now)
+		}
+	})
+}
+
 // A finding and the provider's late answer come at the same moment: one of them
 // moves the money, and nothing is moved twice.
 func TestAFindingRacesWithTheProvidersAnswer(t *testing.T) {
