@@ -130,11 +130,11 @@ func (s *Service) Update(ctx context.Context, company, endpointID string, d Draf
 	if err != nil {
 		return Endpoint{}, err
 	}
-	before := e.State
+	before := e
 	if err := s.apply(ctx, &e, d, s.Clock.Now()); err != nil {
 		return Endpoint{}, err
 	}
-	return e, s.change(ctx, "update", e, before, answered(e, nil),
+	return e, s.change(ctx, "update", before, e, answered(e, nil),
 		ledger.Change{Column: "url", Value: e.URL},
 		ledger.Change{Column: "description", Value: e.Description},
 		ledger.Change{Column: "kinds", Value: strings.Join(e.Kinds, ",")},
@@ -148,14 +148,14 @@ func (s *Service) Rotate(ctx context.Context, company, endpointID string, answer
 	if err != nil {
 		return Secret{}, err
 	}
-	now := s.Clock.Now()
+	before, now := e, s.Clock.Now()
 	value, err := s.freshSecret(&e)
 	if err != nil {
 		return Secret{}, err
 	}
 	e.OldUntil, e.UpdatedAt = now.Add(overlap), now
 	made := Secret{e, value}
-	return made, s.change(ctx, "rotate_secret", e, e.State, answered(made, nil),
+	return made, s.change(ctx, "rotate_secret", before, e, answered(made, nil),
 		ledger.Change{Column: "secret", Value: e.secret},
 		ledger.Change{Column: "old_secret", Value: e.oldSecret},
 		ledger.Change{Column: "old_until", Value: clock.Micros(e.OldUntil)},
@@ -168,15 +168,24 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 	if err != nil {
 		return err
 	}
-	before := e.State
+	before := e
 	e.State, e.UpdatedAt = Deleted, s.Clock.Now()
-	return s.change(ctx, "delete", e, before, nil)
+	return s.change(ctx, "delete", before, e, nil)
 }
 
-// change commits an endpoint's new self over the one it was, and who did it.
-func (s *Service) change(ctx context.Context, what string, e Endpoint, before State, claims []db.Record, set ...ledger.Change) error {
+// change commits an endpoint's new self over the one it was, and who did it. Of
+// two who change it at once the second is told so: else the secret that one of
+// them was shown would never sign anything, or an address would be the old one
+// again.
+func (s *Service) change(ctx context.Context, what string, before, e Endpoint, claims []db.Record, set ...ledger.Change) error {
 	err := s.Book.Commit(ctx, ledger.Unit{Company: e.Company, Claims: claims, Moves: []ledger.Move{{
-		Table: endpointTable, Key: []any{e.Company, e.ID}, From: []string{string(before)}, To: string(e.State),
+		Table: endpointTable, Key: []any{e.Company, e.ID}, From: []string{string(before.State)}, To: string(e.State),
+		Still: []ledger.Change{
+			{Column: "url", Value: before.URL},
+			{Column: "description", Value: before.Description},
+			{Column: "kinds", Value: strings.Join(before.Kinds, ",")},
+			{Column: "secret", Value: before.secret},
+		},
 		Set: append(set, ledger.Change{Column: "updated_at", Value: clock.Micros(e.UpdatedAt)}),
 	}}, Notes: []db.Record{s.audit(what, e, e.UpdatedAt)}})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {

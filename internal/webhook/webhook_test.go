@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
@@ -275,5 +276,38 @@ func TestAnUpdateTakesEffect(t *testing.T) {
 		if got := two.sequences(); got != "[2 3]" && got != "[3 2]" {
 			t.Errorf("the new address got %s", got)
 		}
+	})
+}
+
+// Of two changes at once the second is told so: a secret that was shown signs, and
+// what one of them did not mention stays as the other has left it.
+func TestTwoChangesAtOnceAreOne(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("c1")
+		e, ctx := w.endpoint("c1", "http://127.0.0.1:9/old"), t.Context()
+		inner, address, words := Secret{}, "http://127.0.0.1:9/new", "Orders"
+		_, err := w.Rotate(ctx, "c1", e.ID, func(any, error) []db.Record {
+			var err error
+			inner, err = w.Rotate(ctx, "c1", e.ID, none)
+			must(t, err)
+			return nil
+		})
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("the second rotation: %v", err)
+		}
+		signing, err := w.secrets(w.now(e), w.Clock.Now())
+		if must(t, err); len(signing) != 2 || signing[0].Reveal() != inner.Value.Reveal() || signing[1].Reveal() != e.Value.Reveal() {
+			t.Error("the secret that was shown does not sign, or the one before does not any more")
+		}
+		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, func(any, error) []db.Record {
+			_, err := w.Update(ctx, "c1", e.ID, Draft{URL: &address}, none)
+			must(t, err)
+			return nil
+		})
+		if now := w.now(e); !fault.Is(err, fault.Conflict) || now.URL != address || now.Description != "" {
+			t.Errorf("the second update: %v, and now %+v", err, now)
+		}
+		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, none)
+		must(t, err)
 	})
 }
