@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -185,24 +186,33 @@ func transferCount(ctx context.Context, q db.Querier, company string) (int64, er
 	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM ledger_transfer WHERE company_id = $1`, company)
 }
 
-// unpairedTransfers finds transfers without exactly their two entries, and
-// entries without their transfer, at most 20 of each.
-func unpairedTransfers(ctx context.Context, q db.Querier, company string) ([]string, error) {
-	unpaired, err := db.All(ctx, q, db.Value[string], `
+// The two halves of a transfer, each looked up by the primary key that the other
+// names: no index leads from a reference to its entries, and reading all of them
+// for each transfer takes a night for a book of a year.
+const (
+	withoutEntries = `
 		SELECT t.reference || ' ' || t.step FROM ledger_transfer AS t
-		LEFT JOIN ledger_entry AS e ON e.company_id = t.company_id AND e.reference = t.reference AND e.step = t.step
-		WHERE t.company_id = $1
-		GROUP BY t.reference, t.step, t.amount_kobo
-		HAVING count(e.reference) <> 2
-			OR sum(CASE WHEN e.account_id = t.debit_account AND e.sequence = t.debit_entry AND e.amount_kobo = -t.amount_kobo THEN 1 ELSE 0 END) <> 1
-			OR sum(CASE WHEN e.account_id = t.credit_account AND e.sequence = t.credit_entry AND e.amount_kobo = t.amount_kobo THEN 1 ELSE 0 END) <> 1
-		LIMIT 20`, company)
+		LEFT JOIN ledger_entry AS d ON d.company_id = t.company_id AND d.account_id = t.debit_account AND d.sequence = t.debit_entry
+			AND d.reference = t.reference AND d.step = t.step AND d.amount_kobo = -t.amount_kobo
+		LEFT JOIN ledger_entry AS c ON c.company_id = t.company_id AND c.account_id = t.credit_account AND c.sequence = t.credit_entry
+			AND c.reference = t.reference AND c.step = t.step AND c.amount_kobo = t.amount_kobo
+		WHERE t.company_id = $1 AND (d.reference IS NULL OR c.reference IS NULL) LIMIT 20`
+	withoutTransfer = `
+		SELECT e.reference || ' ' || e.step FROM ledger_entry AS e
+		LEFT JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step
+			AND (t.debit_account = e.account_id AND t.debit_entry = e.sequence OR t.credit_account = e.account_id AND t.credit_entry = e.sequence)
+		WHERE e.company_id = $1 AND t.reference IS NULL LIMIT 20`
+)
+
+// unpairedTransfers finds transfers without the two entries that they name, and
+// entries that no transfer names, at most 20 of each.
+func unpairedTransfers(ctx context.Context, q db.Querier, company string) ([]string, error) {
+	unpaired, err := db.All(ctx, q, db.Value[string], withoutEntries, company)
 	if err != nil {
 		return nil, err
 	}
-	orphans, err := db.All(ctx, q, db.Value[string], `
-		SELECT DISTINCT e.reference || ' ' || e.step FROM ledger_entry AS e
-		LEFT JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step
-		WHERE e.company_id = $1 AND t.reference IS NULL LIMIT 20`, company)
-	return append(unpaired, orphans...), err
+	orphans, err := db.All(ctx, q, db.Value[string], withoutTransfer, company)
+	unpaired = append(unpaired, orphans...)
+	slices.Sort(unpaired)
+	return slices.Compact(unpaired), err
 }

@@ -1,0 +1,37 @@
+package ledger
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// A book is re-added in one reading: what belongs together is looked up by its
+// whole key. By the company alone, each row would read the company's whole book,
+// and a book of six thousand entries took six seconds. SQLite shows it: it has
+// no statistics that would tell it otherwise.
+func TestABookIsReadOnce(t *testing.T) {
+	d := dbtest.New(t, db.SQLite)
+	for _, query := range []string{withoutEntries, withoutTransfer} {
+		plan, err := db.All(t.Context(), d, func(s db.Scanner) (string, error) {
+			var id, parent, unused int64
+			var detail string
+			return detail, s.Scan(&id, &parent, &unused, &detail)
+		}, "EXPLAIN QUERY PLAN "+query, "c1")
+		must(t, err)
+		joins := 0
+		for _, step := range plan {
+			if strings.Contains(step, "LEFT-JOIN") {
+				joins++
+				if strings.Count(step, "=?") < 3 {
+					t.Errorf("%s\n%s", step, query)
+				}
+			}
+		}
+		if joins == 0 {
+			t.Errorf("no look-up among\n%s", strings.Join(plan, "\n"))
+		}
+	}
+}
