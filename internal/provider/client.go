@@ -93,7 +93,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	switch {
 	case err != nil || base.Host == "" || base.User != nil || base.RawQuery != "":
 		return nil, errors.New("the provider's base URL cannot be read")
-	case base.Scheme != "https" && (base.Scheme != "http" || !loopback(base.Hostname())):
+	case !Secure(base):
 		return nil, errors.New("the provider's base URL must begin with https://")
 	}
 	if cfg.PayDeadline <= 0 {
@@ -115,9 +115,12 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}, nil
 }
 
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+// Secure tells whether nobody can listen on the way to an address: it is https,
+// or on this machine.
+func Secure(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	here := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return u.Scheme == "https" || u.Scheme == "http" && here
 }
 
 // stay keeps net/http from following a redirect, which would send the request,
@@ -145,6 +148,18 @@ func transport(keepAlive bool) *http.Transport {
 // a payment cut in half is one more unknown; it ends at the deadline.
 func (c *Client) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), c.payDeadline)
+}
+
+// Once is a payment of a single call, or any other call that must not be made
+// twice. A caller who has already gone sends nothing; one who goes away meanwhile
+// does not cut it short.
+func (c *Client) Once(ctx context.Context, call Call) Reply {
+	if err := ctx.Err(); err != nil {
+		return Reply{Trouble: CodeNotSent, Cause: err}
+	}
+	ctx, cancel := c.Begin(ctx)
+	defer cancel()
+	return c.Pay(ctx, call)
 }
 
 // Pay sends a call that may move money. The request leaves at most once.

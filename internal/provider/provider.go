@@ -9,6 +9,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -84,6 +85,16 @@ func (e *Error) Error() string {
 
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// AsError is the Error that err is, or holds. Any other trouble is an answer of
+// the provider's that could not be read.
+func AsError(provider string, err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Provider: provider, Code: CodeUnreadable, Cause: err}
+}
 
 // ServiceKind is what sort of thing a biller's service sells.
 type ServiceKind string

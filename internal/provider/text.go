@@ -1,6 +1,10 @@
 package provider
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+)
 
 // Text is a JSON value that is a string here and a number or a truth value
 // there. Anything else is empty.
@@ -20,4 +24,16 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 		*t = Text(b)
 	}
 	return nil
+}
+
+// First is the first that is not empty.
+func First[T ~string](values ...T) string { return string(cmp.Or(values...)) }
+
+// Words are the words of a text, as a set: codes and statuses that mean the same.
+func Words(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		out[w] = true
+	}
+	return out
 }

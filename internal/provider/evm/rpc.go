@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -67,7 +66,7 @@ func newNode(cfg Config) (*node, error) {
 	switch {
 	case err != nil || u.Host == "":
 		return nil, errors.New("the node's URL cannot be read")
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+	case !provider.Secure(u):
 		return nil, errors.New("the node's URL must begin with https://")
 	}
 	var transport http.RoundTripper = http.DefaultTransport.(*http.Transport).Clone()
@@ -79,11 +78,6 @@ func newNode(cfg Config) (*node, error) {
 		turn: rate.NewLimiter(rate.Limit(cfg.PerSecond), cfg.PerSecond),
 		http: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // ask puts questions to the node, as many in one request as it takes. An answer

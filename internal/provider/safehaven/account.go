@@ -77,7 +77,7 @@ func (a account) claim() claim {
 
 func (a account) shown(bankCode string) provider.Account {
 	return provider.Account{
-		Number: string(a.Number), Name: string(a.Name), BankName: bankName, BankCode: first(a.BankCode, text(bankCode)), ProviderID: string(a.ID),
+		Number: string(a.Number), Name: string(a.Name), BankName: bankName, BankCode: provider.First(a.BankCode, text(bankCode)), ProviderID: string(a.ID),
 	}
 }
 
@@ -127,7 +127,7 @@ func (p *Plug) accounts(ctx context.Context, sub bool, found func(account) bool)
 		var rows []account
 		pages, err := p.page(ctx, "/accounts?isSubAccount="+strconv.FormatBool(sub)+paging(page), &rows)
 		if err != nil {
-			return asError(err)
+			return provider.AsError(p.Name(), err)
 		}
 		for _, a := range rows {
 			if found(a) {

@@ -93,7 +93,7 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 			continue
 		}
 		out = append(out, provider.Product{
-			Code: r.BundleCode, Name: string(r.Name), Validity: first(r.Validity, r.Duration), Amount: price, Fixed: fixed,
+			Code: r.BundleCode, Name: string(r.Name), Validity: provider.First(r.Validity, r.Duration), Amount: price, Fixed: fixed,
 		})
 	}
 	return out, nil

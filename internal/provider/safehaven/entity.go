@@ -30,7 +30,7 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 	e.into(&d) // without data there is no name, and so no yes
 	status, codes := e.status(reply.Status), e.codes()
 	out := provider.EntityAnswer{Answer: provider.Answer{
-		Code: first(text(codes.worst()), text(strconv.Itoa(status))), Message: provider.Message(string(e.Message)),
+		Code: provider.First(text(codes.worst()), text(strconv.Itoa(status))), Message: provider.Message(string(e.Message)),
 	}}
 	switch {
 	case status/100 == 2 && d.Name != "" && codes.clear():

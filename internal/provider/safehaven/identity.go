@@ -45,7 +45,7 @@ func identified(e envelope, checked bool) claim {
 	}
 	e.into(&d) // without data nothing is claimed
 	c := claim{reference: string(d.ID), word: lower(d.Status)}
-	c.done = c.word == "success" || delivered[c.word] || c.word == "" && e.codes().any(words(approved))
+	c.done = c.word == "success" || delivered[c.word] || c.word == "" && e.codes().has(approved)
 	c.done = c.done && d.ID != "" && (!checked || d.Verified == nil || bool(*d.Verified))
 	c.undone = failed[c.word]
 	return c

@@ -23,7 +23,7 @@ func (p *Plug) ParseNotification(body []byte) (provider.Notification, error) {
 	if err := json.Unmarshal(body, &n); err != nil {
 		return provider.Notification{}, errors.New("the notification is not a JSON object")
 	}
-	kind := strings.ToLower(first(n.Type, n.EventType, n.Event))
+	kind := strings.ToLower(provider.First(n.Type, n.EventType, n.Event))
 	if n.Data == nil || kind != "transfer" && kind != "virtualaccount.transfer" {
 		return provider.Notification{}, nil
 	}

@@ -11,37 +11,28 @@ import (
 // What a response code says (NIBSS names). A code in neither list says nothing
 // definite by itself.
 var (
-	declines = words("03 05 07 51 57 58 61")
-	unsure   = words("01 09 68 91 94 96")
-	repeated = words("94")
+	declines = provider.Words("03 05 07 51 57 58 61")
+	unsure   = provider.Words("01 09 68 91 94 96")
 )
 
-// approved is the response code of a success.
-const approved = "00"
-
-// Of a name enquiry and of a requery: there is no such account, no such record.
-var (
-	noAccount = words("06 07 25")
-	unlocated = words("25")
+const (
+	approved  = "00" // a success
+	repeated  = "94" // this reference was used before
+	unlocated = "25" // of a requery: there is no such record
 )
+
+// noAccount is said of a name enquiry: there is no such account.
+var noAccount = provider.Words("06 07 25")
 
 // What a status says. Only these words are definite.
 var (
-	delivered       = words("successful completed")
-	failed          = words("failed")
-	refusedTransfer = words("failed declined")
+	delivered       = provider.Words("successful completed")
+	failed          = provider.Words("failed")
+	refusedTransfer = provider.Words("failed declined")
 )
 
 // reversed is the word of a transfer that came back.
 const reversed = "reversed"
-
-func words(s string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		out[w] = true
-	}
-	return out
-}
 
 // sale is the data of an answer to a payment. The id has two spellings.
 type sale struct {
@@ -59,7 +50,7 @@ func judgePayment(r provider.Reply) provider.Answer {
 		e.into(&s) // without data the words below stay empty, which decides nothing
 		word := lower(s.Status)
 		return claim{
-			reference: first(s.ID, s.OtherID, s.Reference), word: word, done: delivered[word], undone: failed[word],
+			reference: provider.First(s.ID, s.OtherID, s.Reference), word: word, done: delivered[word], undone: failed[word],
 		}
 	})
 	a.Token = string(s.Token)
@@ -94,8 +85,8 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	status, codes := e.status(r.Status), e.codes()
 	a := provider.Answer{
 		Reference: c.reference,
-		Code:      first(text(codes.worst()), text(c.word), text(strconv.Itoa(status))),
-		Message:   provider.Message(first(text(c.message), e.Message)),
+		Code:      provider.First(text(codes.worst()), text(c.word), text(strconv.Itoa(status))),
+		Message:   provider.Message(provider.First(text(c.message), e.Message)),
 	}
 	switch {
 	case e.duplicate(r.Status):
@@ -159,9 +150,9 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 		return a
 	}
 	word := lower(rec.Status)
-	a.Reference, a.Token = first(rec.ID, rec.OtherID, rec.Reference), string(rec.Token)
+	a.Reference, a.Token = provider.First(rec.ID, rec.OtherID, rec.Reference), string(rec.Token)
 	a.Message = provider.Message(string(rec.Reason))
-	a.Code = first(text(word), text(a.Code))
+	a.Code = provider.First(text(word), text(a.Code))
 	switch {
 	case rec.Reversal != "": // our money came back
 		a.Outcome, a.Code = provider.Rejected, "reversed"
@@ -189,12 +180,3 @@ func (e envelope) missing(status int) bool {
 func (e envelope) routed() bool { return strings.HasPrefix(lower(e.Message), "cannot ") }
 
 func lower(t text) string { return strings.ToLower(string(t)) }
-
-func first(values ...text) string {
-	for _, v := range values {
-		if v != "" {
-			return string(v)
-		}
-	}
-	return ""
-}

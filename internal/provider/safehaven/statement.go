@@ -2,7 +2,6 @@ package safehaven
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"time"
 
@@ -58,13 +57,4 @@ func (r statementLine) read() (provider.StatementLine, bool) {
 		ID: string(r.ID), Reference: string(r.PaymentReference), Credit: direction == "credit", Reversal: bool(r.IsReversal),
 		Amount: amount, Balance: balance, Narration: string(r.Narration), At: at,
 	}, ok
-}
-
-// asError is the provider's error that err is, or holds.
-func asError(err error) *provider.Error {
-	var e *provider.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &provider.Error{Provider: "Safe Haven", Code: provider.CodeUnreadable, Cause: err}
 }

@@ -98,7 +98,7 @@ type transfer struct {
 func (t transfer) word() string {
 	switch w := lower(t.Status); {
 	case bool(t.IsReversed):
-		return "reversed"
+		return reversed
 	case bool(t.Queued), bool(t.LimitExceeded):
 		return "queued"
 	default:
@@ -139,12 +139,12 @@ func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	e.into(&d) // without data there is no name, and so no yes
 	status, codes := e.status(r.Status), e.codes()
 	out.Answer = provider.Answer{
-		Code:    first(text(codes.worst()), text(strconv.Itoa(status))),
-		Message: provider.Message(first(d.ResponseMessage, e.Message)),
+		Code:    provider.First(text(codes.worst()), text(strconv.Itoa(status))),
+		Message: provider.Message(provider.First(d.ResponseMessage, e.Message)),
 	}
 	named := d.Session != "" && d.Name != "" && (d.Account == "" || string(d.Account) == account)
 	switch {
-	case status/100 == 2 && named && codes.clear() && codes.any(words(approved)):
+	case status/100 == 2 && named && codes.clear() && codes.has(approved):
 		out.Outcome, out.Session, out.Name = provider.Confirmed, string(d.Session), string(d.Name)
 	case codes.any(unsure), named:
 		// Nothing definite.
@@ -168,7 +168,7 @@ func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 		word := t.word()
 		return claim{
 			reference: string(t.ID), message: string(t.ResponseMessage), word: word,
-			done: delivered[word] && e.codes().any(words(approved)), undone: refusedTransfer[word] || word == reversed,
+			done: delivered[word] && e.codes().has(approved), undone: refusedTransfer[word] || word == reversed,
 		}
 	})
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
@@ -213,9 +213,9 @@ func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 		return t, provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
 	}
 	status, codes := e.status(r.Status), e.codes()
-	a := provider.Answer{Code: first(text(codes.worst()), text(strconv.Itoa(status)))}
+	a := provider.Answer{Code: provider.First(text(codes.worst()), text(strconv.Itoa(status)))}
 	shown := e.into(&t) && t.Status != ""
-	if !shown && (e.missing(status) || status/100 == 2 && codes.any(unlocated)) {
+	if !shown && (e.missing(status) || status/100 == 2 && codes.has(unlocated)) {
 		a.Missing = true
 		return t, a
 	}

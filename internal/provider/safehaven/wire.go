@@ -89,7 +89,7 @@ func shut(r provider.Reply) bool {
 // duplicate tells whether the provider has seen our reference before. Then an
 // earlier call may have been carried out, whatever this answer is dressed as.
 func (e envelope) duplicate(httpStatus int) bool {
-	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.codes().any(repeated) ||
+	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.codes().has(repeated) ||
 		strings.Contains(strings.ToLower(string(e.Message)), "duplicate")
 }
 
@@ -111,6 +111,9 @@ func plain(code string) bool { return code == "" || code == approved }
 
 // any tells whether one of the codes is in a list.
 func (c codes) any(list map[string]bool) bool { return list[c[0]] || list[c[1]] }
+
+// has tells whether one of the codes is this one.
+func (c codes) has(code string) bool { return slices.Contains(c[:], code) }
 
 // worst is the code that says most: one that is not plain before one that is.
 func (c codes) worst() string {

@@ -78,7 +78,7 @@ func (p *Plug) byID(ctx context.Context, f provider.CardFunding) provider.Answer
 // answer is what a transfer that is certainly ours says.
 func (t transfer) answer() provider.Answer {
 	word, code := lower(t.Status), string(t.ResponseCode)
-	a := provider.Answer{Reference: string(t.ID), Code: first(word, string(t.ResponseCode), "listed")}
+	a := provider.Answer{Reference: string(t.ID), Code: provider.First(word, string(t.ResponseCode), "listed")}
 	switch {
 	case undoneWords[word] && code != approved, declines[code] && !doneWords[word]:
 		a.Outcome, a.Message = provider.Rejected, "The transfer to the card's account did not succeed"
@@ -156,7 +156,7 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (
 		var rows []transfer
 		e, err := p.data(p.look(ctx, "/accounts/"+url.PathEscape(p.cfg.DebitAccount)+"/transactions"+paging(page)), &rows)
 		if err != nil {
-			return false, asError(err, p.Name())
+			return false, provider.AsError(p.Name(), err)
 		}
 		for _, t := range rows {
 			at := instant(string(t.CreatedAt))

@@ -2,7 +2,6 @@ package sudo
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -14,21 +13,13 @@ const (
 	repeated = "94" // this reference was used before
 )
 
-var declines = words("03 05 07 12 13 14 30 51 57 58 61 65")
+var declines = provider.Words("03 05 07 12 13 14 30 51 57 58 61 65")
 
 // What a status says. Only these words are definite.
 var (
-	doneWords   = words("completed successful success")
-	undoneWords = words("failed declined reversed")
+	doneWords   = provider.Words("completed successful success")
+	undoneWords = provider.Words("failed declined reversed")
 )
-
-func words(s string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		out[w] = true
-	}
-	return out
-}
 
 // claim is what the data of an answer says of what was asked.
 type claim struct {
@@ -56,8 +47,8 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
 	}
 	c, status := claimed(e), e.status(r.Status)
-	response := first(e.ResponseCode, c.code)
-	a := provider.Answer{Reference: c.reference, Code: first(response, code(status)), Message: e.message()}
+	response := provider.First(e.ResponseCode, c.code)
+	a := provider.Answer{Reference: c.reference, Code: provider.First(response, code(status)), Message: e.message()}
 	switch {
 	case response == repeated || status == http.StatusConflict:
 		a.Code, a.Reference = "duplicate", ""

@@ -64,7 +64,7 @@ func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNo
 	case word == "card.balance":
 		out.Kind, out.Reply = provider.CardBalance, noBalance
 	case word == "card.terminated":
-		out.Kind, out.Card, out.ID = provider.CardEnded, first(text(o.Card), o.ID), word+":"+string(o.ID)
+		out.Kind, out.Card, out.ID = provider.CardEnded, provider.First(text(o.Card), o.ID), word+":"+string(o.ID)
 	case strings.HasPrefix(word, "transaction.") && o.ID != "":
 		// A transaction is told once for each kind, whatever envelope it comes in.
 		out.ID = word + ":" + string(o.ID)
@@ -100,13 +100,4 @@ func (n notification) at() time.Time {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0).UTC()
-}
-
-// asError is the provider's error inside err.
-func asError(err error, name string) *provider.Error {
-	var e *provider.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &provider.Error{Provider: name, Code: provider.CodeUnreadable, Cause: err}
 }

@@ -119,15 +119,9 @@ func newClient(cfg Config, base string) (*provider.Client, error) {
 // Name is the issuer's name for people.
 func (p *Plug) Name() string { return "Sudo" }
 
-// once makes a call that must not be made twice. A caller who has already gone
-// sends nothing; one who goes away meanwhile does not cut it short.
+// once makes a call that must not be made twice.
 func (p *Plug) once(ctx context.Context, via *provider.Client, method, path string, body any) provider.Reply {
-	if err := ctx.Err(); err != nil {
-		return provider.Reply{Trouble: provider.CodeNotSent, Cause: err}
-	}
-	ctx, cancel := via.Begin(ctx)
-	defer cancel()
-	return via.Pay(ctx, provider.Call{Method: method, Path: path, Header: p.header, Body: body})
+	return via.Once(ctx, provider.Call{Method: method, Path: path, Header: p.header, Body: body})
 }
 
 // look reads a page by GET.

@@ -2,7 +2,6 @@ package sudo
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"math/big"
 	"net/http"
@@ -227,8 +226,5 @@ func (p *Plug) amount(t text) (money.Kobo, bool) {
 	}
 	return money.Kobo(r.Num().Int64()), true
 }
-
-// first is the first that is not empty.
-func first[T ~string](values ...T) string { return string(cmp.Or(values...)) }
 
 func lower[T ~string](t T) string { return strings.ToLower(strings.TrimSpace(string(t))) }

@@ -18,7 +18,7 @@ var kinds = map[string]provider.ServiceKind{
 
 // unsold are vendors that want what our purchases do not have: a country, a
 // customer's account, a subscription without a smartcard.
-var unsold = words("foreign-airtime smile-direct spectranet showmax")
+var unsold = provider.Words("foreign-airtime smile-direct spectranet showmax")
 
 // Services lists what VTpass sells, as far as we know how to buy it.
 func (p *Plug) Services(ctx context.Context) ([]provider.Service, error) {
@@ -112,7 +112,7 @@ func (p *Plug) list(ctx context.Context, path string, content any) error {
 		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
 	case e.Code != processed && e.Description != processed:
 		return &provider.Error{
-			Provider: p.Name(), Code: first(e.Code, provider.CodeUnreadable), Message: provider.Message(string(e.Description)),
+			Provider: p.Name(), Code: provider.First(e.Code, provider.CodeUnreadable), Message: provider.Message(string(e.Description)),
 		}
 	case !e.into(content):
 		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())

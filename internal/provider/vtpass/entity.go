@@ -53,7 +53,7 @@ func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAns
 	var d entity
 	readable := e.into(&d)
 	out := provider.EntityAnswer{Answer: provider.Answer{
-		Code: first(e.Code, provider.CodeUnreadable), Message: provider.Message(first(d.Error, e.Description)),
+		Code: provider.First(e.Code, provider.CodeUnreadable), Message: provider.Message(provider.First(d.Error, e.Description)),
 	}}
 	wrong := d.Wrong == "true" || d.Wrong == "1" || d.Error != ""
 	done := e.Code == processed || e.Code == "020" // "biller confirmed"
@@ -71,11 +71,11 @@ func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAns
 // purchase against their own.
 func (d entity) entity(asked string) provider.Entity {
 	renewal, _ := naira(d.Renewal)
-	least, _ := naira(text(first(d.Least, d.OtherWord)))
+	least, _ := naira(text(provider.First(d.Least, d.OtherWord)))
 	most, _ := naira(d.Most)
 	return provider.Entity{
 		CustomerName: string(d.Name), Address: string(d.Address), CurrentPackage: string(d.Package), DueDate: day(d.DueDate),
-		Renewal: renewal, VendType: strings.ToUpper(first(d.MeterType, text(asked))), Least: least, Most: most,
+		Renewal: renewal, VendType: strings.ToUpper(provider.First(d.MeterType, text(asked))), Least: least, Most: most,
 	}
 }
 

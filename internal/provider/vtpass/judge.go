@@ -13,9 +13,9 @@ import (
 var (
 	// A purchase that was not made: failed, given back, not processed; a wrong
 	// product, amount or account of ours.
-	refusals = words("010 011 012 013 016 017 018 021 022 023 024 027 028 030 031 032 034 035 040 085 087 091")
+	refusals = provider.Words("010 011 012 013 016 017 018 021 022 023 024 027 028 030 031 032 034 035 040 085 087 091")
 	// The same of a requery, where all the others are about the asking.
-	failures = words("016 040 091")
+	failures = provider.Words("016 040 091")
 )
 
 const (
@@ -27,15 +27,7 @@ const (
 // What a transaction's status says.
 const delivered = "delivered"
 
-var undone = words("failed reversed")
-
-func words(s string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		out[w] = true
-	}
-	return out
-}
+var undone = provider.Words("failed reversed")
 
 // transaction is a purchase, in the answer to it and in the answer to a requery.
 type transaction struct {
@@ -87,7 +79,7 @@ func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	code, word := string(e.Code), strings.ToLower(string(t.Transactions.Status))
 	a := provider.Answer{
 		Reference: string(t.Transactions.ID),
-		Code:      first(e.Code, text(word), provider.CodeUnreadable),
+		Code:      provider.First(e.Code, text(word), provider.CodeUnreadable),
 		Message:   provider.Message(string(e.Description)),
 		Token:     e.token(),
 	}

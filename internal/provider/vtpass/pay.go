@@ -22,7 +22,7 @@ type payment struct {
 
 // bouquets are the TV companies that want to know whether a package is new or
 // the old one once more. We name a package, so it is always "change".
-var bouquets = words("dstv gotv")
+var bouquets = provider.Words("dstv gotv")
 
 // Pay buys something. See judgePayment for what the answers mean.
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {

@@ -77,15 +77,9 @@ func New(cfg Config) (*Plug, error) {
 // Name is the provider's name for people.
 func (p *Plug) Name() string { return "VTpass" }
 
-// once makes the call that buys, and makes it once. A caller who has already
-// gone sends nothing; one who goes away meanwhile does not cut it short.
+// once makes the call that buys.
 func (p *Plug) once(ctx context.Context, path string, body any) provider.Reply {
-	if err := ctx.Err(); err != nil {
-		return provider.Reply{Trouble: provider.CodeNotSent, Cause: err}
-	}
-	ctx, cancel := p.client.Begin(ctx)
-	defer cancel()
-	return p.client.Pay(ctx, provider.Call{Method: http.MethodPost, Path: path, Header: p.writes, Body: body})
+	return p.client.Once(ctx, provider.Call{Method: http.MethodPost, Path: path, Header: p.writes, Body: body})
 }
 
 // ask makes a call that may be made as often as it takes.

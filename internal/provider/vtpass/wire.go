@@ -41,7 +41,7 @@ func (e envelope) into(v any) bool {
 
 // token is a prepaid meter's. One company writes "Token : 1234…".
 func (e envelope) token() string {
-	t := strings.TrimSpace(first(e.Token, e.MainToken, e.Purchased))
+	t := strings.TrimSpace(provider.First(e.Token, e.MainToken, e.Purchased))
 	if rest, ok := strings.CutPrefix(strings.ToLower(t), "token"); ok {
 		t = strings.TrimLeft(rest, " :")
 	}
@@ -49,15 +49,6 @@ func (e envelope) token() string {
 }
 
 type text = provider.Text
-
-func first(values ...text) string {
-	for _, v := range values {
-		if v != "" {
-			return string(v)
-		}
-	}
-	return ""
-}
 
 // naira reads an amount that may be absent, which is zero.
 func naira(t text) (money.Kobo, bool) {
