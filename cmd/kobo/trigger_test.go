@@ -48,6 +48,13 @@ func TestEveryKindIsTriggeredAndKeepsToTheContract(t *testing.T) {
 					continue
 				}
 				shown(t, d, e)
+				example, err := contract.EventExample(kind)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want, have := fields(t, e.text), fields(t, example); !slices.Equal(want, have) {
+					t.Errorf("%s has the fields\n%s\nand the contract's example\n%s", kind, want, have)
+				}
 			}
 		})
 	}
@@ -111,4 +118,27 @@ func shown(t *testing.T, d *developer, e told) {
 	if get[1] != "" && !bytes.Equal(answer, data.Data) || !bytes.Contains(answer, data.Data) {
 		t.Errorf("%s carries\n%s\nand GET %s shows\n%s", e.Event, data.Data, path, answer)
 	}
+}
+
+// fields are the names of all fields of an object, each with the type of its
+// value, sorted.
+func fields(t *testing.T, text []byte) (out []string) {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(path string, value any)
+	walk = func(path string, value any) {
+		if object, ok := value.(map[string]any); ok {
+			for name, v := range object {
+				walk(path+"."+name, v)
+			}
+			return
+		}
+		out = append(out, fmt.Sprintf("%s %T", path, value))
+	}
+	walk("", value)
+	slices.Sort(out)
+	return out
 }

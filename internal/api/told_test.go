@@ -1,9 +1,12 @@
 package api_test
 
 import (
+	"encoding/json"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,6 +119,36 @@ func TestEveryKindOfEventIsInTheContract(t *testing.T) {
 	for kind := range doc.Webhooks {
 		if !slices.Contains(have, kind) {
 			t.Errorf("%s is in the section webhooks, and is no kind of package event", kind)
+		}
+	}
+}
+
+// secretly are what no example may look like: a bank verification number, a
+// card's number, and fields that hold secrets.
+var secretly = regexp.MustCompile(`"22\d{9}"|"\d{13,17}"|"\d{19}"|(?i:"(bvn|pin|pan|cvv|otp|apiKey|secret)":)`)
+
+// Every kind of event is shown once, as it would be sent. That the example has
+// the fields of a real one is held by the tests of `kobo trigger`.
+func TestEveryKindOfEventHasAnExample(t *testing.T) {
+	c, ids, numbers := contract(t), map[string]bool{}, map[int64]bool{}
+	for _, kind := range c.EventKinds() {
+		text, err := c.EventExample(kind)
+		if err == nil {
+			err = c.CheckEvent(text)
+		}
+		var e struct {
+			ID, Event string
+			Sequence  int64
+		}
+		if err := errors.Join(err, json.Unmarshal(text, &e)); err != nil {
+			t.Errorf("%s: %v: %s", kind, err, text)
+		}
+		if e.Event != kind || ids[e.ID] || numbers[e.Sequence] {
+			t.Errorf("%s: the example is of %s, or another one has its id or number", kind, e.Event)
+		}
+		ids[e.ID], numbers[e.Sequence] = true, true
+		if what := secretly.FindString(string(text)); what != "" {
+			t.Errorf("%s: the example shows %s", kind, what)
 		}
 	}
 }

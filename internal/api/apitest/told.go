@@ -54,3 +54,13 @@ func (c *Contract) EventKinds() (out []string) {
 	slices.Sort(out)
 	return out
 }
+
+// EventExample is the event that the contract shows of a kind, as JSON; null when
+// it shows none.
+func (c *Contract) EventExample(kind string) ([]byte, error) {
+	told := c.doc.Webhooks[kind]
+	if told == nil {
+		return nil, fmt.Errorf("the contract knows no event %q", kind)
+	}
+	return json.Marshal(told.Post.RequestBody.Value.Content.Get("application/json").Example)
+}
