@@ -67,6 +67,7 @@ func open(t *testing.T, base *db.DB) *door {
 	d.companies = company.New(base, d.book, keys, clk)
 	d.operators = operator.New(base, keys, clk)
 	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
+	d.operations.Voices(d.operators.Still)
 	d.settlements = settlement.New(base, d.book, clk, d.operations)
 	d.webhooks = webhook.New(webhook.Config{
 		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true, Audit: operator.SelfNote,

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/kobo-waas/kobo/internal/operator"
 )
 
 // Money is corrected by two people, and once however many approve at a time.
@@ -83,5 +85,10 @@ func TestAdjustments(t *testing.T) {
 		if got := d.balance(path); got != 0.0 {
 			t.Errorf("after the debit: %v", got)
 		}
+		left := ask("1", "credit")
+		if err := d.operators.RevokeKey(t.Context(), operator.Local("test"), "ada"); err != nil {
+			t.Fatal(err)
+		}
+		d.no(d.bob, "POST", left, "", 400, "An adjustment must be approved by two operators, and ada is none any more")
 	})
 }

@@ -140,6 +140,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	})
 	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
+	a.Operations.Voices(a.Operators.Still)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
 	a.Inbox = a.newInbox(keys, p)
 	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, p.verifier, a.cfg.Window)

@@ -139,8 +139,12 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	if err != nil {
 		return Case{}, err
 	}
+	agreed, err := s.agreed(ctx, c, f, by)
+	if err != nil {
+		return Case{}, err
+	}
 	seen, now, action := c, s.clock.Now(), "case.resolve"
-	if c.ProposedBy == "" || Person(c.ProposedBy) == Person(by) || c.Finding != f {
+	if !agreed {
 		u, action = ledger.Unit{Company: c.Company}, "case.propose"
 		c.Finding, c.Note, c.ProposedBy, c.ProposedAt = f, note, by, now
 	} else {
@@ -156,6 +160,18 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	return c, err
 }
 
+// agreed tells whether an operator says what another one has proposed.
+func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (bool, error) {
+	if c.ProposedBy == "" || c.Finding != f {
+		return false, nil
+	}
+	err := s.Two(ctx, resolving, c.ProposedBy, by)
+	if fault.Is(err, fault.Refused) {
+		return false, nil // it is the same one again, or the first of two
+	}
+	return err == nil, err
+}
+
 // tooLate says why a finding came too late: somebody else has settled the case or
 // said something else, or the provider's answer did what it is about.
 func tooLate(r *ledger.Refusal) error {
@@ -168,10 +184,6 @@ func tooLate(r *ledger.Refusal) error {
 	return errResolved
 }
 
-// Person is who stands behind an operator's name: who has a key and also runs
-// commands on the machine, as local:<name>, is one and not two.
-func Person(by string) string { return strings.TrimPrefix(by, "local:") }
-
 // ApproveCase is the second operator agreeing with the finding that they have
 // seen. If another one has taken its place since, nothing happens.
 func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, by string, audit Audit) (Case, error) {
@@ -183,13 +195,16 @@ func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, 
 		return Case{}, errResolved
 	case c.ProposedBy == "":
 		return Case{}, fault.New(fault.Refused, "Nothing has been proposed for this case")
-	case Person(c.ProposedBy) == Person(by):
-		return Case{}, fault.New(fault.Refused, "A case must be resolved by a second operator")
 	case c.Finding != seen:
 		return Case{}, fault.New(fault.Refused, "Another outcome is proposed by now")
 	}
+	if err := s.Two(ctx, resolving, c.ProposedBy, by); err != nil {
+		return Case{}, err
+	}
 	return s.ResolveCase(ctx, caseID, seen, c.Note, by, audit)
 }
+
+const resolving = "A case must be resolved"
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")
 

@@ -2,6 +2,7 @@ package operation_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -182,7 +183,54 @@ func TestItTakesTwoToResolveACase(t *testing.T) {
 	})
 }
 
-// The outcome arrives while the case is open: then there is nothing left to move.
+// What somebody has said who was removed since is nobody's word: whoever agrees
+// with it is the first of two.
+func TestWhoIsRemovedHasNoVoice(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		gone := map[string]bool{}
+		p.Voices(func(_ context.Context, name string) (bool, error) { return !gone[name], nil })
+		o, c := p.stuck()
+		_, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada")
+		p.must(err)
+		gone["ada"] = true
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit); !fault.Is(err, fault.Refused) {
+			t.Errorf("approved: %v", err)
+		}
+		now, err := p.resolve(c.ID, operation.FoundConfirmed, "I looked too", "bob")
+		if p.must(err); now.State != operation.Open || now.ProposedBy != "bob" {
+			t.Errorf("bob after ada: %+v", now)
+		}
+		p.stands(o, operation.Pending)
+		_, err = p.ApproveCase(t.Context(), c.ID, confirmedBySight, "eve", audit)
+		p.must(err)
+		p.stands(o, operation.Success)
+	})
+}
+
+// Nobody's word is taken on trust while it cannot be known who has one.
+func TestVoicesThatCannotBeCountedAreNot(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		away := errors.New("away")
+		p.Voices(func(context.Context, string) (bool, error) { return false, away })
+		o, c := p.stuck()
+		if _, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada"); err != nil {
+			t.Fatal(err) // there is nobody yet whose word it would be
+		}
+		for _, say := range []func() error{
+			func() error { _, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "bob"); return err },
+			func() error {
+				_, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit)
+				return err
+			},
+		} {
+			if err := say(); !errors.Is(err, away) {
+				t.Errorf("said: %v", err)
+			}
+		}
+		p.stands(o, operation.Pending)
+	})
+}
+
 // Who has a key and runs commands as well is one person.
 func TestAnOperatorWithTwoNamesIsOne(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
@@ -263,6 +311,7 @@ func TestAFindingRacesWithTheProvidersAnswer(t *testing.T) {
 	}
 }
 
+// The outcome arrives while the case is open: then there is nothing left to move.
 func TestACaseWhoseOutcomeArrivesMayOnlyBeDismissed(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()

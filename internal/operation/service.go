@@ -37,6 +37,7 @@ type Service struct {
 	window time.Duration
 	kinds  map[string]Kind
 	desks  map[Reason]Desk
+	still  func(ctx context.Context, name string) (bool, error)
 }
 
 // NewService is a machine that knows no kinds yet. Window is how long a call to

@@ -10,6 +10,8 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -26,7 +28,9 @@ type Operator struct {
 
 // Local is whoever runs a command on the machine itself. A key's name holds no
 // colon, so nobody with a key is taken for them.
-func Local(user string) Operator { return Operator{"local:" + user} }
+func Local(user string) Operator { return Operator{locally + user} }
+
+const locally = "local:"
 
 // Self is the company acting for itself, through its own API.
 func Self(company string) Operator { return Operator{"company:" + company} }
@@ -160,6 +164,16 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 		return Operator{}, errWrongKey
 	}
 	return who, nil
+}
+
+// Still tells whether somebody of this name is an operator: has a working key, or
+// runs commands on the machine itself.
+func (s *Service) Still(ctx context.Context, name string) (bool, error) {
+	if strings.HasPrefix(name, locally) {
+		return true, nil
+	}
+	keys, err := s.findKeys(ctx)
+	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name && k.State == active }), err
 }
 
 // Audit is limit lines of the log after the first offset, the newest first, and

@@ -65,6 +65,11 @@ func TestKeysArePersonal(t *testing.T) {
 		if err := s.RevokeKey(ctx, root, "ada"); !fault.Is(err, fault.Missing) {
 			t.Errorf("revoked twice: %v", err)
 		}
+		for name, want := range map[string]bool{"ada": false, "bob": true, "nobody": false, root.Name: true, "local:ada": true, "company:bob": false} {
+			if is, err := s.Still(ctx, name); err != nil || is != want {
+				t.Errorf("%s is an operator: %v, %v", name, is, err)
+			}
+		}
 		if _, text, err := s.IssueKey(ctx, root, "ada"); err != nil || text.Reveal() == keys["ada"] {
 			t.Errorf("a new key after the old one: %v", err)
 		}

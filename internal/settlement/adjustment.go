@@ -13,7 +13,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -92,8 +91,8 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if err != nil {
 		return Adjustment{}, err
 	}
-	if operation.Person(a.CreatedBy) == operation.Person(by.Name) {
-		return Adjustment{}, fault.New(fault.Refused, "An adjustment must be approved by a second operator")
+	if err := s.operations.Two(ctx, "An adjustment must be approved", a.CreatedBy, by.Name); err != nil {
+		return Adjustment{}, err
 	}
 	transfer := ledger.Transfer{
 		Reference: a.ID, Debit: adjustmentAccount, Credit: LedgerAccount(a.SettlementID), Amount: a.Amount,
