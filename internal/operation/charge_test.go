@@ -99,8 +99,8 @@ func TestAReversalKeepsTheCharge(t *testing.T) {
 		o := p.begin()
 		p.run(o, charging(1075))
 		back := rejected
-		back.Charge = 1075
-		_, err := p.Reverse(t.Context(), o.Company, o.ID, back)
+		back.Charge, back.Reversed = 1075, true
+		_, err := p.Notified(t.Context(), o.Company, o.ID, back)
 		p.must(err)
 		p.stands(o, operation.Reversed)
 		p.bears(o, 1075, 1)

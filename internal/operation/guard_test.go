@@ -66,26 +66,32 @@ func TestTheResolverIsBroughtForward(t *testing.T) {
 	})
 }
 
-// Money comes back once, and only of an operation that took it.
+// Money comes back once, and of an operation that did not take it as a refund.
 func TestOnlyASuccessIsReversedAndOnce(t *testing.T) {
-	back := provider.Answer{Outcome: provider.Rejected, Code: "reversed"}
-	for state, answer := range map[operation.State]provider.Answer{
-		operation.Pending: silence, operation.Failed: rejected, operation.Reversed: confirmed,
+	back := provider.Answer{Outcome: provider.Rejected, Code: "reversed", Reversed: true}
+	for name, c := range map[string]struct {
+		first provider.Answer
+		state operation.State
+	}{
+		"pending": {silence, operation.Failed}, "failed": {rejected, operation.Failed}, "success": {confirmed, operation.Reversed},
 	} {
-		t.Run(string(state), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, p *plant) {
-				o := p.run(p.begin(), answer)
+				o := p.run(p.begin(), c.first)
 				var all sync.WaitGroup
 				for range 8 {
 					all.Go(func() {
-						after, err := p.Reverse(t.Context(), o.Company, o.ID, back)
-						if err != nil || after.State != state {
+						after, err := p.Notified(t.Context(), o.Company, o.ID, back)
+						if err != nil || after.State != c.state {
 							t.Errorf("%s: %v", after.State, err)
 						}
 					})
 				}
 				all.Wait()
-				p.stands(o, state)
+				p.stands(o, c.state)
+				if _, n, err := p.Cases(t.Context(), operation.Open, 10, 0); err != nil || n > 0 {
+					t.Errorf("%d cases, %v", n, err)
+				}
 			})
 		})
 	}

@@ -66,6 +66,9 @@ type Operation struct {
 	// Charge is what the provider took from us on top, by the answer that is being
 	// written down. It is kept in the ledger and not here.
 	Charge money.Kobo
+	// Returned is true while an answer is written down that says that the money
+	// came back.
+	Returned bool
 }
 
 // InFlight tells whether the first call to the provider may still be running.
@@ -148,7 +151,7 @@ func (o Operation) noted(a provider.Answer, now time.Time) Operation {
 	if a.Token != "" {
 		o.Token = a.Token
 	}
-	o.UpdatedAt, o.Charge = now, a.Charge
+	o.UpdatedAt, o.Charge, o.Returned = now, a.Charge, a.Reversed
 	return o
 }
 

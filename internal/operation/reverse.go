@@ -1,27 +1,24 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/ledger"
-	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Reverse gives the money of an operation back after it had succeeded: the
-// provider's definite word that the money came back to us. It happens once,
-// however often and by however many it is told. An operation in any other state
-// is left as it is and returned.
-func (s *Service) Reverse(ctx context.Context, company, operationID string, a provider.Answer) (Operation, error) {
-	o, err := s.Find(ctx, company, operationID)
-	if err != nil || o.State != Success {
-		return o, err
-	}
-	after := o.noted(a, s.clock.Now())
-	after.State, after.Message = Reversed, a.Message
+// reverse gives the money of an operation back that has succeeded: heard is the
+// provider's definite word that it came back to us. It happens once, however often
+// and by however many it is told.
+func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, error) {
+	after := o
+	after.State, after.UpdatedAt = Reversed, heard.UpdatedAt
+	after.Outcome, after.Code, after.Message = heard.Outcome, heard.Code, heard.Message
+	after.ProviderReference = cmp.Or(heard.ProviderReference, o.ProviderReference)
 	u := ledger.Unit{
-		Company: company,
+		Company: o.Company,
 		Moves: []ledger.Move{{
-			Table: table, Key: []any{company, o.ID}, From: []string{string(Success)}, To: string(Reversed), Set: after.changes(),
+			Table: table, Key: []any{o.Company, o.ID}, From: []string{string(Success)}, To: string(Reversed), Set: after.changes(),
 		}},
 		Transfers: s.giveBack(after),
 	}
@@ -32,7 +29,7 @@ func (s *Service) Reverse(ctx context.Context, company, operationID string, a pr
 	paper.add(&u)
 	err = s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return s.Find(ctx, company, operationID)
+		return s.Find(ctx, o.Company, o.ID)
 	}
 	if err != nil {
 		return o, err

@@ -221,7 +221,8 @@ func (s *Service) belated(ctx context.Context, o Operation, p Paper) error {
 
 // overtaken: the operation has been given its outcome by somebody else. If that
 // contradicts ours no money moves by itself: a human decides. If it is the same,
-// ours may be the first to name a charge.
+// ours may be the first to name a charge. That the money came back contradicts no
+// success: it is what happened to it afterwards.
 func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, error) {
 	now, err := s.Find(ctx, o.Company, o.ID)
 	if err != nil {
@@ -231,6 +232,9 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 	case ours.State == Success && now.State == Success:
 		now.Charge = ours.Charge
 		err = s.bearLater(ctx, now)
+	case ours.Returned && now.State == Success:
+		return s.reverse(ctx, now, ours)
+	case ours.Returned && now.State == Reversed:
 	case ours.State != Pending && ours.State != now.State:
 		detail := fmt.Sprintf("the operation is %s; a later answer (%s) says %s", now.State, ours.Code, ours.Outcome)
 		err = s.OpenCase(ctx, now.Company, now.ID, Contradiction, detail)

@@ -29,13 +29,9 @@ func (s *Service) Notified(ctx context.Context, reference string) error {
 		return err
 	}
 	heard := s.ask(ctx, o)
-	switch {
-	case o.State == Success && heard.Reversed:
-		_, err = s.operations.Reverse(ctx, company, reference, answer(heard))
-	case o.State == Success && heard.Outcome == provider.Unknown:
-		err = errBankAway
-	default:
-		_, err = s.operations.Notified(ctx, company, reference, answer(heard))
+	if o.State == Success && heard.Outcome == provider.Unknown {
+		return errBankAway
 	}
+	_, err = s.operations.Notified(ctx, company, reference, answer(heard))
 	return err
 }

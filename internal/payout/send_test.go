@@ -229,6 +229,38 @@ func TestMoneyThatComesBackIsGivenBackOnce(t *testing.T) {
 	})
 }
 
+// The bank pays and takes it back in one breath: whoever hears of the return may
+// find that the success is written down only now. That is no contradiction for a
+// human to settle, with an adjustment beside the refund: it is the return.
+func TestMoneyThatComesBackWhileTheSuccessIsWritten(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for name, hear := range map[string]func(reference string){
+			"the notice":   func(r string) { must(t, w.Notified(t.Context(), r)) },
+			"the resolver": w.poll,
+		} {
+			w.bank.says(silence, back)
+			p := w.sent(100*money.Naira, operation.Pending)
+			w.forward(6 * time.Second)
+			w.bank.asked = func() {
+				_, err := w.operations.Notified(t.Context(), w.company, p.Reference, yes.Answer)
+				must(t, err)
+				w.bank.asked = nil
+			}
+			hear(p.Reference)
+			must(t, w.Notified(t.Context(), p.Reference))
+			if kinds := w.events(p.Reference); !slices.Equal(kinds, []string{"payout.pending", "payout.success", "payout.reversed"}) {
+				t.Errorf("%s: events %q", name, kinds)
+			}
+			cases, _, err := w.operations.Cases(t.Context(), operation.Open, 10, 0)
+			must(t, err)
+			if len(cases) > 0 {
+				t.Errorf("%s: cases %+v", name, cases)
+			}
+		}
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira, "clearing/payout": 0, "provider/bank": -1000 * money.Naira})
+	})
+}
+
 func TestNoticesAndTheResolverSettleOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.bank.says(silence, yes)

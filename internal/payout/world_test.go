@@ -37,6 +37,7 @@ type bank struct {
 	sent     []provider.TransferOrder
 	requests int // name enquiries
 	polls    int
+	asked    func() // happens while it makes up its mind about a requery
 }
 
 func (b *bank) Banks(context.Context) ([]provider.BankCode, error) { return b.list, nil }
@@ -62,9 +63,13 @@ func (b *bank) Transfer(_ context.Context, t provider.TransferOrder) provider.Tr
 
 func (b *bank) RequeryTransfer(context.Context, string) provider.TransferAnswer {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.polls++
-	return b.later
+	answer, asked := b.later, b.asked
+	b.mu.Unlock()
+	if asked != nil {
+		asked()
+	}
+	return answer
 }
 
 func (b *bank) says(now, later provider.TransferAnswer) {
@@ -79,7 +84,7 @@ var (
 	no      = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "51", Message: "Beneficiary bank refused"}}
 	silence = provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeTimeout}}
 	unseen  = provider.TransferAnswer{Answer: provider.Answer{Code: "25", Missing: true}}
-	back    = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "reversed", Message: "Returned by the beneficiary bank"}, SessionID: "nip-1", Reversed: true}
+	back    = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "reversed", Reversed: true, Message: "Returned by the beneficiary bank"}, SessionID: "nip-1"}
 )
 
 const pin = "1234"

@@ -204,9 +204,6 @@ type TransferOrder struct {
 type TransferAnswer struct {
 	Answer
 	SessionID string // between the banks; empty until there is one
-	// Reversed is true when the money went out and came back. The outcome is
-	// Rejected; whoever was told of a success must be told of this.
-	Reversed bool
 }
 
 // Bookkeeper is the bank's side of the books.

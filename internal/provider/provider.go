@@ -43,6 +43,9 @@ type Answer struct {
 	// still Unknown: the caller decides after the grace period whether that
 	// amounts to a no (completion.md §3).
 	Missing bool
+	// Reversed is true when the money went out and came back. The outcome is
+	// Rejected; whoever was told of a success must be told of this.
+	Reversed bool
 	// Reference is the provider's own id of the transaction, when it gave one.
 	Reference string
 	// Code is one word for machines and operators: a provider's response code,
