@@ -6,6 +6,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -25,13 +26,13 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	op := p.operation
+	op := s.operations.Start(p.operation)
 	out := Preview{Amount: op.Amount, Fee: op.Fee}
 	if out.Balance, err = s.book.Balance(ctx, o.Company, settlement.LedgerAccount(op.SettlementID)); err != nil {
 		return Preview{}, err
 	}
 	out.BalanceAfter = out.Balance
-	why, err := s.objection(ctx, p, out.Balance)
+	why, err := s.objection(ctx, op, p, out.Balance)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -45,8 +46,7 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 
 // objection is why the book would refuse a payout, in the book's own order: its
 // claim, the day's tallies, the balance.
-func (s *Service) objection(ctx context.Context, p plan, balance money.Kobo) (why, err error) {
-	o := p.operation
+func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, balance money.Kobo) (why, err error) {
 	_, err = s.operations.Find(ctx, o.Company, o.ID)
 	if !fault.Is(err, fault.Missing) {
 		return errUsed, err

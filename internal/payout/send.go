@@ -32,7 +32,7 @@ var (
 )
 
 // plan is a payout that could be sent: everything that is known before money
-// moves or a bank is asked.
+// moves or a bank is asked. The operation is not started.
 type plan struct {
 	operation    operation.Operation
 	verification Verification
@@ -57,11 +57,11 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p := plan{verification: v, operation: s.operations.Start(operation.Operation{
+	p := plan{verification: v, operation: operation.Operation{
 		// The verify_id is the claim: a second operation with it is refused.
 		Company: o.Company, ID: v.ID, Kind: Kind, IdempotencyKey: v.ID, Provider: v.Provider,
 		SettlementID: v.SettlementID, Amount: o.Amount, Fee: bands.Fee(o.Amount),
-	})}
+	}}
 	p.whole, p.own, err = s.limits(ctx, o.Company, v.SettlementID)
 	return p, err
 }
@@ -79,7 +79,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err != nil {
 		return Payout{}, err
 	}
-	op, v := p.operation, p.verification
+	op, v := s.operations.Start(p.operation), p.verification
 	u := s.operations.Unit(op, 0, statementLine(v, o.Narration))
 	// The key first: a repeated request is told that it is at work, and not that
 	// its verify_id is used.

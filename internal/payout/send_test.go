@@ -203,6 +203,21 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 	})
 }
 
+// The name enquiry that is repeated has a time of its own, and takes none of the
+// transfer's.
+func TestASlowNameEnquiryTakesNoTimeFromTheTransfer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.verify()
+		w.forward(16 * time.Minute)
+		w.bank.slow = func() { w.forward(3 * time.Second) } // the window is two
+		p, err := w.send(id, 100*money.Naira)
+		must(t, err)
+		if p.Status != operation.Success || len(w.bank.sent) != 1 {
+			t.Errorf("%d transfers, %+v", len(w.bank.sent), p)
+		}
+	})
+}
+
 func TestMoneyThatComesBackIsGivenBackOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat()

@@ -38,6 +38,7 @@ type bank struct {
 	requests int // name enquiries
 	polls    int
 	asked    func() // happens while it makes up its mind about a requery
+	slow     func() // happens while it looks a name up
 }
 
 func (b *bank) Banks(context.Context) ([]provider.BankCode, error) { return b.list, nil }
@@ -46,6 +47,9 @@ func (b *bank) NameEnquiry(_ context.Context, code, account string) provider.Nam
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.requests++
+	if b.slow != nil {
+		b.slow()
+	}
 	a := provider.NameAnswer{Name: b.name, BankCode: code, Account: account, Session: "enquiry-" + string(rune('0'+b.requests))}
 	a.Outcome = b.enquiry
 	if account[len(account)-2:] == "99" {
