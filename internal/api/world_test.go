@@ -90,7 +90,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { stop(); <-sent })
 
 	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk}}
-	answers, person := idempotency.NewService(d, book, clk).Sealing(keys), &teller{bank: bank}
+	answers, person := idempotency.NewService(d, book, clk, keys), &teller{bank: bank}
 	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
 	w.Config = api.Config{
 		Corporate: corporate.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),

@@ -132,7 +132,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
 	a.Events = event.NewService(a.DB, a.Book)
-	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock).Sealing(keys)
+	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
 	a.Webhooks = webhook.New(webhook.Config{
 		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.Mode == Sandbox,
 		Keep:  time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,

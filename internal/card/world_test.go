@@ -197,7 +197,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	w.operations = operation.NewService(d, w.book, w.clock, log, 2*time.Second)
 	w.companies = company.New(d, w.book, ring, w.clock)
 	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
-	w.keys = idempotency.NewService(d, w.book, w.clock)
+	w.keys = idempotency.NewService(d, w.book, w.clock, ring)
 	bank := &verifier{}
 	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, ring, bank, 2*time.Second),
 		w.settlements, w.operations, w.keys, bank, "")

@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 func TestGenerate(t *testing.T) {
@@ -146,7 +147,11 @@ func TestWhereTheMoneyGoesIsKnownBefore(t *testing.T) {
 // same request later goes on where it stopped, and its answer is stored.
 func TestACutOffRequestGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		keys := idempotency.NewService(h.db, h.book, h.clock)
+		ring, err := secret.Parse(secret.Generate())
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := idempotency.NewService(h.db, h.book, h.clock, ring)
 		render := func(result any, err error) idempotency.Answer {
 			if err != nil {
 				return idempotency.Answer{Status: 400, Body: []byte(err.Error())}

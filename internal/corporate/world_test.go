@@ -112,7 +112,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	companies := company.New(d, book, ring, w.clock)
 	w.operations = operation.NewService(d, book, w.clock, log, 5*time.Second)
 	w.settlements = settlement.New(d, book, w.clock, w.operations)
-	w.events, w.keys = event.NewService(d, book), idempotency.NewService(d, book, w.clock)
+	w.events, w.keys = event.NewService(d, book), idempotency.NewService(d, book, w.clock, ring)
 	identities := identity.NewService(d, book, w.clock, log, ring, w.bank, 5*time.Second)
 	w.Service = corporate.New(d, book, w.clock, log, identities, w.settlements, w.operations, w.keys, w.bank, "")
 	w.company = w.join(t, companies)

@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // Two programs and many requests: every index once, none left out, and every
@@ -155,7 +156,11 @@ func TestAnAddressIsShownOnceItIsWatched(t *testing.T) {
 func TestAResumedRequestMakesNoOtherAddress(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
-		keys := idempotency.NewService(d, w.book, w.clock)
+		ring, err := secret.Parse(secret.Generate())
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := idempotency.NewService(d, w.book, w.clock, ring)
 		open := func() (*idempotency.Key, *idempotency.Answer) {
 			t.Helper()
 			k, answer, err := keys.Open(t.Context(), a, "key-1", "print")

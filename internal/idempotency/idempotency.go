@@ -45,19 +45,13 @@ type Service struct {
 	db    *db.DB
 	book  *ledger.Book
 	clock clock.Clock
-	keys  *secret.Keyring
+	ring  *secret.Keyring
 }
 
-// NewService keeps keys in the book's database.
-func NewService(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
-	return &Service{db: d, book: book, clock: c}
-}
-
-// Sealing gives the service the keys under which it keeps fingerprints, and
-// seals answers that show a secret. Without them there must be none.
-func (s *Service) Sealing(keys *secret.Keyring) *Service {
-	s.keys = keys
-	return s
+// NewService keeps keys in the book's database. Under the keys of the ring it
+// keeps fingerprints, and seals answers that show a secret.
+func NewService(d *db.DB, book *ledger.Book, c clock.Clock, ring *secret.Keyring) *Service {
+	return &Service{db: d, book: book, clock: c, ring: ring}
 }
 
 // fingerprints is what the keyed hash of a fingerprint is for. A request may hold
@@ -67,17 +61,11 @@ const fingerprints = "idempotency-fingerprint"
 
 // kept is a fingerprint as it is written down.
 func (s *Service) kept(company, fingerprint string) string {
-	if s.keys == nil {
-		return fingerprint
-	}
-	return s.keys.MAC(fingerprints, company, fingerprint)
+	return s.ring.MAC(fingerprints, company, fingerprint)
 }
 
 func (s *Service) same(company, kept, fingerprint string) bool {
-	if s.keys == nil {
-		return kept == fingerprint
-	}
-	return s.keys.Verify(kept, fingerprints, company, fingerprint)
+	return s.ring.Verify(kept, fingerprints, company, fingerprint)
 }
 
 // sealed begins a body that is kept sealed; no JSON text begins so.
@@ -88,7 +76,7 @@ const (
 
 func (s *Service) sealFor(company string) func(body []byte) string {
 	return func(body []byte) string {
-		text, err := s.keys.Seal(company, sealedAs, string(body))
+		text, err := s.ring.Seal(company, sealedAs, string(body))
 		if err != nil {
 			panic("idempotency: " + err.Error()) // only without a key
 		}
@@ -102,7 +90,7 @@ func (s *Service) answer(company string, r row) (*Answer, error) {
 	if !secret {
 		return &Answer{Status: int(r.status), Body: []byte(r.body)}, nil
 	}
-	body, err := s.keys.Open(company, sealedAs, text)
+	body, err := s.ring.Open(company, sealedAs, text)
 	return &Answer{Status: int(r.status), Body: []byte(body.Reveal()), Secret: true}, err
 }
 

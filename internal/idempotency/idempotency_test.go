@@ -16,12 +16,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // drawer is the keys of one company, and a clock that stands still.
 type drawer struct {
 	*idempotency.Service
 	t       *testing.T
+	db      *db.DB
 	book    *ledger.Book
 	clock   *clock.Manual
 	company string
@@ -30,8 +32,12 @@ type drawer struct {
 func each(t *testing.T, f func(t *testing.T, d *drawer)) {
 	dbtest.Each(t, func(t *testing.T, database *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
-		d := &drawer{t: t, book: ledger.New(database, clk), clock: clk, company: id.Cuid()}
-		d.Service = idempotency.NewService(database, d.book, clk)
+		ring, err := secret.Parse(secret.Generate())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &drawer{t: t, db: database, book: ledger.New(database, clk), clock: clk, company: id.Cuid()}
+		d.Service = idempotency.NewService(database, d.book, clk, ring)
 		d.commit(ledger.Unit{Company: d.company, Found: true})
 		f(t, d)
 	})

@@ -4,50 +4,56 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/idempotency"
-	"github.com/kobo-waas/kobo/internal/ledger"
-	"github.com/kobo-waas/kobo/internal/secret"
 )
+
+// kept is what the company's only row has in a column.
+func (d *drawer) kept(query string) string {
+	d.t.Helper()
+	text, err := db.One(d.t.Context(), d.db, db.Value[string], query, d.company)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return text
+}
+
+// What a request held cannot be tried out on the row that is kept of it.
+func TestAFingerprintIsKeptUnderAKey(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		if err := d.Freeze(t.Context(), d.key("a"), idempotency.Answer{Status: 200, Body: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if kept := d.kept(`SELECT fingerprint FROM idempotency_key WHERE company_id = $1`); kept == "" || strings.Contains(kept, "print") {
+			t.Errorf("kept: %q", kept)
+		}
+		d.stored("a", `200 {}`)
+		d.refused("a", "another", fault.Mismatch)
+	})
+}
 
 // An answer that shows a secret is replayed to the byte, and is not to be read in
 // the database.
 func TestAnAnswerWithASecretIsKeptSealed(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ring, err := secret.Parse(secret.Generate())
-		if err != nil {
-			t.Fatal(err)
-		}
-		book, company := ledger.New(d, clock.System{}), id.Cuid()
-		keys := idempotency.NewService(d, book, clock.System{}).Sealing(ring)
-		if err := book.Commit(t.Context(), ledger.Unit{Company: company, Found: true}); err != nil {
-			t.Fatal(err)
-		}
+	each(t, func(t *testing.T, d *drawer) {
 		const body = `{"secret":"whsec_hidden"}`
-		k, _, err := keys.Open(t.Context(), company, "a", "print")
-		if err == nil {
-			err = keys.Freeze(t.Context(), k, idempotency.Answer{Status: 200, Body: []byte(body), Secret: true})
-		}
+		err := d.Freeze(t.Context(), d.key("a"), idempotency.Answer{Status: 200, Body: []byte(body), Secret: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, err := db.One(t.Context(), d, db.Value[string], `SELECT body FROM idempotency_key WHERE company_id = $1`, company)
-		if err != nil || strings.Contains(kept, "hidden") {
-			t.Errorf("%q, %v", kept, err)
+		if kept := d.kept(`SELECT body FROM idempotency_key WHERE company_id = $1`); kept == "" || strings.Contains(kept, "hidden") {
+			t.Errorf("kept: %q", kept)
 		}
-		_, again, err := keys.Open(t.Context(), company, "a", "print")
+		_, again, err := d.Open(t.Context(), d.company, "a", "print")
 		if err != nil || again == nil || string(again.Body) != body || !again.Secret || again.Status != 200 {
 			t.Errorf("replayed: %+v, %v", again, err)
 		}
-		used, err := keys.Used(t.Context(), company, "a")
+		used, err := d.Used(t.Context(), d.company, "a")
 		if err != nil || used.Answer == nil || string(used.Answer.Body) != body {
 			t.Errorf("looked up: %+v, %v", used, err)
 		}
-		if _, err := keys.Used(t.Context(), company, "b"); !fault.Is(err, fault.Missing) {
+		if _, err := d.Used(t.Context(), d.company, "b"); !fault.Is(err, fault.Missing) {
 			t.Errorf("another key: %v", err)
 		}
 	})
