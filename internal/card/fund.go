@@ -300,11 +300,7 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	if err != nil {
 		return Funding{}, err
 	}
-	err = s.book.Commit(ctx, ledger.Unit{Company: company, Moves: key.Done(f, nil)})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Funding{}, fault.New(fault.Conflict, "Duplicate request in flight")
-	}
-	return f, err
+	return f, key.Resume(ctx, s.book, f)
 }
 
 // Preview is what a funding would come to.

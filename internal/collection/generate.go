@@ -41,10 +41,7 @@ func (r Request) text() string {
 	return string(b)
 }
 
-var (
-	errInFlight = fault.New(fault.Conflict, "Duplicate request in flight")
-	errSilent   = fault.New(fault.Unavailable, "The bank did not answer. Send the same request again.")
-)
+var errSilent = fault.New(fault.Unavailable, "The bank did not answer. Send the same request again.")
 
 // Generate opens a virtual account for one payment. The same external reference
 // with the same request gives the collection that is there, as it stands now.
@@ -120,7 +117,7 @@ func (s *Service) again(ctx context.Context, r Request, c Collection) (Collectio
 	case c.State != Opening:
 		return c, s.finish(ctx, r, c)
 	case now.Before(c.calledUntil):
-		return Collection{}, errInFlight
+		return Collection{}, idempotency.ErrInFlight
 	}
 	c.reference, c.calledUntil, c.UpdatedAt = id.New(), now.Add(s.window), now
 	u := ledger.Unit{Company: c.Company, Moves: []ledger.Move{c.move(Opening)}}
@@ -139,11 +136,7 @@ func (s *Service) finish(ctx context.Context, r Request, c Collection) error {
 	if r.Key.Subject() == "" {
 		return nil // the edge stores it
 	}
-	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Moves: r.Key.Done(c, nil)})
-	if refused := ledger.Refused(err); refused != nil && refused.Reason == ledger.Moved {
-		return errInFlight
-	}
-	return err
+	return r.Key.Resume(ctx, s.book, c)
 }
 
 // open asks the bank and writes what it said.

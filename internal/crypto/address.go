@@ -154,7 +154,7 @@ func (s *Service) watch(ctx context.Context, a Address, key *idempotency.Key) er
 			return err
 		}
 		if r.Table != addressTable {
-			return fault.New(fault.Conflict, "Duplicate request in flight")
+			return idempotency.ErrInFlight
 		}
 		u.Moves = key.Done(a, nil) // the job was faster
 	}

@@ -28,7 +28,8 @@ type Answer struct {
 	Secret bool
 }
 
-var inFlight = fault.New(fault.Conflict, "Duplicate request in flight")
+// ErrInFlight tells a caller that the same request is at work right now.
+var ErrInFlight = fault.New(fault.Conflict, "Duplicate request in flight")
 
 // Key is one request's use of a key. A nil Key is a request without one: its
 // methods do nothing.
@@ -137,7 +138,7 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 		answer, err := s.answer(company, row)
 		return nil, answer, err
 	case now.Before(row.runningUntil):
-		return nil, nil, inFlight
+		return nil, nil, ErrInFlight
 	}
 	key.subject = row.subject
 	return key, nil, nil
@@ -210,6 +211,19 @@ func (s *Service) Finish(ctx context.Context, k *Key, result any, err error) err
 	return e
 }
 
+// Resume stores the answer to a Running request whose first try was cut off, as
+// Finish does. One that is there already is another retry's: ErrInFlight.
+func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
+	if k == nil {
+		return nil
+	}
+	err := book.Commit(ctx, ledger.Unit{Company: k.company, Moves: k.Done(result, nil)})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		return ErrInFlight
+	}
+	return err
+}
+
 // Freeze stores an answer that no unit of a business has stored, such as a
 // refusal. If the key has an answer already, that one stays.
 func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
@@ -229,7 +243,7 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 func Taken(err error) error {
 	r := ledger.Refused(err)
 	if r != nil && r.Reason == ledger.Exists && r.Row.Table == table {
-		return inFlight
+		return ErrInFlight
 	}
 	return err
 }

@@ -165,9 +165,5 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	if err != nil {
 		return Payout{}, err
 	}
-	err = s.book.Commit(ctx, ledger.Unit{Company: company, Moves: key.Done(p, nil)})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Payout{}, fault.New(fault.Conflict, "Duplicate request in flight")
-	}
-	return p, err
+	return p, key.Resume(ctx, s.book, p)
 }

@@ -145,7 +145,7 @@ func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 // replay answers for a key that has been used.
 func (s *Shop) replay(ctx context.Context, o operation.Operation) (Receipt, error) {
 	if o.InFlight(s.clock.Now()) {
-		return Receipt{}, fault.New(fault.Conflict, "Duplicate request in flight")
+		return Receipt{}, idempotency.ErrInFlight
 	}
 	t, err := s.complete(ctx, o)
 	return Receipt{Transaction: t, Replayed: true}, err
@@ -160,9 +160,5 @@ func (s *Shop) Resume(ctx context.Context, company, transactionID string, key *i
 		return Receipt{}, err
 	}
 	receipt := Receipt{Transaction: t}
-	err = s.book.Commit(ctx, ledger.Unit{Company: company, Moves: key.Done(receipt, nil)})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Receipt{}, fault.New(fault.Conflict, "Duplicate request in flight")
-	}
-	return receipt, err
+	return receipt, key.Resume(ctx, s.book, receipt)
 }
