@@ -33,7 +33,7 @@ var overCompanies = map[string]string{
 
 	"crypto.inBlocks": "a block that is gone from the chain held what was of many companies",
 
-	"settlement.holder": "a credit names only the account: the directory says whose it is",
+	"settlement.holders": "a credit names only the account: the directory says whose it is",
 
 	"payout.owner": "a bank that tells of a payout names only its reference",
 

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -17,6 +19,14 @@ func settlementVerbs(sub verb) {
 	sub("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3, setSettlementStatus).
 		Flags().String("reason", "", "why, for the audit log")
 	sub("settlement-alert REFERENCE SETTLEMENT-ID AMOUNT|never", "Say below which balance (naira) the company is told", 3, setSettlementAlert)
+	sub("bank-accounts REFERENCE SETTLEMENT-ID", "List the bank accounts that feed a settlement account", 2, listBankAccounts)
+	attach := sub("bank-account REFERENCE SETTLEMENT-ID BANK ACCOUNT-NUMBER ACCOUNT-NAME", "Have a bank account that was opened otherwise feed a settlement account", 5, attachBankAccount)
+	attach.Long = `Have a bank account that was opened otherwise, in the bank's dashboard say, feed a settlement
+account. BANK is the provider: safehaven. What is paid into the account from here on goes into the
+settlement account; what came in before stays where it is, in suspense with its case.
+
+A bank account is one company's for good and cannot be taken away again. One that belongs to
+another company, to a customer, or to us is refused.`
 }
 
 func openSettlement(c *cobra.Command, a *app.App, args []string) error {
@@ -82,4 +92,39 @@ func settlementIn(text string) (int64, error) {
 		return 0, fmt.Errorf("%q is not the number of a settlement account", text)
 	}
 	return n, nil
+}
+
+func listBankAccounts(c *cobra.Command, a *app.App, args []string) error {
+	settlementID, err := settlementIn(args[1])
+	if err != nil {
+		return err
+	}
+	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+		return err
+	}
+	all, err := a.Settlements.BankAccounts(c.Context(), args[0], settlementID)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "ACCOUNT\tNAME\tBANK\tCODE\tSINCE")
+	for _, b := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since))
+	}
+	return w.Flush()
+}
+
+func attachBankAccount(c *cobra.Command, a *app.App, args []string) error {
+	settlementID, err := settlementIn(args[1])
+	if err != nil {
+		return err
+	}
+	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+		return err
+	}
+	b, err := a.Settlements.Attach(c.Context(), local(), args[0], settlementID, args[2], args[3], args[4])
+	if err == nil {
+		fmt.Fprintf(c.OutOrStdout(), "%s (%s, %s) feeds settlement account %d\n", b.Number, b.Name, b.BankName, settlementID)
+	}
+	return err
 }

@@ -69,6 +69,7 @@ func open(t *testing.T, base *db.DB) *door {
 	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
 	d.operations.Voices(d.operators.Still)
 	d.settlements = settlement.New(base, d.book, clk, d.operations)
+	d.settlements.Know("safehaven", settlement.Bank{Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"})
 	d.webhooks = webhook.New(webhook.Config{
 		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true, Audit: operator.SelfNote,
 	})

@@ -83,3 +83,45 @@ func (d *door) setAlert(ctx context.Context, r *request) (any, error) {
 	a, err := d.Settlements.Alert(ctx, r.by, company, settlementID, below)
 	return accountOf(a), err
 }
+
+// bankAccountRow is a bank account whose credits go into a settlement account.
+type bankAccountRow struct {
+	AccountNumber string `json:"accountNumber"`
+	AccountName   string `json:"accountName"`
+	BankName      string `json:"bankName"`
+	BankCode      string `json:"bankCode"`
+	Since         string `json:"since"`
+}
+
+func bankAccountOf(b settlement.BankAccount) bankAccountRow {
+	return bankAccountRow{b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since)}
+}
+
+// listBankAccounts are what feeds a settlement account; the first is shown with
+// it.
+func (d *door) listBankAccounts(ctx context.Context, r *request) (any, error) {
+	company, settlementID, err := d.account(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.Settlements.BankAccounts(ctx, company, settlementID)
+	rows := make([]bankAccountRow, len(all))
+	for i, b := range all {
+		rows[i] = bankAccountOf(b)
+	}
+	return rows, err
+}
+
+// attach has a bank account that was opened otherwise feed a settlement account.
+func (d *door) attach(ctx context.Context, r *request) (any, error) {
+	bank, number, name := r.form.text("bank"), r.form.text("accountNumber"), r.form.text("accountName")
+	if err := r.form.done(); err != nil {
+		return nil, err
+	}
+	company, settlementID, err := d.account(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	b, err := d.Settlements.Attach(ctx, r.by, company, settlementID, bank, number, name)
+	return bankAccountOf(b), err
+}

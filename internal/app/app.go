@@ -142,6 +142,9 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Operations.Voices(a.Operators.Still)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
+	for name, b := range p.banks {
+		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: p.float[name]})
+	}
 	a.Inbox = a.newInbox(keys, p)
 	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, p.verifier, a.cfg.Window)
 	a.Corporate = corporate.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, p.banks[bankName], a.callback(bankName))

@@ -13,6 +13,8 @@ import (
 type Bank interface {
 	// Name is the bank's name for people: "Safe Haven".
 	Name() string
+	// Own is how payers know the bank: where its accounts are.
+	Own() BankCode
 	AccountOpener
 	Receiver
 	Payer

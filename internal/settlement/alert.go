@@ -96,8 +96,9 @@ func accountsUnder(falls []ledger.Fall, read func(lookups ...db.Lookup) error) (
 		Table: bankAccountTable, By: []string{"company_id"}, Columns: bankAccountTable.Names()[1:], Keys: keys,
 		Found: func(row []any) error {
 			company := row[0].(string)
-			feeds[company] = append(feeds[company], feed{row[3].(int64), row[6].(int64), BankAccount{
+			feeds[company] = append(feeds[company], feed{row[3].(int64), BankAccount{
 				Number: row[1].(string), BankCode: row[2].(string), Name: row[4].(string), BankName: row[5].(string),
+				Since: clock.Time(row[6].(int64)),
 			}})
 			return nil
 		},

@@ -289,7 +289,7 @@ func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error)
 func (s *Service) Enter(ctx context.Context, company, accountNumber, bankCode string) error {
 	owner, err := s.enter(ctx, company, BankAccount{Number: accountNumber, BankCode: bankCode})
 	if err == nil && owner != company {
-		err = fault.New(fault.Refused, "The bank account belongs to another company")
+		err = errForeign
 	}
 	return err
 }

@@ -119,11 +119,12 @@ type Service struct {
 	clock      clock.Clock
 	operations *operation.Service // for the cases of money that nobody claims
 	takers     []Taker
+	banks      map[string]Bank // by the provider's name
 }
 
 // New is the service on a database and its book.
 func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Service) *Service {
-	s := &Service{db: d, book: book, clock: clk, operations: operations}
+	s := &Service{db: d, book: book, clock: clk, operations: operations, banks: map[string]Bank{}}
 	operations.Settle(operation.UnknownAccount, s.assigned)
 	book.Watch(s.fell)
 	return s
@@ -132,6 +133,7 @@ func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Ser
 var (
 	errNoAccount = fault.New(fault.Missing, "Settlement account not found")
 	errNoCompany = fault.New(fault.Missing, "Company not found")
+	errForeign   = fault.New(fault.Refused, "The bank account belongs to another company")
 	errShort     = fault.New(fault.Refused, "Insufficient balance")
 )
 
@@ -187,7 +189,7 @@ func (s *Service) Accounts(ctx context.Context, company string) ([]Account, erro
 	if err != nil {
 		return nil, err
 	}
-	feeds, err := s.feeds(ctx, company)
+	feeds, err := s.feeders(ctx, company)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +201,7 @@ func (s *Service) Accounts(ctx context.Context, company string) ([]Account, erro
 	if err != nil {
 		return nil, err
 	}
-	complete(accounts, feeds)
+	complete(accounts, firsts(feeds))
 	for i := range accounts {
 		a := &accounts[i]
 		a.Balance, a.LowBalance = balances[LedgerAccount(a.ID)], alerts[LedgerAccount(a.ID)]
@@ -251,6 +253,7 @@ type BankAccount struct {
 	Name     string
 	BankName string
 	BankCode string
+	Since    time.Time
 }
 
 // Feed has a bank account feed a settlement account from here on. An account
@@ -266,12 +269,13 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 		return err
 	}
 	if owner != company {
-		return fault.New(fault.Refused, "The bank account feeds another company")
+		return errForeign
 	}
 	now := s.clock.Now()
+	b.Since = now
 	err = s.book.Commit(ctx, ledger.Unit{
 		Company: company,
-		Claims:  []db.Record{b.record(company, settlementID, now)},
+		Claims:  []db.Record{b.record(company, settlementID)},
 		Notes: []db.Record{
 			by.Note(company, "settlement.feed", LedgerAccount(settlementID), map[string]string{"accountNumber": b.Number, "bankCode": b.BankCode}, now),
 		},

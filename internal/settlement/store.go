@@ -55,9 +55,9 @@ func (a Account) record() db.Record {
 	}}
 }
 
-func (b BankAccount) record(company string, settlementID int64, at time.Time) db.Record {
+func (b BankAccount) record(company string, settlementID int64) db.Record {
 	return db.Record{Table: bankAccountTable, Values: []any{
-		company, b.Number, b.BankCode, settlementID, b.Name, b.BankName, clock.Micros(at),
+		company, b.Number, b.BankCode, settlementID, b.Name, b.BankName, clock.Micros(b.Since),
 	}}
 }
 
@@ -89,29 +89,36 @@ func (s *Service) accounts(ctx context.Context, company string) ([]Account, erro
 	}, `SELECT company_id, id, name, status, created_at FROM settlement_account WHERE company_id = $1 ORDER BY id`, company)
 }
 
-// feeds is the first bank account of each settlement account.
-func (s *Service) feeds(ctx context.Context, company string) (map[int64]BankAccount, error) {
+// feeders are all bank accounts of a company, the first ones first.
+func (s *Service) feeders(ctx context.Context, company string) ([]feed, error) {
 	all, err := db.All(ctx, s.db, func(r db.Scanner) (feed, error) {
 		var f feed
-		err := r.Scan(&f.settlementID, &f.since, &f.Number, &f.Name, &f.BankName, &f.BankCode)
+		var at int64
+		err := r.Scan(&f.settlementID, &at, &f.Number, &f.Name, &f.BankName, &f.BankCode)
+		f.Since = clock.Time(at)
 		return f, err
 	}, `
 		SELECT settlement_id, created_at, account_number, account_name, bank_name, bank_code FROM settlement_bank_account
 		WHERE company_id = $1`, company)
-	return firsts(all), err
+	inOrder(all)
+	return all, err
 }
 
-// feed is a bank account, and which settlement account it feeds since when.
+// feed is a bank account, and which settlement account it feeds.
 type feed struct {
-	settlementID, since int64
+	settlementID int64
 	BankAccount
+}
+
+func inOrder(all []feed) {
+	slices.SortFunc(all, func(a, b feed) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Number, b.Number))
+	})
 }
 
 // firsts are the first bank account of each settlement account.
 func firsts(all []feed) map[int64]BankAccount {
-	slices.SortFunc(all, func(a, b feed) int {
-		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.Number, b.Number))
-	})
+	inOrder(all)
 	first := map[int64]BankAccount{}
 	for _, f := range all {
 		if _, seen := first[f.settlementID]; !seen {
@@ -234,8 +241,7 @@ func (s *Service) credited(ctx context.Context, company string, c Credit) (bool,
 
 // holder is the one company that an account number belongs to.
 func (s *Service) holder(ctx context.Context, accountNumber string) (string, error) {
-	owners, err := db.All(ctx, s.db, db.Value[string],
-		`SELECT DISTINCT company_id FROM settlement_directory WHERE account_number = $1 LIMIT 2`, accountNumber)
+	owners, err := s.holders(ctx, accountNumber)
 	if err != nil {
 		return "", err
 	}
@@ -243,6 +249,13 @@ func (s *Service) holder(ctx context.Context, accountNumber string) (string, err
 		return "", db.ErrNone
 	}
 	return owners[0], nil
+}
+
+// holders are the companies that an account number belongs to: one or none,
+// unless it is a number at two banks.
+func (s *Service) holders(ctx context.Context, accountNumber string) ([]string, error) {
+	return db.All(ctx, s.db, db.Value[string],
+		`SELECT DISTINCT company_id FROM settlement_directory WHERE account_number = $1 LIMIT 2`, accountNumber)
 }
 
 // fed is the settlement account that a bank account of the company feeds.

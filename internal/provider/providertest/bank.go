@@ -201,6 +201,9 @@ func accounts(t *testing.T, w BankWorld) {
 	whole := func(what string, a provider.AccountAnswer) {
 		t.Helper()
 		check(t, what, a.Answer, done)
+		if own := w.Bank.Own(); own.Code != w.OwnCode || own.Name != a.BankName {
+			t.Errorf("%s: at %+v, and the bank is %+v", what, a.Account, own)
+		}
 		if len(a.Number) != 10 || a.Name == "" || a.BankName == "" || a.BankCode != w.OwnCode || a.ProviderID == "" {
 			t.Errorf("%s: half an account: %+v", what, a)
 		}

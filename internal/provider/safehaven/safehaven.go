@@ -127,6 +127,9 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 // Name is the provider's name for people.
 func (p *Plug) Name() string { return "Safe Haven" }
 
+// Own is the name and the code of the bank that payers choose.
+func (p *Plug) Own() provider.BankCode { return provider.BankCode{Code: p.bankCode, Name: bankName} }
+
 // once makes a call that must not be made twice: it moves money, sends an SMS or
 // opens an account. A caller who has already gone sends nothing; one who goes
 // away meanwhile does not cut it short.

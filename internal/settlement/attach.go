@@ -1,0 +1,108 @@
+package settlement
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// Bank is a bank that tells us of credits.
+type Bank struct {
+	Name, Code string // as payers know it
+	Float      string // the number of the fintech's own account there, from which it pays
+}
+
+// Know tells of a bank, by the provider's name. Call it before the first Attach.
+func (s *Service) Know(provider string, b Bank) { s.banks[provider] = b }
+
+var tenDigits = regexp.MustCompile(`^[0-9]{10}$`)
+
+// Attach has a bank account that we did not open, but somebody in the bank's own
+// dashboard, feed a settlement account from here on. What came in before is where
+// it is: in suspense, with its case. There is no way back, since a credit may be on
+// its way at any time, and whose it is was decided with the number.
+//
+// That the account exists only the bank knows. A wrong check digit refuses
+// nothing: many accounts do not keep it.
+func (s *Service) Attach(ctx context.Context, by operator.Operator, company string, settlementID int64, provider, number, name string) (BankAccount, error) {
+	bank, known := s.banks[provider]
+	name = strings.TrimSpace(name)
+	n := utf8.RuneCountInString(name)
+	switch {
+	case !known:
+		return BankAccount{}, fault.Newf(fault.Invalid, `"bank" must be one of [%s]`, strings.Join(slices.Sorted(maps.Keys(s.banks)), ", "))
+	case !tenDigits.MatchString(number):
+		return BankAccount{}, fault.New(fault.Invalid, `"accountNumber" must be exactly 10 digits`)
+	case n < 2 || n > 100:
+		return BankAccount{}, fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
+	case number == bank.Float:
+		// What comes into it is the fintech's, and much of it has been credited before.
+		return BankAccount{}, fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
+	}
+	if _, err := s.Find(ctx, company, settlementID); err != nil {
+		return BankAccount{}, err
+	}
+	if err := s.free(ctx, company, number); err != nil {
+		return BankAccount{}, err
+	}
+	b := BankAccount{Number: number, Name: name, BankName: bank.Name, BankCode: bank.Code}
+	if err := s.Feed(ctx, by, company, settlementID, b); err != nil {
+		return BankAccount{}, err
+	}
+	all, err := s.BankAccounts(ctx, company, settlementID)
+	at := slices.IndexFunc(all, func(a BankAccount) bool { return a.Number == number })
+	if err != nil || at < 0 {
+		return b, err
+	}
+	return all[at], nil
+}
+
+// free says no to an account number that has its use already. A credit names only
+// the number, so it is another company's whichever bank it is at.
+func (s *Service) free(ctx context.Context, company, number string) error {
+	owners, err := s.holders(ctx, number)
+	if err != nil {
+		return err
+	}
+	for _, owner := range owners {
+		if owner != company {
+			return fault.Newf(fault.Refused, "The bank account belongs to another company, %s", owner)
+		}
+	}
+	settlementID, err := s.fed(ctx, company, number)
+	if err == nil {
+		return fault.Newf(fault.Refused, "The bank account feeds settlement account %d already", settlementID)
+	}
+	if !errors.Is(err, db.ErrNone) {
+		return err
+	}
+	_, taken, err := s.taking(ctx, company, Credit{Account: number})
+	if err == nil && taken {
+		err = fault.New(fault.Refused, "The bank account belongs to a customer, or is a virtual account")
+	}
+	return err
+}
+
+// BankAccounts are the bank accounts that feed a settlement account. The first is
+// the one that is shown with it.
+func (s *Service) BankAccounts(ctx context.Context, company string, settlementID int64) ([]BankAccount, error) {
+	if _, err := s.Find(ctx, company, settlementID); err != nil {
+		return nil, err
+	}
+	all, err := s.feeders(ctx, company)
+	var out []BankAccount
+	for _, f := range all {
+		if f.settlementID == settlementID {
+			out = append(out, f.BankAccount)
+		}
+	}
+	return out, err
+}
