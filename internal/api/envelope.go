@@ -209,13 +209,11 @@ func parameterFault(op *operation, err error) *fault.Fault {
 	case op.family == token: // the only header it asks for is the key
 		return fault.New(fault.Invalid, "Bad Request: API key is missing").Because(err)
 	case errors.As(err, &absent):
-		f := fault.New(fault.Invalid, "Validation error").Because(err)
-		f.Details = []string{`"` + absent.ParamName + `" is required`}
-		return f
+		return fault.Of(slip(absent.ParamName, "is required")).Because(err)
 	case errors.As(err, &many):
 		return fault.Newf(fault.Invalid, "%s must be sent once", many.ParamName).Because(err)
-	case errors.As(err, &format):
-		return fault.Newf(fault.Invalid, "%s is not valid", format.ParamName).Because(err)
+	case errors.As(err, &format): // every parameter is a text: what cannot be one is several
+		return fault.Of(slip(format.ParamName, "must be sent once")).Because(err)
 	default:
 		return fault.New(fault.Invalid, "The request is not valid").Because(err)
 	}

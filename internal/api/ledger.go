@@ -11,7 +11,7 @@ import (
 func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesRequestObject) (ListLedgerEntriesResponseObject, error) {
 	var q query
 	filter := report.EntryFilter{
-		SettlementID: q.whole("settlementId", r.Params.SettlementID),
+		SettlementID: q.id("settlementId", r.Params.SettlementID),
 		Type:         q.oneOf("type", r.Params.Type, "credit", "debit"),
 		From:         q.instant("from", r.Params.From, false),
 		To:           q.instant("to", r.Params.To, true),

@@ -2,6 +2,7 @@ package api
 
 import (
 	"math"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -47,6 +48,16 @@ func (q *query) whole(name, value string) int64 {
 	return int64(n)
 }
 
+// id is a settlement account's number; 0 when it was not sent. The account 0 is
+// none, and not all of them.
+func (q *query) id(name, value string) int64 {
+	n := q.whole(name, value)
+	if n == 0 && value != "" && strings.Trim(value, "0") == "" {
+		q.wrong(name, "must be greater than or equal to 1")
+	}
+	return n
+}
+
 // instant is a moment, or a whole day in UTC. The end of a range is the moment
 // after it, so that what was shown with that very millisecond, or happened on
 // that day, still belongs to the range.
@@ -79,6 +90,24 @@ const (
 	usualPage = 50
 	mostPage  = 100
 )
+
+// onePage leaves the first page and pageSize of several: page numbers are never
+// refused, however often they are sent.
+func onePage(r *http.Request) {
+	if r.URL.RawQuery == "" {
+		return
+	}
+	asked := r.URL.Query()
+	if len(asked["page"]) < 2 && len(asked["pageSize"]) < 2 {
+		return
+	}
+	for _, name := range []string{"page", "pageSize"} {
+		if asked.Has(name) {
+			asked.Set(name, asked.Get(name))
+		}
+	}
+	r.URL.RawQuery = asked.Encode()
+}
 
 func newPage(number, size string) page {
 	return page{number: clamp(number, 1, math.MaxInt32), size: clamp(size, usualPage, mostPage)}

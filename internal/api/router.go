@@ -132,6 +132,7 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, fault.New(tooLarge, "Request body is larger than 64 KiB"))
 			return
 		}
+		onePage(r)
 		handler.ServeHTTP(w, r)
 	})
 }

@@ -16,7 +16,7 @@ import (
 // FindStatement sends the statement of a settlement account, as it is read.
 func (h *handlers) FindStatement(ctx context.Context, r FindStatementRequestObject) (FindStatementResponseObject, error) {
 	var q query
-	settlementID := q.whole("settlementId", r.Params.SettlementID)
+	settlementID := q.id("settlementId", r.Params.SettlementID)
 	from, to := q.instant("from", r.Params.From, false), q.instant("to", r.Params.To, true)
 	format := q.oneOf("format", r.Params.Format, "json", "csv", "xlsx", "pdf")
 	if settlementID == 0 && q.problems == nil {
