@@ -212,5 +212,14 @@ func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyR
 		status, response := int64(a.Status), json.RawMessage(a.Body)
 		row.Status, row.ResponseStatus, row.Response = "DONE", &status, &response
 	}
-	return FindIdempotencyKey200JSONResponse{Status: "success", Data: row}, nil
+	return keptUse{Status: "success", Data: row}, nil
+}
+
+// keptUse is what became of a request. The answer that it shows may hold a secret.
+type keptUse FindIdempotencyKey200JSONResponse
+
+// VisitFindIdempotencyKeyResponse sends the answer, for nothing on the way to keep.
+func (u keptUse) VisitFindIdempotencyKeyResponse(w http.ResponseWriter) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return FindIdempotencyKey200JSONResponse(u).VisitFindIdempotencyKeyResponse(w)
 }

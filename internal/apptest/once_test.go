@@ -16,9 +16,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Every POST of the contract that creates or moves something takes a key; who
-// adds one tells here how it is used.
-func TestEveryPostTakesAKey(t *testing.T) {
+// Every POST that takes a key is tried with it, below. That each which creates or
+// moves something does take one is held by package api's own test.
+func TestEveryPostWithAKeyIsTried(t *testing.T) {
 	t.Parallel()
 	text, err := api.Document()
 	if err != nil {
@@ -26,26 +26,16 @@ func TestEveryPostTakesAKey(t *testing.T) {
 	}
 	var doc struct {
 		Paths map[string]map[string]struct {
-			Idempotent bool                       `json:"x-idempotent"`
-			Parameters []map[string]any           `json:"parameters"`
-			Responses  map[string]json.RawMessage `json:"responses"`
+			Idempotent bool `json:"x-idempotent"`
 		}
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
 	for path, methods := range doc.Paths {
-		o, is := methods["post"]
-		bare := strings.TrimSuffix(path, "/")
-		if !is || unkeyed[bare] != "" {
-			continue
-		}
-		named := slices.ContainsFunc(o.Parameters, func(p map[string]any) bool { return p["$ref"] == "#/components/parameters/IdempotencyKey" })
-		if !o.Idempotent || !named || o.Responses["409"] == nil || o.Responses["422"] == nil {
-			t.Errorf("POST %s takes no Idempotency-Key (x-idempotent, the parameter, 409 and 422)", path)
-		}
-		if !slices.ContainsFunc(posts, func(p post) bool { return p.path == bare }) {
-			t.Errorf("POST %s is not among the posts that are tried", path)
+		tried := slices.ContainsFunc(posts, func(p post) bool { return p.path == strings.TrimSuffix(path, "/") })
+		if o := methods["post"]; o.Idempotent != tried {
+			t.Errorf("POST %s takes a key: %v, and is among the posts that are tried: %v", path, o.Idempotent, tried)
 		}
 	}
 	for _, p := range posts {
@@ -143,7 +133,11 @@ func (s *story) shown(p *apptest.Program, key string, want apptest.Answer) {
 		ResponseStatus int
 		Response       json.RawMessage
 	}
-	p.Data("/api/v1/idempotency/"+url.PathEscape(key), &use)
+	a := p.Do(http.MethodGet, "/api/v1/idempotency/"+url.PathEscape(key), nil).Want(s.t, http.StatusOK)
+	a.Into(s.t, &struct{ Data any }{&use})
+	if a.Header.Get("Cache-Control") != "no-store" {
+		s.t.Errorf("%s: what may show a secret may be kept: %v", key, a.Header)
+	}
 	if use.Status != "DONE" || use.ResponseStatus != want.Status || len(use.Response) == 0 {
 		s.t.Errorf("%s: %+v", key, use)
 	}
@@ -207,5 +201,43 @@ func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 				resolved(t, p.Client)
 			})
 		}
+	})
+}
+
+// A POST that asks nobody anything that lasts has its effect and its answer in one
+// commit: who dies right after it has answered for good.
+func TestADeathRightAfterTheOnlyCommit(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home := apptest.NewHome(t, dialect)
+		p := home.Start(t)
+		hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+		t.Cleanup(hook.Close)
+		s := newStory(t, p, hook.URL)
+		for _, o := range posts {
+			if o.path == "/api/v1/vtu/purchase-utility" {
+				continue
+			}
+			if o.wait > 0 {
+				p.Advance(o.wait)
+			}
+			path, body := s.request(o)
+			if o.crash || o.path == "/api/v1/vtu/verify-entity" { // a mortal biller verifies nothing
+				s.took(p, o, p.Do(http.MethodPost, path, body, header, o.path).Want(t, http.StatusOK))
+				continue
+			}
+			p.Stop()
+			child := home.Spawn(t, apptest.FirstCommit, time.Second)
+			if died, err := child.Try(t.Context(), http.MethodPost, path, body, header, o.path); err == nil {
+				t.Errorf("%s was answered %s before its commit", o.path, died)
+			}
+			child.Kill()
+			p = home.Start(t)
+			first := p.Do(http.MethodPost, path, body, header, o.path).Want(t, http.StatusOK)
+			if first.Header.Get(replayed) != "true" {
+				t.Errorf("%s was done again: %s", o.path, first)
+			}
+			s.took(p, o, first)
+		}
+		holdsTogether(t, p)
 	})
 }

@@ -21,8 +21,8 @@ type post struct {
 	crash bool
 }
 
-// posts are all of them. A POST of the contract that is not here, and not among
-// unkeyed, fails TestEveryPostTakesAKey.
+// posts are all of them. A POST with a key that is not here fails
+// TestEveryPostWithAKeyIsTried.
 var posts = []post{
 	{path: "/api/v1/coop/initiate-kyc", body: `{"bvn": "22212345601"}`, keep: "session=kyc_id", crash: true},
 	{path: "/api/v1/coop/retry-otp", body: `{"session_id": "$session"}`, wait: 61 * time.Second, crash: true},
@@ -52,13 +52,6 @@ var posts = []post{
 	{path: "/api/v1/webhooks/{id}/test", body: ``},
 	{path: "/api/v1/webhooks/{id}/replay", body: `{"from": 1, "to": 2}`},
 	{path: "/api/v1/webhooks/deliveries/{id}/resend", body: ``},
-}
-
-// unkeyed are the POSTs that take no key, and why.
-var unkeyed = map[string]string{
-	"/api/v1/auth/generate-token/{reference}":   "a second token harms nobody",
-	"/api/v1/auth/refresh-access-token":         "a second token harms nobody",
-	"/api/v1/card/generate-card-token/{cardId}": "a pass of minutes that is kept nowhere, and so cannot be given again",
 }
 
 // story is what the steps have kept.
