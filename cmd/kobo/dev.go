@@ -68,10 +68,11 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 	var unwritten error
 	err = a.Run(ctx, listener, func() {
 		introduce(os.Stdout, c, bundle)
-		if credentials == "" {
-			return
+		err := a.Remember(c)
+		if err == nil && credentials != "" {
+			err = c.Write(credentials)
 		}
-		if err := c.Write(credentials); err != nil {
+		if err != nil {
 			// Somebody waits for this file, and would for ever.
 			unwritten = fmt.Errorf("the credentials were not written: %w", err)
 			stop()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +31,7 @@ type developer struct {
 func developing(f *pflag.FlagSet) func() (*developer, error) {
 	data := f.String("data", ".kobo", "the folder of kobo dev, for its credentials")
 	file := f.String("credentials", "", "a credentials file (JSON) instead")
-	url := f.String("url", "", "where Kobo answers; http://127.0.0.1:8080 unless the credentials say")
+	address := f.String("url", "", "where Kobo answers, if not where the credentials say")
 	return func() (*developer, error) {
 		path := *file
 		if path == "" {
@@ -44,13 +45,16 @@ func developing(f *pflag.FlagSet) func() (*developer, error) {
 		if err := json.Unmarshal(text, &d.Credentials); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if *url != "" {
-			d.BaseURL = *url
-		}
-		if d.BaseURL == "" {
-			d.BaseURL = "http://127.0.0.1:8080"
+		if *address != "" {
+			d.BaseURL = *address
 		}
 		d.BaseURL = strings.TrimSuffix(d.BaseURL, "/")
+		if d.Reference == "" || d.APIKey == "" {
+			return nil, fmt.Errorf("%s holds no reference and api_key", path)
+		}
+		if u, err := url.Parse(d.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("%q is no address of Kobo: --url must be like http://127.0.0.1:8080", d.BaseURL)
+		}
 		return d, nil
 	}
 }
@@ -85,7 +89,7 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 	}
 	answer, err := d.http.Do(r)
 	if err != nil {
-		return err
+		return d.away(ctx, err)
 	}
 	defer func() { _ = answer.Body.Close() }() // it has been read
 	got, err := io.ReadAll(answer.Body)
@@ -98,7 +102,19 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 	if v == nil {
 		return nil
 	}
-	return json.Unmarshal(got, v)
+	if err := json.Unmarshal(got, v); err != nil {
+		return fmt.Errorf("what answers at %s is not Kobo: %w", d.BaseURL, err)
+	}
+	return nil
+}
+
+// away is why there was no answer, without the address that was asked.
+func (d *developer) away(ctx context.Context, err error) error {
+	var asking *url.Error
+	if ctx.Err() != nil || !errors.As(err, &asking) {
+		return err
+	}
+	return fmt.Errorf("Kobo does not answer at %s (is it running? --url says where): %w", d.BaseURL, asking.Err)
 }
 
 // api asks as the company, with a token that is renewed when it has run out.

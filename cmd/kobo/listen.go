@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,32 +29,33 @@ func listenCommand() *cobra.Command {
 		Long: `Read the company's event feed and post each event to a local address, signed as a webhook
 would be, so that a receiver can be written and tried without a public address.
 
-It prints the secret to verify with. It begins with what happens next; --from N begins with
-event number N, and when it ends it says with which it would go on. An event that is not
-taken is shown and not sent again.`,
+It prints the secret to verify with, the same each time for the same API key. It begins with
+what happens next; --from N begins with event number N, and when it ends it says with which it
+would go on. An event that is not taken is shown, with the reason and what was answered, and
+not sent again: --from N --count 1 does that.`,
 		Args: cobra.NoArgs,
 	}
 	f := c.Flags()
 	f.StringVar(&forward, "forward", "", "the address to post to, such as http://127.0.0.1:3000/hooks")
-	f.StringVar(&key, "secret", "", "sign with this secret (whsec_…) instead of a fresh one")
+	f.StringVar(&key, "secret", "", "sign with this secret (whsec_…) instead of the one of the API key")
 	f.StringSliceVar(&kinds, "events", nil, "only these kinds")
 	f.Int64Var(&from, "from", 0, "begin with this event instead of the next one")
 	f.IntVar(&count, "count", 0, "end after so many events instead of never")
 	who := developing(f)
-	if err := c.MarkFlagRequired("forward"); err != nil {
-		panic(err) // the flag is right above
+	if err := errors.Join(c.MarkFlagRequired("forward"), c.RegisterFlagCompletionFunc("events", completeKinds)); err != nil {
+		panic(err) // the flags are right above
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		d, err := who()
 		if err != nil {
 			return err
 		}
-		if err := listenable(forward, key, kinds, from); err != nil {
+		if err := listenable(forward, key, kinds, from, count); err != nil {
 			return err
 		}
-		l := listener{
-			developer: d, forward: forward, kinds: kinds, count: count, out: c.OutOrStdout(), secret: webhook.NewSecret(),
-			http: &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		l := &listener{
+			developer: d, forward: forward, kinds: kinds, count: count, out: c.OutOrStdout(), secret: webhook.SecretOf(d.APIKey),
+			http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		}
 		if key != "" {
 			l.secret = secret.NewText(key)
@@ -68,32 +69,35 @@ taken is shown and not sent again.`,
 		case from > 0:
 			after = from - 1
 		}
-		fmt.Fprintf(l.out, "secret %s\nevents after %d go to %s\n", l.secret.Reveal(), after, forward)
+		fmt.Fprintf(l.out, "secret %s\nevents after %d go to %s (Ctrl-C ends this)\n\n", l.secret.Reveal(), after, forward)
 		return l.listen(c.Context(), after)
 	}
 	return c
 }
 
 // listenable refuses what could only be waited for in vain.
-func listenable(forward, key string, kinds []string, from int64) error {
+func listenable(forward, key string, kinds []string, from int64, count int) error {
 	if u, err := url.Parse(forward); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("--forward must be an address such as http://127.0.0.1:3000/hooks, not %q", forward)
 	}
 	if from < 0 {
 		return errors.New("--from must be the number of an event")
 	}
+	if count < 0 {
+		return errors.New("--count must be a number of events")
+	}
 	for _, k := range kinds {
 		if _, known := recipes[k]; !known {
-			return fmt.Errorf("there is no event %q; there are %s", k, triggers())
+			return fmt.Errorf("there is no event %q; there are\n%s", k, triggers())
 		}
 	}
 	if key == "" {
 		return nil
 	}
-	if !strings.HasPrefix(key, "whsec_") {
+	if !strings.HasPrefix(key, "whsec_") || webhook.Sign(http.Header{}, "id", time.Now(), nil, secret.NewText(key)) != nil {
 		return errors.New("--secret must be whsec_ and base64")
 	}
-	return webhook.Sign(http.Header{}, "id", time.Now(), nil, secret.NewText(key))
+	return nil
 }
 
 // listener posts a company's events to a local address.
@@ -105,68 +109,107 @@ type listener struct {
 	secret  secret.Text
 	http    *http.Client
 	out     io.Writer
+
+	posted  int
+	missed  []string // the numbers of those that were not taken
+	waiting string   // why we wait for Kobo; "" if we do not
 }
 
 // listen goes on until ctx ends. When Kobo is away it waits for it.
-func (l listener) listen(ctx context.Context, after int64) error {
-	defer func() { fmt.Fprintf(l.out, "ended; --from %d goes on from here\n", after+1) }()
-	for posted := 0; ; {
+func (l *listener) listen(ctx context.Context, after int64) (err error) {
+	defer func() { l.end(after, err) }()
+	for {
 		page, err := l.events(ctx, after, 100, 30)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil // told to stop
-		}
-		if err != nil {
-			fmt.Fprintln(l.out, "waiting for Kobo:", err)
-			select {
-			case <-ctx.Done():
+		case hopeless(err):
+			return fmt.Errorf("Kobo does not let this company in any more (was it started --fresh?): %w", err)
+		case err != nil:
+			if !l.wait(ctx, err) {
 				return nil
-			case <-time.After(2 * time.Second):
 			}
 			continue
+		case l.waiting != "":
+			fmt.Fprintln(l.out, "Kobo answers again")
+			l.waiting = ""
 		}
 		for _, e := range page {
-			if ctx.Err() != nil {
-				return nil
+			if len(l.kinds) == 0 || slices.Contains(l.kinds, e.Event) {
+				if !l.post(ctx, e) {
+					return nil // and this one is the next
+				}
 			}
-			before := after
 			after = e.Sequence
-			if len(l.kinds) > 0 && !slices.Contains(l.kinds, e.Event) {
-				continue
-			}
-			fmt.Fprintf(l.out, "%6d  %-28s %s\n", e.Sequence, e.Event, l.post(ctx, e))
-			if ctx.Err() != nil {
-				after = before // nobody knows whether it was taken
-				return nil
-			}
-			if posted++; posted == l.count {
+			if l.count > 0 && l.posted == l.count {
 				return nil
 			}
 		}
 	}
 }
 
-// post sends one event and says what came of it.
-func (l listener) post(ctx context.Context, e told) string {
+// end says what there was, and how to go on.
+func (l *listener) end(after int64, err error) {
+	if err != nil {
+		return
+	}
+	said := "ended"
+	if l.posted > 0 {
+		said = fmt.Sprintf("ended: %d posted", l.posted)
+	}
+	if n := len(l.missed); n > 0 {
+		some, more := l.missed[:min(n, 20)], ""
+		if n > len(some) {
+			more = " …"
+		}
+		said += fmt.Sprintf(", %d of them not taken (%s%s)", n, strings.Join(some, " "), more)
+	}
+	fmt.Fprintf(l.out, "\n%s; --from %d goes on from here\n", said, after+1)
+}
+
+// hopeless tells whether asking again leads nowhere: the key is not good here.
+func hopeless(err error) bool {
+	var no refusal
+	return errors.As(err, &no) && no.status < http.StatusInternalServerError && no.status != http.StatusTooManyRequests
+}
+
+// wait lets some time pass, and says why when the reason is a new one. It is
+// false when ctx has ended.
+func (l *listener) wait(ctx context.Context, why error) bool {
+	if l.waiting != why.Error() {
+		l.waiting = why.Error()
+		fmt.Fprintln(l.out, "waiting:", why)
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(2 * time.Second):
+		return true
+	}
+}
+
+// post sends one event and says what came of it. It is false when ctx has ended
+// before that was known.
+func (l *listener) post(ctx context.Context, e told) bool {
 	start := time.Now()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, l.forward, bytes.NewReader(e.text))
-	if err == nil {
-		r.Header.Set("Content-Type", "application/json")
-		err = webhook.Sign(r.Header, e.ID, start, e.text, l.secret)
+	status, excerpt, trouble := webhook.Try(ctx, l.http, l.forward, e.ID, e.text, l.secret)
+	took := time.Since(start).Round(time.Millisecond)
+	said := fmt.Sprintf("%d in %s", status, took)
+	switch {
+	case trouble == "":
+	case ctx.Err() != nil:
+		said = "ended before it was answered"
+	default:
+		l.missed = append(l.missed, strconv.FormatInt(e.Sequence, 10))
+		said = "not taken: " + trouble
+		if excerpt != "" {
+			said += fmt.Sprintf(" in %s: %s", took, excerpt)
+		}
 	}
-	if err != nil {
-		return err.Error()
+	fmt.Fprintf(l.out, "%s %6d  %-28s %s\n", start.Format(time.TimeOnly), e.Sequence, e.Event, said)
+	if trouble != "" && ctx.Err() != nil {
+		return false
 	}
-	answer, err := l.http.Do(r)
-	if err != nil {
-		return "not taken: " + err.Error()
-	}
-	_, err = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10))
-	if closed := answer.Body.Close(); err == nil {
-		err = closed
-	}
-	said := fmt.Sprintf("%d in %s", answer.StatusCode, time.Since(start).Round(time.Millisecond))
-	if err != nil || answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return "not taken: " + said
-	}
-	return said
+	l.posted++
+	return true
 }

@@ -23,11 +23,13 @@ func triggerCommand() *cobra.Command {
 event of this kind is in its feed. What happens is real: money of the sandbox moves. Some kinds
 move the sandbox's clock.
 
-Kinds: ` + triggers() + `.
+Kinds:
+` + triggers() + `
 
 kyb.changed happens to another company, since that of kobo dev is approved for good; the admin
 key among the credentials takes it on.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeKinds,
 	}
 	who := developing(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -44,14 +46,31 @@ key among the credentials takes it on.`,
 	return c
 }
 
-// triggers are the kinds that can be triggered.
-func triggers() string { return strings.Join(slices.Sorted(maps.Keys(recipes)), ", ") }
+// triggers are the kinds that can be triggered, a line for each family.
+func triggers() string {
+	var lines []string
+	family := ""
+	for _, kind := range slices.Sorted(maps.Keys(recipes)) {
+		was := family
+		if family, _, _ = strings.Cut(kind, "."); family != was {
+			lines = append(lines, "  "+kind)
+			continue
+		}
+		lines[len(lines)-1] += " " + kind
+	}
+	return strings.Join(lines, "\n")
+}
+
+// completeKinds tells a shell what can stand for a kind.
+func completeKinds(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return slices.Sorted(maps.Keys(recipes)), cobra.ShellCompDirectiveNoFileComp
+}
 
 // trigger makes an event happen and returns it.
 func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	do, known := recipes[kind]
 	if !known {
-		return told{}, fmt.Errorf("%q cannot be triggered; these can: %s", kind, triggers())
+		return told{}, fmt.Errorf("%q cannot be triggered; these can:\n%s", kind, triggers())
 	}
 	after, err := d.last(ctx)
 	if err != nil {

@@ -152,6 +152,10 @@ func (a *App) developer(ctx context.Context) (Credentials, error) {
 	return c, err
 }
 
+// Remember keeps the credentials of a program that answers, with where it does:
+// for `kobo listen` and `kobo trigger` in the same folder.
+func (a *App) Remember(c Credentials) error { return c.Write(filepath.Join(a.cfg.Data, devFile)) }
+
 // devPIN and devFloat are what the development company begins with.
 const (
 	devPIN   = "1234"

@@ -147,7 +147,7 @@ func TestARebindingNameIsRefusedAtTheConnection(t *testing.T) {
 	address.Store("93.184.216.34")
 	must(t, s.guard.check(t.Context(), url))
 	address.Store("127.0.0.1")
-	if r := s.post(t.Context(), url, "id", nil, []secret.Text{NewSecret()}); r.trouble != "the address is not public" || reached.Load() {
+	if r := s.post(t.Context(), url, "id", nil, []secret.Text{aSecret()}); r.trouble != "the address is not public" || reached.Load() {
 		t.Errorf("%+v, reached: %v", r, reached.Load())
 	}
 }
@@ -161,13 +161,13 @@ func TestPrivateAddressesAreRefusedAtTheConnection(t *testing.T) {
 		"https://0.0.0.0/",
 	} {
 		for name, one := range map[string]*Service{"live": s, "sandbox": sandbox} {
-			if r := one.post(t.Context(), bad, "id", nil, []secret.Text{NewSecret()}); r.trouble != "the address is not public" {
+			if r := one.post(t.Context(), bad, "id", nil, []secret.Text{aSecret()}); r.trouble != "the address is not public" {
 				t.Errorf("%s: %s: %+v", name, bad, r)
 			}
 		}
 	}
 	for _, here := range []string{"https://127.0.0.1:1/", "https://[::1]:1/", "https://localhost:1/"} {
-		if r := s.post(t.Context(), here, "id", nil, []secret.Text{NewSecret()}); r.trouble != "the address is not public" {
+		if r := s.post(t.Context(), here, "id", nil, []secret.Text{aSecret()}); r.trouble != "the address is not public" {
 			t.Errorf("live: %s: %+v", here, r)
 		}
 	}
@@ -202,7 +202,7 @@ func TestAnswersAreNotTrusted(t *testing.T) {
 	defer server.Close()
 	s := New(Config{Loopback: true})
 	post := func(path string) result {
-		return s.post(t.Context(), server.URL+path, "id", []byte("{}"), []secret.Text{NewSecret()})
+		return s.post(t.Context(), server.URL+path, "id", []byte("{}"), []secret.Text{aSecret()})
 	}
 	if r := post("/redirect"); r.trouble != "redirects are not followed" || r.status != 307 || reached.Load() {
 		t.Errorf("a redirect: %+v, followed: %v", r, reached.Load())
@@ -226,7 +226,7 @@ func TestAnswersAreNotTrusted(t *testing.T) {
 	deaf, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer func() { _ = deaf.Close() }()
-	if r := s.post(ctx, "http://"+deaf.Addr().String()+"/", "id", nil, []secret.Text{NewSecret()}); r.trouble != "no answer within 10 seconds" {
+	if r := s.post(ctx, "http://"+deaf.Addr().String()+"/", "id", nil, []secret.Text{aSecret()}); r.trouble != "no answer within 10 seconds" {
 		t.Errorf("no answer: %+v", r)
 	}
 }

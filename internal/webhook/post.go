@@ -36,15 +36,26 @@ type result struct {
 
 func (r result) taken() bool { return r.trouble == "" }
 
-// post makes one attempt. The moment that is signed is the machine's own time,
-// wherever the sandbox's clock stands: receivers hold it against theirs.
-func (s *Service) post(ctx context.Context, url, messageID string, body []byte, secrets []secret.Text) (r result) {
+// post makes one attempt.
+func (s *Service) post(ctx context.Context, url, messageID string, body []byte, secrets []secret.Text) result {
 	start := time.Now()
-	defer func() {
-		took := time.Since(start)
-		r.latency = took.Milliseconds()
-		s.figures.took.Observe(took.Seconds())
-	}()
+	r := attempt(ctx, s.client, url, messageID, body, secrets)
+	took := time.Since(start)
+	r.latency = took.Milliseconds()
+	s.figures.took.Observe(took.Seconds())
+	return r
+}
+
+// Try makes one attempt for who sends outside of the service, such as `kobo
+// listen`, with a client of its own. Trouble says why it does not count as taken.
+func Try(ctx context.Context, client *http.Client, url, messageID string, body []byte, key secret.Text) (status int, excerpt, trouble string) {
+	r := attempt(ctx, client, url, messageID, body, []secret.Text{key})
+	return int(r.status), r.excerpt, r.trouble
+}
+
+// attempt posts one message. The moment that is signed is the machine's own time,
+// wherever the sandbox's clock stands: receivers hold it against theirs.
+func attempt(ctx context.Context, client *http.Client, url, messageID string, body []byte, secrets []secret.Text) (r result) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
@@ -53,10 +64,10 @@ func (s *Service) post(ctx context.Context, url, messageID string, body []byte, 
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "Kobo-Webhooks/1")
-	if err := Sign(request.Header, messageID, start, body, secrets...); err != nil {
+	if err := Sign(request.Header, messageID, time.Now(), body, secrets...); err != nil {
 		return result{trouble: "the message cannot be signed"}
 	}
-	answer, err := s.client.Do(request)
+	answer, err := client.Do(request)
 	if err != nil {
 		return result{trouble: inWords(err)}
 	}

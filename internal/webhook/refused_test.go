@@ -56,7 +56,7 @@ func TestWhatOnlyWeCanReachIsRefused(t *testing.T) {
 					if err := s.guard.check(t.Context(), url); !fault.Is(err, fault.Refused) {
 						t.Errorf("%s, %s (%s): %s was saved: %v", mode, kind, address, url, err)
 					}
-					if r := s.post(t.Context(), url, "id", nil, []secret.Text{NewSecret()}); r.trouble != "the address is not public" {
+					if r := s.post(t.Context(), url, "id", nil, []secret.Text{aSecret()}); r.trouble != "the address is not public" {
 						t.Errorf("%s, %s (%s): %s was dialled: %+v", mode, kind, address, url, r)
 					}
 				}
@@ -70,7 +70,7 @@ func try(t *testing.T, ctx context.Context, h http.HandlerFunc) result { //nolin
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
-	return New(Config{Loopback: true}).post(ctx, server.URL, "id", []byte("{}"), []secret.Text{NewSecret()})
+	return New(Config{Loopback: true}).post(ctx, server.URL, "id", []byte("{}"), []secret.Text{aSecret()})
 }
 
 // An answer of more than is read is taken, and what is too much stays where it is.
@@ -165,7 +165,7 @@ func TestTLSIsVerified(t *testing.T) {
 		"https://" + plain.Listener.Addr().String(): "the host does not speak TLS",
 		old.URL: "the connection failed",
 	} {
-		if r := s.post(t.Context(), url, "id", []byte("{}"), []secret.Text{NewSecret()}); r.trouble != want || r.status != 0 || reached.Load() {
+		if r := s.post(t.Context(), url, "id", []byte("{}"), []secret.Text{aSecret()}); r.trouble != want || r.status != 0 || reached.Load() {
 			t.Errorf("%s: %+v, want %q; reached: %v", url, r, want, reached.Load())
 		}
 	}

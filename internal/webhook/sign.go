@@ -27,9 +27,14 @@ func newSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(b)
 }
 
-// NewSecret is a fresh secret for who signs outside of the service, such as
-// `kobo listen`.
-func NewSecret() secret.Text { return secret.NewText(newSecret()) }
+// SecretOf is the secret for who signs outside of the service, such as
+// `kobo listen`: made of a key, the same each time, and nothing can be told of
+// the key by it.
+func SecretOf(key string) secret.Text {
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte("kobo listen"))
+	return secret.NewText(secretPrefix + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+}
 
 // Sign sets the three headers of the Standard Webhooks specification on a
 // message: its id, which is the same each time it is sent; the moment; and one
@@ -40,7 +45,7 @@ func Sign(h http.Header, messageID string, at time.Time, body []byte, secrets ..
 	for i, s := range secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), secretPrefix))
 		if err != nil || len(key) == 0 {
-			return errors.New("webhook: a secret is whsec_ and base64")
+			return errors.New("a secret is whsec_ and base64")
 		}
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(messageID + "." + moment + "."))

@@ -94,6 +94,9 @@ func (w *world) tell(company, kind string, n int) {
 	all.Wait()
 }
 
+// aSecret is one that nobody verifies with.
+func aSecret() secret.Text { return secret.NewText(newSecret()) }
+
 // none is a request without an Idempotency-Key.
 func none(any, error) []db.Record { return nil }
 
