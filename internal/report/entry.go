@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -74,50 +73,6 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 // settlementPrefix begins the names of the ledger accounts that are settlement
 // accounts.
 var settlementPrefix = strings.TrimSuffix(settlement.LedgerAccount(0), "0")
-
-// Entries are the entries of the company's settlement accounts, newest first, and
-// how many there are in all.
-func (s *Service) Entries(ctx context.Context, company string, f EntryFilter, offset, limit int) ([]Entry, int, error) {
-	spans, err := s.spans(ctx, company, f)
-	if err != nil {
-		return nil, 0, err
-	}
-	var total int64
-	for _, p := range spans {
-		n := p.len()
-		if f.Type != "" {
-			if n, err = entryCount(ctx, s.db, company, p, f.Type); err != nil {
-				return nil, 0, err
-			}
-		}
-		total += n
-	}
-	if int64(offset) >= total {
-		return nil, int(total), nil
-	}
-	list, err := s.newest(ctx, company, spans, f.Type, offset, limit)
-	return list, int(total), err
-}
-
-// newest reads one page. Of a single account without a filter the page is a run
-// of numbers, as quick at the end of a million as at the beginning. Of several,
-// each gives as many as the page could need, and they are merged.
-func (s *Service) newest(ctx context.Context, company string, spans []span, kind string, offset, limit int) ([]Entry, error) {
-	if len(spans) == 1 && kind == "" {
-		spans[0].end -= int64(offset)
-		offset = 0
-	}
-	var all []Entry
-	for _, p := range spans {
-		list, err := lastEntries(ctx, s.db, company, p, kind, offset+limit)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-	}
-	slices.SortStableFunc(all, func(a, b Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	return all[min(offset, len(all)):min(offset+limit, len(all))], nil
-}
 
 // spans are the entries that a filter asks for, account by account.
 func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]span, error) {

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Entries are the entries of the company's settlement accounts, newest first, and
+// how many there are in all.
+func (s *Service) Entries(ctx context.Context, company string, f EntryFilter, offset, limit int) ([]Entry, int, error) {
+	spans, err := s.spans(ctx, company, f)
+	if err != nil {
+		return nil, 0, err
+	}
+	total, err := s.count(ctx, company, spans, f.Type)
+	if err != nil || int64(offset) >= total {
+		return nil, int(total), err
+	}
+	list, err := s.newest(ctx, company, spans, f.Type, offset, limit)
+	return list, int(total), err
+}
+
+// count is how many entries of a kind there are in spans.
+func (s *Service) count(ctx context.Context, company string, spans []span, kind string) (total int64, err error) {
+	for _, p := range spans {
+		n := p.len()
+		if kind != "" && n > 0 {
+			if n, err = entryCount(ctx, s.db, company, p, kind); err != nil {
+				return 0, err
+			}
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// nearby is how many entries are read to be left out, rather than skipped.
+const nearby = 500
+
+// newest reads one page. Of a single account without a filter the page is a run
+// of numbers, as quick at the end of a million as at the beginning. Otherwise each
+// account gives as many as the page could need, and they are merged.
+func (s *Service) newest(ctx context.Context, company string, spans []span, kind string, offset, limit int) (all []Entry, err error) {
+	if len(spans) == 1 && kind == "" {
+		spans[0].end -= int64(offset)
+		offset = 0
+	}
+	if offset > nearby {
+		if offset, err = s.skip(ctx, company, spans, kind, offset); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range spans {
+		list, err := lastEntries(ctx, s.db, company, p, kind, offset+limit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	slices.SortStableFunc(all, func(a, b Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return all[min(offset, len(all)):min(offset+limit, len(all))], nil
+}
+
+// skip ends the spans where a page may begin, and says how many entries are still
+// to be left out from there: few, however deep the page is. It cuts the spans at
+// an instant in the middle of where the page can begin, again and again; what is
+// newer is either left out or has the beginning in it.
+func (s *Service) skip(ctx context.Context, company string, spans []span, kind string, offset int) (int, error) {
+	where := slices.Clone(spans) // the page begins in one of these
+	for {
+		widest := 0
+		var left int64
+		for i, p := range where {
+			left += p.len()
+			if p.len() > where[widest].len() {
+				widest = i
+			}
+		}
+		if left <= nearby {
+			return offset, nil
+		}
+		p := where[widest]
+		at, err := entryTime(ctx, s.db, company, p.account, p.first+p.len()/2)
+		if err != nil {
+			return 0, err
+		}
+		older, newer, err := s.cut(ctx, company, where, at)
+		if err != nil {
+			return 0, err
+		}
+		n, err := s.count(ctx, company, newer, kind)
+		switch {
+		case err != nil:
+			return 0, err
+		case n <= int64(offset):
+			offset -= int(n)
+			where = older
+			for i := range spans {
+				spans[i].end = older[i].end
+			}
+		case older[widest].len() == 0:
+			return offset, nil // all of one instant
+		default:
+			where = newer
+		}
+	}
+}
+
+// cut parts spans into what is before an instant and what is not.
+func (s *Service) cut(ctx context.Context, company string, spans []span, at time.Time) (older, newer []span, err error) {
+	older, newer = slices.Clone(spans), slices.Clone(spans)
+	for i, p := range spans {
+		first, err := s.firstAt(ctx, company, p, at)
+		if err != nil {
+			return nil, nil, err
+		}
+		older[i].end, newer[i].first = first, first
+	}
+	return older, newer, nil
+}
