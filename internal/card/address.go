@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operator"
 )
 
 // LastResort is the address that stands in for that of a company's customers who
@@ -31,7 +32,7 @@ func (s *Service) Address(ctx context.Context, company string) (LastResort, erro
 
 // SetAddress sets the company's own address from now on. Cards that have been
 // issued keep theirs.
-func (s *Service) SetAddress(ctx context.Context, by Actor, company string, a customer.Address) error {
+func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company string, a customer.Address) error {
 	if err := checkAddress(&a); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -157,10 +158,7 @@ func (s *Service) issuer(name string) (provider.Issuer, error) {
 
 // said is an issuer's no, or its silence, in words for the company.
 func said(by provider.Issuer, message string) *fault.Fault {
-	if message == "" {
-		message = "the request was refused"
-	}
-	return fault.New(fault.Refused, by.Name()+" API Error: "+message)
+	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
 }
 
 // saidBy is said for a call that moved no money.

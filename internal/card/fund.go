@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -92,15 +93,7 @@ func (s *Service) Declined(f Funding) error {
 	if by == nil || f.message == "" {
 		return fault.New(fault.Refused, "Card funding failed"+end)
 	}
-	return fault.New(fault.Refused, said(by, trimmed(f.message)).Message+end)
-}
-
-// trimmed is a sentence that another one follows.
-func trimmed(sentence string) string {
-	for sentence != "" && sentence[len(sentence)-1] == '.' {
-		sentence = sentence[:len(sentence)-1]
-	}
-	return sentence
+	return fault.New(fault.Refused, said(by, strings.TrimRight(f.message, ".")).Message+end)
 }
 
 // purse is the account that pays for fundings, the company's first active one,
@@ -122,24 +115,24 @@ func (s *Service) purse(ctx context.Context, company string) (settlementID int64
 }
 
 // plan is a funding that could be made.
-func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation, money.Kobo, error) {
+func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {
-		return c, operation.Operation{}, 0, err
+		return c, operation.Operation{}, err
 	}
 	if o.Amount <= 0 {
-		return c, operation.Operation{}, 0, fault.New(fault.Refused, `Invalid amount: "amount" must be greater than 0`)
+		return c, operation.Operation{}, fault.New(fault.Refused, `Invalid amount: "amount" must be greater than 0`)
 	}
 	if _, err := s.issuer(c.provider); err != nil {
-		return c, operation.Operation{}, 0, err
+		return c, operation.Operation{}, err
 	}
 	if c.account == "" {
 		if c, err = s.Find(ctx, o.Company, o.CardID); err != nil {
-			return c, operation.Operation{}, 0, err
+			return c, operation.Operation{}, err
 		}
 	}
-	id, balance, err := s.purse(ctx, o.Company)
-	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: id, Amount: o.Amount}, balance, err
+	settlementID, _, err := s.purse(ctx, o.Company)
+	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: settlementID, Amount: o.Amount}, err
 }
 
 // Fund puts money on a card. The funding that comes back may be PENDING: then the
@@ -150,7 +143,7 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 // earlier funding of the same card and amount is open it is taken for one, and
 // answered with the reference of the first (completion.md §4.2).
 func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
-	c, op, _, err := s.plan(ctx, o)
+	c, op, err := s.plan(ctx, o)
 	if err != nil {
 		return Funding{}, err
 	}
@@ -164,7 +157,7 @@ func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
 	if !fault.Is(err, fault.Missing) {
 		return f, err
 	}
-	c, op, _, err := s.plan(ctx, Order{Company: c.Company, CardID: c.ID, Amount: c.load})
+	c, op, err := s.plan(ctx, Order{Company: c.Company, CardID: c.ID, Amount: c.load})
 	if err != nil {
 		return Funding{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -31,11 +30,6 @@ const (
 	// slack is how far the issuer's clock may be behind ours.
 	slack = 5 * time.Minute
 )
-
-// Actor is the operator on whose word something is changed.
-type Actor interface {
-	Note(company, action, subject string, details map[string]string, at time.Time) db.Record
-}
 
 // Resolve is the work of a ResolveJob.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {

@@ -168,10 +168,7 @@ func scanCard(sc db.Scanner) (Card, error) {
 	var called, created, updated int64
 	err := sc.Scan(&c.Company, &c.ID, &c.CustomerID, &c.state, &c.provider, &c.ProviderCardID, &c.account, &c.Type, &c.Brand, &c.Currency,
 		&c.MaskedPAN, &c.ExpiryMonth, &c.ExpiryYear, &c.Status, &c.message, &c.load, &called, &c.missing, &created, &updated)
-	c.calledUntil, c.CreatedAt = clock.Time(called), clock.Time(created)
-	if updated != 0 {
-		c.UpdatedAt = clock.Time(updated)
-	}
+	c.calledUntil, c.CreatedAt, c.UpdatedAt = clock.Time(called), clock.Time(created), clock.Time(updated)
 	return c, err
 }
 

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -9,12 +10,12 @@ import (
 
 var table = &db.Table{
 	Name: "collection", Key: 2, State: "state", Unique: []string{"company_id", "external_reference"},
-	Columns: append(append(append(append(
+	Columns: slices.Concat(
 		db.Texts("company_id", "id", "external_reference", "request", "state", "provider", "reference"),
-		db.Ints("settlement_id", "amount_kobo")...),
-		db.Texts("amount_control", "account_number", "account_name", "bank_name", "bank_code", "credit_id")...),
-		db.Ints("called_until", "expires_at", "created_at")...),
-		db.Ints("updated_at")...),
+		db.Ints("settlement_id", "amount_kobo"),
+		db.Texts("amount_control", "account_number", "account_name", "bank_name", "bank_code", "credit_id"),
+		db.Ints("called_until", "expires_at", "created_at", "updated_at"),
+	),
 }
 
 func (c Collection) record() db.Record {

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -12,10 +13,11 @@ import (
 // The turn is a number, kept as a text because moves are guarded by it.
 var table = &db.Table{
 	Name: "identity_session", Key: 2, State: "turn", Unique: []string{"company_id", "purpose", "subject"},
-	Columns: append(
+	Columns: slices.Concat(
 		db.Texts("company_id", "id", "purpose", "subject", "bvn", "state", "turn"),
-		db.Column{Name: "attempts", Type: db.Int}, db.Column{Name: "reference"},
-		db.Column{Name: "asked_at", Type: db.Int}, db.Column{Name: "created_at", Type: db.Int}, db.Column{Name: "updated_at", Type: db.Int},
+		db.Ints("attempts"),
+		db.Texts("reference"),
+		db.Ints("asked_at", "created_at", "updated_at"),
 	),
 }
 

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -10,9 +11,12 @@ import (
 
 var table = &db.Table{
 	Name: "job", Key: 3, Lenient: true,
-	Columns: append(db.Texts("company_id", "kind", "subject", "id"),
-		append(db.Ints("run_at", "lease_until", "fence", "attempts"),
-			append(db.Texts("last_error"), db.Ints("created_at")...)...)...),
+	Columns: slices.Concat(
+		db.Texts("company_id", "kind", "subject", "id"),
+		db.Ints("run_at", "lease_until", "fence", "attempts"),
+		db.Texts("last_error"),
+		db.Ints("created_at"),
+	),
 }
 
 func scan(s db.Scanner) (Job, error) {

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -12,11 +13,12 @@ import (
 
 var table = &db.Table{
 	Name: "operation", Key: 2, State: "state", Unique: []string{"company_id", "kind", "idempotency_key"},
-	Columns: append(append(append(
+	Columns: slices.Concat(
 		db.Texts("company_id", "id", "kind", "idempotency_key", "state", "provider"),
-		db.Ints("settlement_id", "amount_kobo", "fee_kobo", "called_until", "polls", "missing", "asked_at", "next_at")...),
-		db.Texts("outcome", "code", "message", "provider_reference", "token")...),
-		db.Ints("created_at", "updated_at")...),
+		db.Ints("settlement_id", "amount_kobo", "fee_kobo", "called_until", "polls", "missing", "asked_at", "next_at"),
+		db.Texts("outcome", "code", "message", "provider_reference", "token"),
+		db.Ints("created_at", "updated_at"),
+	),
 }
 
 var caseTable = &db.Table{

@@ -191,11 +191,12 @@ func (s *Service) status(ctx context.Context, company string, settlementID int64
 
 var creditTable = &db.Table{
 	Name: "settlement_credit", Key: 2, Unique: []string{"company_id", "provider", "session_id"},
-	Columns: append(append(append(
+	Columns: slices.Concat(
 		db.Texts("company_id", "id", "session_id", "provider", "account_number"),
-		db.Ints("settlement_id", "amount_kobo")...),
-		db.Texts("sender_name", "sender_account", "sender_bank", "narration", "reference")...),
-		db.Ints("told_at", "created_at")...),
+		db.Ints("settlement_id", "amount_kobo"),
+		db.Texts("sender_name", "sender_account", "sender_bank", "narration", "reference"),
+		db.Ints("told_at", "created_at"),
+	),
 }
 
 func (c Credit) record(company string, settlementID int64, now time.Time) db.Record {

@@ -3,6 +3,7 @@ package vtu
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -15,10 +16,11 @@ import (
 
 var purchaseTable = &db.Table{
 	Name: "vtu_purchase", Key: 2,
-	Columns: append(
+	Columns: slices.Concat(
 		db.Texts("company_id", "id", "kind", "category_id", "product_id", "product_name", "phone_number", "card_number",
 			"meter_number", "verification_id"),
-		db.Ints("created_at")...),
+		db.Ints("created_at"),
+	),
 }
 
 func purchaseRecord(o operation.Operation, p Purchase) db.Record {

@@ -1,6 +1,7 @@
 package vtu
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -46,7 +47,7 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 	a := verifier.VerifyEntity(ctx, provider.EntityQuery{Kind: category.Kind, Category: category.code, Number: q.Number})
 	switch a.Outcome {
 	case provider.Rejected:
-		return Verification{}, fault.New(fault.Refused, "Verification failed: "+or(a.Message, "there is no such number"))
+		return Verification{}, fault.New(fault.Refused, "Verification failed: "+cmp.Or(a.Message, "there is no such number"))
 	case provider.Unknown:
 		return Verification{}, fault.Newf(fault.Unavailable, "%s could not verify: %s", category.provider, a.Code)
 	}
@@ -57,13 +58,6 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 		Company: q.Company, Claims: append([]db.Record{v.record(q.Company)}, q.Key.Answered(v, nil)...),
 	})
 	return v, idempotency.Taken(err)
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // verified is a verification of the company for this kind of service. Whether it
