@@ -77,9 +77,6 @@ func Around(wrap func(provider.Biller) provider.Biller) Option {
 	return func(c *app.Config) { c.Around = wrap }
 }
 
-// Limited turns the rate limits on, which development programs do without.
-func Limited() Option { return func(c *app.Config) { c.Limits = app.Defaults().Limits } }
-
 // window is generous, since a loaded machine must not turn a delivery into an
 // unknown outcome.
 const window = 4 * time.Second

@@ -197,7 +197,7 @@ func TestNoticesAreWrittenDownOnce(t *testing.T) {
 		send := func(authorization string, n provider.CardNotice) (int, string) {
 			body, err := json.Marshal(n)
 			must(t, err)
-			r := httptest.NewRequest(http.MethodPost, card.Path("sudo"), strings.NewReader(string(body)))
+			r := httptest.NewRequest(http.MethodPost, "/callbacks/sudo", strings.NewReader(string(body)))
 			r.Header.Set("Authorization", authorization)
 			answer := httptest.NewRecorder()
 			mux.ServeHTTP(answer, r)

@@ -3,24 +3,18 @@ package card
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Pattern is where issuers send their notices, as net/http writes it. The inbox's
-// door has one element more in its path.
+// Pattern is where issuers send their notices, as net/http writes it. It is no
+// secret: they carry a header that is. The inbox's door has one element more in
+// its path.
 const Pattern = "POST /callbacks/{provider}"
-
-// Path is the path of an issuer's notices. It is no secret: they carry a header
-// that is.
-func Path(issuer string) string { return "/callbacks/" + issuer }
-
-// longest is how many bytes a notice may have.
-const longest = 64 << 10
 
 // Door takes notices. A question that waits for an answer, whether a payment may
 // go through, is answered from the configuration alone, without a look into the
@@ -31,42 +25,30 @@ func (s *Service) Door() http.Handler {
 		name := r.PathValue("provider")
 		by := s.issuers[name]
 		if by == nil {
-			say(w, http.StatusNotFound, `{"status":"error","message":"Not found"}`)
+			inbox.Say(w, http.StatusNotFound, "Not found")
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longest))
-		var tooLarge *http.MaxBytesError
-		switch {
-		case errors.As(err, &tooLarge):
-			say(w, http.StatusRequestEntityTooLarge, `{"status":"error","message":"Request body is larger than 64 KiB"}`)
-			return
-		case err != nil:
-			say(w, http.StatusBadRequest, `{"status":"error","message":"The request was cut off"}`)
+		body, ok := inbox.Read(w, r)
+		if !ok {
 			return
 		}
 		n, err := by.ParseCardNotice(r.Header, body)
 		if errors.Is(err, provider.ErrForged) {
-			say(w, http.StatusUnauthorized, `{"status":"error","message":"Unauthorized"}`)
+			inbox.Say(w, http.StatusUnauthorized, "Unauthorized")
 			return
 		}
 		if err != nil {
 			s.log.Warn("a card notice could not be read", "provider", name, "error", err)
-			say(w, http.StatusBadRequest, `{"status":"error","message":"The notice cannot be read"}`)
+			inbox.Say(w, http.StatusBadRequest, "The notice cannot be read")
 			return
 		}
 		if err := s.Notified(r.Context(), name, n); err != nil {
 			s.log.Error("a card notice was not written down", "provider", name, "word", n.Word, "error", err)
-			say(w, http.StatusServiceUnavailable, `{"status":"error","message":"Service temporarily unavailable"}`)
+			inbox.Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 			return
 		}
-		say(w, http.StatusOK, string(n.Reply))
+		inbox.Reply(w, http.StatusOK, string(n.Reply))
 	})
-}
-
-func say(w http.ResponseWriter, status int, body string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body+"\n") // nobody is left to tell when the sender has gone
 }
 
 // Notified writes down what happened with a card, the same thing once. A card

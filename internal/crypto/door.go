@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -27,7 +28,7 @@ func (s *Service) Door(custody string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
 		if err != nil {
-			say(w, http.StatusRequestEntityTooLarge, "The notification is too long, or was cut off")
+			inbox.Say(w, http.StatusRequestEntityTooLarge, "The notification is too long, or was cut off")
 			return
 		}
 		// Who sent it may go; what is begun is finished.
@@ -35,23 +36,13 @@ func (s *Service) Door(custody string) http.Handler {
 		defer cancel()
 		switch err := s.Receive(ctx, custody, r.Header, body); {
 		case err == nil:
-			say(w, http.StatusOK, "")
+			inbox.Say(w, http.StatusOK, "")
 		case errors.Is(err, provider.ErrForged):
 			s.Log.Warn("a notification is not signed as it must be", "custodian", custody)
-			say(w, http.StatusUnauthorized, "The signature is wrong")
+			inbox.Say(w, http.StatusUnauthorized, "The signature is wrong")
 		default:
 			s.Log.Error("a notification was not written down", "custodian", custody, "error", err)
-			say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
+			inbox.Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 		}
 	})
-}
-
-func say(w http.ResponseWriter, status int, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	body := `{"status":"success"}`
-	if message != "" {
-		body = `{"status":"error","message":"` + message + `"}`
-	}
-	_, _ = io.WriteString(w, body+"\n") // nobody is left to tell when the sender has gone
 }

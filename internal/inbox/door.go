@@ -35,40 +35,58 @@ func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
 		if !s.Keys.Verify(meant(r.PathValue("secret")), "callback", name) || s.Banks[name] == nil {
-			say(w, http.StatusNotFound, `{"status":"error","message":"Not found"}`)
+			Say(w, http.StatusNotFound, "Not found")
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
-		var tooLarge *http.MaxBytesError
-		switch {
-		case errors.As(err, &tooLarge):
-			say(w, http.StatusRequestEntityTooLarge, `{"status":"error","message":"Request body is larger than 64 KiB"}`)
-			return
-		case err != nil:
-			say(w, http.StatusBadRequest, `{"status":"error","message":"The request was cut off"}`)
+		body, ok := Read(w, r)
+		if !ok {
 			return
 		}
-		err = s.lane.add(Notification{
+		err := s.lane.add(Notification{
 			ID: s.idOf(name, body), Provider: name, Body: secret.NewText(string(body)), State: New, ReceivedAt: s.Clock.Now(),
 		})
 		if err != nil {
 			// Whether or not it is there: sent again it is the same row.
 			s.Log.Error("a notification was not stored", "provider", name, "error", err)
-			say(w, http.StatusServiceUnavailable, `{"status":"error","message":"Service temporarily unavailable"}`)
+			Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 			return
 		}
 		s.stored()
-		say(w, http.StatusOK, `{"status":"success"}`)
+		Say(w, http.StatusOK, "")
 	})
+}
+
+// Read is what a provider sent to a door of ours. Not ok means that the provider
+// has been answered: it is too long, or was cut off.
+func Read(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		Say(w, http.StatusRequestEntityTooLarge, "Request body is larger than 64 KiB")
+	case err != nil:
+		Say(w, http.StatusBadRequest, "The request was cut off")
+	}
+	return body, err == nil
+}
+
+// Say answers a provider: with what was wrong, or with success for "".
+func Say(w http.ResponseWriter, status int, wrong string) {
+	if wrong == "" {
+		Reply(w, status, `{"status":"success"}`)
+		return
+	}
+	Reply(w, status, `{"status":"error","message":"`+wrong+`"}`)
+}
+
+// Reply answers a provider that wants words of its own, in JSON.
+func Reply(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body+"\n") // nobody is left to tell when the sender has gone
 }
 
 // idOf is the same for the same notification, and tells nothing of what is in it.
 func (s *Service) idOf(provider string, body []byte) string {
 	return s.Keys.MAC("notification", provider, string(body))
-}
-
-func say(w http.ResponseWriter, status int, body string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body+"\n") // nobody is left to tell when the sender has gone
 }
