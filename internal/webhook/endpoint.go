@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// most is how many endpoints a company may have.
-	most = 20
+	// most is how many endpoints a company may have, and count the running sum of
+	// those it has.
+	most  = 20
+	count = "webhooks"
 	// overlap is how long the secret before a rotation still signs.
 	overlap = 24 * time.Hour
 )
@@ -49,13 +51,6 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 	if err := s.apply(ctx, &e, d, now); err != nil {
 		return Secret{}, err
 	}
-	others, err := s.endpoints(ctx, company)
-	if err != nil {
-		return Secret{}, err
-	}
-	if len(others) >= most {
-		return Secret{}, fault.Newf(fault.Refused, "A company has at most %d webhooks", most)
-	}
 	value, err := s.freshSecret(&e)
 	if err != nil {
 		return Secret{}, err
@@ -68,6 +63,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 	err = s.Book.Commit(ctx, ledger.Unit{
 		Company: company,
 		Claims:  answered(made, nil),
+		Tallies: []ledger.Tally{{Name: count, Add: 1, Most: most}},
 		Notes: []db.Record{
 			e.record(),
 			lane{company: company, endpoint: e.ID, id: laneEvents, kind: laneEvents, sequence: head}.record(),
@@ -75,6 +71,9 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 			s.audit("create", e, now),
 		},
 	})
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Over {
+		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most)
+	}
 	if err != nil {
 		return Secret{}, err
 	}
@@ -178,7 +177,11 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 // them was shown would never sign anything, or an address would be the old one
 // again.
 func (s *Service) change(ctx context.Context, what string, before, e Endpoint, claims []db.Record, set ...ledger.Change) error {
-	err := s.Book.Commit(ctx, ledger.Unit{Company: e.Company, Claims: claims, Moves: []ledger.Move{{
+	var gone []ledger.Tally
+	if e.State == Deleted {
+		gone = []ledger.Tally{{Name: count, Add: -1}}
+	}
+	err := s.Book.Commit(ctx, ledger.Unit{Company: e.Company, Claims: claims, Tallies: gone, Moves: []ledger.Move{{
 		Table: endpointTable, Key: []any{e.Company, e.ID}, From: []string{string(before.State)}, To: string(e.State),
 		Still: []ledger.Change{
 			{Column: "url", Value: before.URL},

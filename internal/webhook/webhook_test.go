@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -309,5 +310,37 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 		}
 		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, none)
 		must(t, err)
+	})
+}
+
+// However many are made at once, there are no more than a company may have; one
+// that is deleted makes room for one.
+func TestNoMoreEndpointsThanACompanyMayHave(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("c1")
+		address, e := "http://127.0.0.1:9/hook", w.endpoint("c1", "http://127.0.0.1:9/first")
+		var all sync.WaitGroup
+		for range most + 10 {
+			all.Go(func() {
+				_, err := w.Create(context.Background(), "c1", Draft{URL: &address}, none)
+				if err != nil && !fault.Is(err, fault.Refused) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		have := func() int {
+			list, err := w.List(t.Context(), "c1")
+			must(t, err)
+			return len(list)
+		}
+		if n := have(); n != most {
+			t.Errorf("%d endpoints", n)
+		}
+		must(t, w.Delete(t.Context(), "c1", e.ID))
+		w.endpoint("c1", address)
+		if _, err := w.Create(t.Context(), "c1", Draft{URL: &address}, none); !fault.Is(err, fault.Refused) || have() != most {
+			t.Errorf("%d endpoints, %v", have(), err)
+		}
 	})
 }
