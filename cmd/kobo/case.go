@@ -40,14 +40,22 @@ operator local:<user name>; who has an admin key by that name is the same person
 	})
 	list.Flags().BoolVar(&resolved, "resolved", false, "list the resolved ones instead")
 	sub("show ID", "Show a case and everything known around it", 1, showCase)
-	resolve := sub("resolve ID confirmed|rejected|assigned|dismissed", "Propose what became of it, or agree with the proposal", 2,
+	resolve := sub("resolve ID confirmed|rejected|assigned|booked|dismissed", "Propose what became of it, or agree with the proposal", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
 			f.Outcome = args[1]
 			done, err := a.Operations.ResolveCase(c.Context(), args[0], f, note, local().Name, local().Note)
 			return saidOf(c, done, err)
 		})
+	resolve.Long = `The first operator's finding is a proposal; a second one who says the same makes it true.
+
+confirmed  the provider did it: the money moves on
+rejected   the provider did not, and never will: the money goes back
+assigned   money of an unknown account, or a credit that is on the bank's statement and in no
+           book under its session, is a company's (--company and --settlement)
+booked     the bank is right about what it charged on a day: the case's amount is booked
+dismissed  nothing is to be moved`
 	resolve.Flags().StringVar(&note, "note", "", "how you know (required)")
-	approve := sub("approve ID confirmed|rejected|assigned|dismissed", "Agree with the proposal of another operator", 2,
+	approve := sub("approve ID confirmed|rejected|assigned|booked|dismissed", "Agree with the proposal of another operator", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
 			f.Outcome = args[1]
 			done, err := a.Operations.ApproveCase(c.Context(), args[0], f, local().Name, local().Note)
@@ -99,6 +107,9 @@ func showCase(c *cobra.Command, a *app.App, args []string) error {
 	}
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "%s of company %s, %s: %s\nsubject %s\n", one.Reason, one.Company, strings.ToLower(string(one.State)), one.Detail, one.Subject)
+	if one.Amount != 0 {
+		fmt.Fprintf(out, "amount %s\n", one.Amount.Decimal())
+	}
 	if one.ProposedBy != "" {
 		fmt.Fprintf(out, "%s says %s: %s\n", one.ProposedBy, one.Outcome, one.Note)
 	}

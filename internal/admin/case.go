@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
 )
@@ -16,6 +17,7 @@ type caseRow struct {
 	Subject    string       `json:"subject"`
 	Reason     string       `json:"reason"`
 	Detail     string       `json:"detail"`
+	Amount     *money.Kobo  `json:"amount"` // null if that is not what it is about
 	Status     string       `json:"status"`
 	Outcome    *string      `json:"outcome"` // null while open
 	Note       *string      `json:"note"`
@@ -46,6 +48,9 @@ func caseOf(c operation.Case) caseRow {
 	row := caseRow{
 		ID: c.ID, Company: c.Company, Subject: c.Subject, Reason: string(c.Reason), Detail: c.Detail, Status: string(c.State),
 		ProposedBy: present(c.ProposedBy), ResolvedBy: present(c.ResolvedBy), CreatedAt: clock.Text(c.CreatedAt), UpdatedAt: clock.Text(c.UpdatedAt),
+	}
+	if c.Amount != 0 {
+		row.Amount = &c.Amount
 	}
 	var target *targetRow
 	if c.Target != "" {

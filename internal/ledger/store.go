@@ -74,6 +74,13 @@ func (b *Book) Passed(ctx context.Context, company, reference, account string) (
 	return n > 0, err
 }
 
+// Taken tells whether a step of a reference was taken.
+func (b *Book) Taken(ctx context.Context, company, reference, step string) (bool, error) {
+	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
+		WHERE company_id = $1 AND reference = $2 AND step = $3`, company, reference, step)
+	return n > 0, err
+}
+
 // Balances are all of a company's accounts, by id.
 func (b *Book) Balances(ctx context.Context, company string) (map[string]money.Kobo, error) {
 	type line struct {

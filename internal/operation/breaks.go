@@ -1,5 +1,14 @@
 package operation
 
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
 // The reasons of cases that come from holding a bank's statement against our
 // books. The subject is the operation, or what the bank calls the line: a break
 // that is found every day is one case.
@@ -20,3 +29,32 @@ const (
 	// not have it. The subject is a bank's day, so that its lines are one case.
 	UnbookedCharge Reason = "UNBOOKED_CHARGE"
 )
+
+// Raise asks for a human's decision about something on which the bank's statement
+// and our books differ: c says whose it is, its subject and reason, the detail, the
+// amount and when it happened. What comes back is the case as it stands, which may be
+// resolved. Judged is up to when the comparison had seen what we do ourselves.
+func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, error) {
+	last, err := s.lastCase(ctx, c.Company, c.Subject, c.Reason)
+	switch {
+	case errors.Is(err, db.ErrNone):
+	case err != nil || last.State == Open || last.answers(c, judged):
+		return last, err
+	default:
+		c.Turn = last.Turn + 1
+	}
+	return s.ask(ctx, c)
+}
+
+// answers tells whether what was decided is the answer to what is found now. What
+// was booked or assigned is in the book: what differs after that is something new,
+// unless the comparison was too early to see it. What was dismissed stays so, and
+// does not cover a difference that has grown since.
+func (c Case) answers(found Case, judged time.Time) bool {
+	if c.Outcome == Booked || c.Outcome == Assigned {
+		return !c.UpdatedAt.Before(judged)
+	}
+	return c.Amount == 0 || size(found.Amount) <= size(c.Amount)
+}
+
+func size(k money.Kobo) money.Kobo { return max(k, -k) }

@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -43,7 +44,8 @@ const (
 	FoundConfirmed = "confirmed" // the provider did it: the money moves on
 	FoundRejected  = "rejected"  // the provider did not: the money goes back
 	Dismissed      = "dismissed" // nothing is to be moved
-	Assigned       = "assigned"  // money of an unknown account: it is a company's
+	Assigned       = "assigned"  // money that came in and is nobody's yet: it is a company's
+	Booked         = "booked"    // the bank is right about a day's charges: our book follows it
 )
 
 // Finding is what an operator says is to become of a case.
@@ -59,13 +61,16 @@ type Case struct {
 	ID         string
 	Subject    string // the operation's id, or what the reason says
 	Reason     Reason
+	Turn       int64 // which one of its subject and reason; 0 for the first
 	Detail     string
+	Amount     money.Kobo // what the bank has and our book has not; 0 if that is not what it is about
 	State      CaseState
 	Finding           // proposed while open; what was done once resolved
 	Note       string // the proposer's
 	ProposedBy string // "" while there is no proposal
 	ProposedAt time.Time
-	ResolvedBy string // "" while open; never the proposer
+	ResolvedBy string    // "" while open; never the proposer
+	HappenedAt time.Time // at the bank, as its statement says; zero if that is not known
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 }
@@ -73,19 +78,23 @@ type Case struct {
 // OpenCase asks for a human's decision, once for each subject and reason.
 // Detail is for operators and holds nothing secret.
 func (s *Service) OpenCase(ctx context.Context, company, subject string, reason Reason, detail string) error {
+	_, err := s.ask(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail})
+	return err
+}
+
+// ask opens a case, unless there is one of its subject, reason and turn; what
+// comes back is the one that is there.
+func (s *Service) ask(ctx context.Context, c Case) (Case, error) {
 	now := s.clock.Now()
-	c := Case{
-		Company: company, ID: id.New(), Subject: subject, Reason: reason, Detail: detail,
-		State: Open, CreatedAt: now, UpdatedAt: now,
-	}
-	err := s.book.Commit(ctx, ledger.Unit{Company: company, Claims: []db.Record{c.record()}})
+	c.ID, c.State, c.CreatedAt, c.UpdatedAt = id.New(), Open, now, now
+	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Claims: []db.Record{c.record()}})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		return nil
+		return caseFromRecord(r.Row), nil
 	}
 	if err == nil {
-		s.log.Warn("a case is open", "company", company, "subject", subject, "reason", reason, "detail", detail)
+		s.log.Warn("a case is open", "company", c.Company, "subject", c.Subject, "reason", c.Reason, "detail", c.Detail)
 	}
-	return err
+	return c, err
 }
 
 // Cases is a page of the cases in a state, of all companies, newest first, and
@@ -112,12 +121,20 @@ func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
 type Audit func(company, action, subject string, details map[string]string, at time.Time) db.Record
 
 // Desk is what a business knows of cases that are not about an operation: the
-// unit that makes a finding true, without the case itself.
-type Desk func(ctx context.Context, c Case, f Finding) (ledger.Unit, error)
+// unit that makes a finding true, without the case itself. Agreed tells that two
+// have said so, and the unit is committed next; otherwise one proposes it, and
+// nothing may change.
+type Desk func(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error)
 
-// Settle has a business settle the cases of a reason. Call it before the first
-// case.
-func (s *Service) Settle(r Reason, d Desk) { s.desks[r] = d }
+// matter is what a desk settles.
+type matter struct {
+	reason  Reason
+	outcome string
+}
+
+// Settle has a business settle the cases of a reason by an outcome, Assigned or
+// Booked. Call it before the first case.
+func (s *Service) Settle(r Reason, outcome string, d Desk) { s.desks[matter{r, outcome}] = d }
 
 // ResolveCase takes an operator's finding. It takes two: the first to say it
 // proposes, and nothing moves; when a second operator says the same, it is done,
@@ -135,11 +152,11 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	if note == "" {
 		return Case{}, fault.New(fault.Refused, "A note is required")
 	}
-	u, err := s.finding(ctx, c, f)
+	agreed, err := s.agreed(ctx, c, f, by)
 	if err != nil {
 		return Case{}, err
 	}
-	agreed, err := s.agreed(ctx, c, f, by)
+	u, err := s.finding(ctx, c, f, agreed)
 	if err != nil {
 		return Case{}, err
 	}
@@ -152,9 +169,9 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	}
 	c.UpdatedAt = now
 	u.Moves = append(u.Moves, seen.move(c))
-	u.Notes = append(u.Notes, audit(c.Company, action, c.ID, f.details(note), now))
+	u.Notes = append(u.Notes, audit(c.Company, action, c.ID, c.details(note), now))
 	err = s.book.Commit(ctx, u)
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if r := ledger.Refused(err); r != nil && (r.Reason == ledger.Moved || r.Reason == ledger.Exists) {
 		return Case{}, tooLate(r)
 	}
 	return c, err
@@ -173,9 +190,12 @@ func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (boo
 }
 
 // tooLate says why a finding came too late: somebody else has settled the case or
-// said something else, or the provider's answer did what it is about.
+// said something else, or the provider's answer did what it is about, or the bank
+// told of it.
 func tooLate(r *ledger.Refusal) error {
 	switch {
+	case r.Reason == ledger.Exists:
+		return fault.New(fault.Conflict, "What the case is about has just come into a book: look at the case again")
 	case r.Table != caseTable:
 		return fault.New(fault.Conflict, "The operation has just got its outcome: look at the case again")
 	case r.State == string(Open):
@@ -208,17 +228,20 @@ const resolving = "A case must be resolved"
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")
 
-// details are a finding for the audit log.
-func (f Finding) details(note string) map[string]string {
-	d := map[string]string{"outcome": f.Outcome, "note": note}
-	if f.Target != "" {
-		d["company"], d["settlementId"] = f.Target, strconv.FormatInt(f.TargetID, 10)
+// details are a case's finding for the audit log.
+func (c Case) details(note string) map[string]string {
+	d := map[string]string{"outcome": c.Outcome, "note": note}
+	if c.Target != "" {
+		d["company"], d["settlementId"] = c.Target, strconv.FormatInt(c.TargetID, 10)
+	}
+	if c.Amount != 0 {
+		d["amount"] = c.Amount.Decimal()
 	}
 	return d
 }
 
 // finding is the unit that makes an operator's finding true.
-func (s *Service) finding(ctx context.Context, c Case, f Finding) (ledger.Unit, error) {
+func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error) {
 	if f.Outcome != Assigned && (f.Target != "" || f.TargetID != 0) {
 		return ledger.Unit{}, fault.New(fault.Refused, "A company and an account go with assigned only")
 	}
@@ -233,21 +256,24 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding) (ledger.Unit, 
 			return ledger.Unit{}, fault.New(fault.Refused, "The operation is pending: its outcome must be confirmed or rejected")
 		}
 		return ledger.Unit{Company: c.Company}, nil
-	case Assigned:
-		desk := s.desks[c.Reason]
-		if desk == nil {
-			return ledger.Unit{}, fault.New(fault.Refused, "Only money of an unknown account can be assigned")
+	case Assigned, Booked:
+		desk := s.desks[matter{c.Reason, f.Outcome}]
+		switch {
+		case desk != nil:
+			return desk(ctx, c, f, agreed)
+		case f.Outcome == Booked:
+			return ledger.Unit{}, fault.New(fault.Refused, "Only a bank's charges of a day can be booked")
 		}
-		return desk(ctx, c, f)
+		return ledger.Unit{}, fault.New(fault.Refused, "Only money of an unknown account, or a credit that is in no book, can be assigned")
 	case FoundConfirmed:
 		answer.Outcome = provider.Confirmed
 	case FoundRejected:
 		answer.Outcome = provider.Rejected
 	default:
-		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected, assigned or dismissed")
+		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected, assigned, booked or dismissed")
 	}
 	if o.State != Pending {
-		return ledger.Unit{}, fault.New(fault.Refused, "There is no open operation to decide: only dismissed is possible")
+		return ledger.Unit{}, fault.New(fault.Refused, "There is no open operation to decide: it can be neither confirmed nor rejected")
 	}
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }

@@ -36,7 +36,7 @@ type Service struct {
 	log    *slog.Logger
 	window time.Duration
 	kinds  map[string]Kind
-	desks  map[Reason]Desk
+	desks  map[matter]Desk
 	still  func(ctx context.Context, name string) (bool, error)
 }
 
@@ -44,7 +44,7 @@ type Service struct {
 // a provider may take, from the first unit on; the plugs' own deadlines must be
 // shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
-	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}, desks: map[Reason]Desk{}}
+	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}, desks: map[matter]Desk{}}
 }
 
 // Handle teaches the machine a kind. Call it before the first operation.

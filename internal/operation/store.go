@@ -22,13 +22,15 @@ var table = &db.Table{
 }
 
 var caseTable = &db.Table{
-	Name: "operation_case", Key: 2, State: "state", Unique: []string{"company_id", "subject", "reason"},
+	Name: "operation_case", Key: 2, State: "state", Unique: []string{"company_id", "subject", "reason", "turn"},
 	Columns: []db.Column{
 		{Name: "company_id"},
 		{Name: "id"},
 		{Name: "subject"},
 		{Name: "reason"},
+		{Name: "turn", Type: db.Int},
 		{Name: "detail"},
+		{Name: "amount_kobo", Type: db.Int},
 		{Name: "state"},
 		{Name: "outcome"},
 		{Name: "note"},
@@ -37,6 +39,7 @@ var caseTable = &db.Table{
 		{Name: "proposed_by"},
 		{Name: "resolved_by"},
 		{Name: "proposed_at", Type: db.Int},
+		{Name: "happened_at", Type: db.Int},
 		{Name: "created_at", Type: db.Int},
 		{Name: "updated_at", Type: db.Int},
 	},
@@ -132,26 +135,49 @@ func (s *Service) findByKey(ctx context.Context, company, kind, key string) (Ope
 
 func (c Case) record() db.Record {
 	return db.Record{Table: caseTable, Values: []any{
-		c.Company, c.ID, c.Subject, string(c.Reason), c.Detail, string(c.State), c.Outcome, c.Note, c.Target, c.TargetID,
-		c.ProposedBy, c.ResolvedBy, clock.Micros(c.ProposedAt), clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
+		c.Company, c.ID, c.Subject, string(c.Reason), c.Turn, c.Detail, int64(c.Amount), string(c.State), c.Outcome, c.Note,
+		c.Target, c.TargetID, c.ProposedBy, c.ResolvedBy, clock.Micros(c.ProposedAt), clock.Micros(c.HappenedAt),
+		clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
 	}}
 }
 
-const caseColumns = `company_id, id, subject, reason, detail, state, outcome, note, target_company, target_settlement,
-	proposed_by, resolved_by, proposed_at, created_at, updated_at`
+const caseColumns = `company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, note, target_company,
+	target_settlement, proposed_by, resolved_by, proposed_at, happened_at, created_at, updated_at`
 
 func scanCase(s db.Scanner) (Case, error) {
 	var c Case
-	var proposed, created, updated int64
-	err := s.Scan(&c.Company, &c.ID, &c.Subject, &c.Reason, &c.Detail, &c.State, &c.Outcome, &c.Note, &c.Target, &c.TargetID,
-		&c.ProposedBy, &c.ResolvedBy, &proposed, &created, &updated)
-	c.ProposedAt, c.CreatedAt, c.UpdatedAt = clock.Time(proposed), clock.Time(created), clock.Time(updated)
+	var proposed, happened, created, updated int64
+	err := s.Scan(&c.Company, &c.ID, &c.Subject, &c.Reason, &c.Turn, &c.Detail, &c.Amount, &c.State, &c.Outcome, &c.Note, &c.Target,
+		&c.TargetID, &c.ProposedBy, &c.ResolvedBy, &proposed, &happened, &created, &updated)
+	c.ProposedAt, c.HappenedAt = clock.Time(proposed), clock.Time(happened)
+	c.CreatedAt, c.UpdatedAt = clock.Time(created), clock.Time(updated)
 	return c, err
+}
+
+// caseFromRecord is the case that a refused claim found in its place.
+func caseFromRecord(r db.Record) Case {
+	text := func(name string) string { return r.Value(name).(string) }
+	number := func(name string) int64 { return r.Value(name).(int64) }
+	instant := func(name string) time.Time { return clock.Time(number(name)) }
+	return Case{
+		Company: text("company_id"), ID: text("id"), Subject: text("subject"), Reason: Reason(text("reason")), Turn: number("turn"),
+		Detail: text("detail"), Amount: money.Kobo(number("amount_kobo")), State: CaseState(text("state")),
+		Finding: Finding{Outcome: text("outcome"), Target: text("target_company"), TargetID: number("target_settlement")},
+		Note:    text("note"), ProposedBy: text("proposed_by"), ResolvedBy: text("resolved_by"),
+		ProposedAt: instant("proposed_at"), HappenedAt: instant("happened_at"),
+		CreatedAt: instant("created_at"), UpdatedAt: instant("updated_at"),
+	}
 }
 
 // findCase looks a case up by its id alone: an operator works across companies.
 func (s *Service) findCase(ctx context.Context, caseID string) (Case, error) {
 	return db.One(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case WHERE id = $1 ORDER BY company_id`, caseID)
+}
+
+// lastCase is the newest case of a subject and reason.
+func (s *Service) lastCase(ctx context.Context, company, subject string, reason Reason) (Case, error) {
+	return db.One(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case
+		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn DESC LIMIT 1`, company, subject, string(reason))
 }
 
 // cases is a page of the cases in a state, of all companies, newest first.

@@ -19,32 +19,46 @@ import (
 // book of the company whose it is.
 const AssignJob = "settlement.assign"
 
+// assignStep is the step of a credit in suspense that takes it out: no step is
+// taken twice.
+const assignStep = "assign"
+
 // assigned is the house's half of an operator's finding that the money of an
 // unknown account is a company's: it leaves suspense, and a job in the same unit
 // brings it to the company, whose book is another. So there is no moment at which
 // it is in neither book and nobody is on the way with it.
-func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding) (ledger.Unit, error) {
-	if f.Target == House {
-		return ledger.Unit{}, errNoCompany
-	}
-	if ok, err := s.Active(ctx, f.Target, f.TargetID); err != nil || !ok {
-		if err == nil {
-			err = errNoAccount
-		}
+func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
+	if err := s.mayTake(ctx, f); err != nil {
 		return ledger.Unit{}, err
 	}
 	credit, err := s.suspended(ctx, c)
 	if err != nil {
 		return ledger.Unit{}, err
 	}
-	return ledger.Unit{
-		Company: House,
-		Transfers: []ledger.Transfer{{
-			Reference: credit.ID, Step: "assign", Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
-			Kind: "assign", Narration: "to company " + f.Target,
-		}},
-		Notes: []db.Record{job.New(House, AssignJob, c.ID, s.clock.Now())},
-	}, nil
+	u := ledger.Unit{Company: House}
+	s.give(&u, credit, c.ID, f.Target)
+	return u, nil
+}
+
+// mayTake tells whether a finding names a company's account that may be credited.
+func (s *Service) mayTake(ctx context.Context, f operation.Finding) error {
+	if f.Target == House {
+		return errNoCompany
+	}
+	ok, err := s.Active(ctx, f.Target, f.TargetID)
+	if err == nil && !ok {
+		err = errNoAccount
+	}
+	return err
+}
+
+// give takes a credit out of suspense and has it brought to a company.
+func (s *Service) give(u *ledger.Unit, credit Credit, caseID, company string) {
+	u.Transfers = append(u.Transfers, ledger.Transfer{
+		Reference: credit.ID, Step: assignStep, Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
+		Kind: "assign", Narration: "to company " + company,
+	})
+	u.Notes = append(u.Notes, job.New(House, AssignJob, caseID, s.clock.Now()))
 }
 
 // suspended is the credit that a case of an unknown account is about.

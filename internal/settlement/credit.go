@@ -237,7 +237,29 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	if err := s.foundHouse(ctx); err != nil {
 		return err
 	}
-	err := s.book.Commit(ctx, ledger.Unit{
+	err := s.book.Commit(ctx, s.suspenseUnit(c))
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+		// Told before. The case is asked for by the session, so it is the same one;
+		// what operators have given to a company needs none.
+		given, err := s.book.Taken(ctx, House, r.Row.Value("id").(string), assignStep)
+		if err != nil || given {
+			return err
+		}
+		return s.askWhose(ctx, c)
+	}
+	if err != nil {
+		return explain(err)
+	}
+	return s.askWhose(ctx, c)
+}
+
+func (s *Service) askWhose(ctx context.Context, c Credit) error {
+	return s.operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
+		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
+}
+
+func (s *Service) suspenseUnit(c Credit) ledger.Unit {
+	return ledger.Unit{
 		Company: House,
 		Open:    []ledger.Account{{ID: ProviderAccount(c.Provider), Floor: money.NoFloor}, {ID: SuspenseAccount}},
 		Claims:  []db.Record{c.record(House, 0, s.clock.Now())},
@@ -245,16 +267,18 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 			Reference: c.ID, Debit: ProviderAccount(c.Provider), Credit: SuspenseAccount, Amount: c.Amount,
 			Kind: "suspense", Narration: c.Narration,
 		}},
-	})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		// Told before. The case is asked for by the session, so it is the same one.
-		err = nil
 	}
-	if err != nil {
-		return explain(err)
+}
+
+// Raise asks for a human's decision about something on which a bank's statement and
+// our books differ, as the operations' Raise does; the house has a book for it.
+func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time) (operation.Case, error) {
+	if c.Company == House {
+		if err := s.foundHouse(ctx); err != nil {
+			return c, err
+		}
 	}
-	return s.operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
-		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
+	return s.operations.Raise(ctx, c, judged)
 }
 
 // Ask opens a case of the house: something that came in, and of which no

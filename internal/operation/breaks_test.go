@@ -1,0 +1,69 @@
+package operation_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+)
+
+// raise is a comparison of now that finds a difference.
+func (p *plant) raise(amount money.Kobo) operation.Case {
+	p.t.Helper()
+	c, err := p.Raise(p.t.Context(), operation.Case{
+		Company: p.company, Subject: "bank/2030-01-01", Reason: operation.UnbookedCharge, Detail: "charges", Amount: amount,
+		HappenedAt: p.clock.Now().Add(-time.Hour),
+	}, p.clock.Now().Add(-30*time.Minute))
+	p.must(err)
+	return c
+}
+
+// A break is one case for as long as what was decided about it is the answer.
+func TestABreakIsRaisedAgainOnlyIfItIsAnother(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.Settle(operation.UnbookedCharge, operation.Booked, func(context.Context, operation.Case, operation.Finding, bool) (ledger.Unit, error) {
+			return ledger.Unit{Company: p.company}, nil
+		})
+		is := func(got operation.Case, turn int64, state operation.CaseState, amount money.Kobo) {
+			t.Helper()
+			if got.Turn != turn || got.State != state || got.Amount != amount {
+				t.Errorf("turn %d, %s of %s; want turn %d, %s of %s", got.Turn, got.State, got.Amount, turn, state, amount)
+			}
+		}
+		first := p.raise(1400)
+		if found, err := p.FindCase(t.Context(), first.ID); err != nil || found != first {
+			t.Errorf("stored %+v, %v, not %+v", found, err, first)
+		}
+		is(p.raise(9900), 0, operation.Open, 1400) // it is open, and says what it said
+		_, err := p.agree(first.ID, operation.Dismissed, "seen")
+		p.must(err)
+		is(p.raise(1400), 0, operation.Resolved, 1400)
+		is(p.raise(-900), 0, operation.Resolved, 1400)
+		second := p.raise(1500)
+		is(second, 1, operation.Open, 1500)
+		_, err = p.agree(second.ID, operation.Booked, "the price list")
+		p.must(err)
+		is(p.raise(1500), 1, operation.Resolved, 1500) // it may have been compared before it was booked
+		p.clock.Advance(31 * time.Minute)
+		third := p.raise(20)
+		is(third, 2, operation.Open, 20)
+		if third == second || len(p.open()) != 1 {
+			t.Errorf("open: %+v", p.open())
+		}
+	})
+}
+
+// A case from before amounts were kept stays what was decided.
+func TestACaseWithoutAnAmountCoversAll(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		c := p.raise(0)
+		_, err := p.agree(c.ID, operation.Dismissed, "seen")
+		p.must(err)
+		if again := p.raise(1400); again.ID != c.ID {
+			t.Errorf("raised again: %+v", again)
+		}
+	})
+}
