@@ -13,6 +13,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -23,10 +24,10 @@ func reconcileCommand() *cobra.Command {
 		Use:   "reconcile",
 		Short: "Hold the banks' statements against the book and say where they differ",
 		Long: `Read the statement of each bank and compare it with the operations, the credits and the
-ledger. Each break opens a case, once however often it is found. What has moved in the last
-half hour, or has no outcome yet, is not judged. Money that has been in clearing for more than
-72 hours is listed with its operations. A serving Kobo does the same every day. The exit code
-is 1 if anything was found.
+ledger. Each break opens a case, once however often it is found, and is printed with what
+became of that. What has moved in the last half hour, or has no outcome yet, is not judged.
+Money that has been in clearing for more than 72 hours is listed with its operations. A serving
+Kobo does the same every day. The exit code is 1 if a break waits for a decision, or money is stuck.
 
 Without a configured database it looks at the one of kobo dev (--data, and --database if it
 is not SQLite).`,
@@ -60,7 +61,7 @@ func reconcile(c *cobra.Command, a *app.App, days int) error {
 	compared, failed := a.Reconcile(c.Context(), time.Duration(days)*24*time.Hour)
 	found := 0
 	for _, r := range compared {
-		found += len(r.Breaks)
+		found += r.Undecided()
 		printBreaks(c.OutOrStdout(), r)
 	}
 	old, err := a.Reports.Overdue(c.Context())
@@ -68,18 +69,33 @@ func reconcile(c *cobra.Command, a *app.App, days int) error {
 		return err
 	}
 	if found+len(old) > 0 {
-		return fmt.Errorf("%d breaks, %d clearing accounts with money older than 72 hours", found, len(old))
+		return fmt.Errorf("%d breaks to decide, %d clearing accounts with money older than 72 hours", found, len(old))
 	}
 	return nil
 }
 
 func printBreaks(out io.Writer, r report.Reconciliation) {
-	fmt.Fprintf(out, "%s since %s: %d lines, %d operations, %d credits, %d breaks\n",
+	fmt.Fprintf(out, "%s since %s: %d lines, %d operations, %d credits, %d breaks",
 		r.Bank, clock.Text(r.From), r.Lines, r.Payments, r.Receipts, len(r.Breaks))
-	for _, b := range r.Breaks {
-		fmt.Fprintf(out, "  %s  company %s  %s\n    bank %s, book %s: %s\n",
-			b.Reason, b.Company, b.Subject, b.Bank.Decimal(), b.Book.Decimal(), b.Detail)
+	if decided := len(r.Breaks) - r.Undecided(); decided > 0 {
+		fmt.Fprintf(out, ", %d of them decided", decided)
 	}
+	fmt.Fprintln(out)
+	for _, b := range r.Breaks {
+		fmt.Fprintf(out, "  %s  company %s  %s\n    bank %s, book %s: %s\n    case %s: %s\n",
+			b.Reason, b.Company, b.Subject, b.Bank.Decimal(), b.Book.Decimal(), b.Detail, b.Case.ID, became(b.Case))
+	}
+}
+
+// became is where a case stands, in a line.
+func became(c operation.Case) string {
+	switch {
+	case c.State == operation.Resolved:
+		return fmt.Sprintf("%s by %s and %s on %s: %s", c.Outcome, c.ProposedBy, c.ResolvedBy, clock.Text(c.UpdatedAt), c.Note)
+	case c.ProposedBy != "":
+		return fmt.Sprintf("open since %s; %s proposes %s: %s", clock.Text(c.CreatedAt), c.ProposedBy, c.Outcome, c.Note)
+	}
+	return "open since " + clock.Text(c.CreatedAt)
 }
 
 func printOverdue(out io.Writer, list []report.Overdue) error {

@@ -72,14 +72,10 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 	if err != nil {
 		return r, err
 	}
-	for _, b := range r.Breaks {
-		detail := bank + ": " + b.Detail
-		if b.Company == settlement.House {
-			err = a.Settlements.Ask(ctx, b.Subject, b.Reason, detail)
-		} else {
-			err = a.Operations.OpenCase(ctx, b.Company, b.Subject, b.Reason, detail)
-		}
-		if err != nil {
+	for i, b := range r.Breaks {
+		c := b.Asked()
+		c.Detail = bank + ": " + c.Detail
+		if r.Breaks[i].Case, err = a.Settlements.Raise(ctx, c, r.Judged()); err != nil {
 			return r, err
 		}
 	}
@@ -135,7 +131,7 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 		return time.Time{}, err
 	}
 	a.log.Info("a bank's statement was compared", "bank", r.Bank, "lines", r.Lines,
-		"payments", r.Payments, "credits", r.Receipts, "breaks", len(r.Breaks))
+		"payments", r.Payments, "credits", r.Receipts, "breaks", r.Undecided(), "decided", len(r.Breaks)-r.Undecided())
 	return a.Clock.Now().Add(reconcileEvery), nil
 }
 

@@ -85,6 +85,7 @@ type charges struct {
 type day struct {
 	lines, booked   int
 	unbooked, short money.Kobo // on the statement only; in our book only
+	corrected       money.Kobo // booked by operators for that day, whenever they did
 }
 
 func (c *charges) at(at time.Time) *day {
@@ -130,16 +131,19 @@ func (c *charges) breaks() (out []Break) {
 	for _, began := range slices.SortedFunc(maps.Keys(c.days), time.Time.Compare) {
 		d := c.days[began]
 		late := began.AddDate(0, 0, 1).Add(chargesLate).After(c.window.to)
-		if d.unbooked == d.short || late || began.Before(c.window.from) {
+		if d.unbooked == d.short+d.corrected || late || began.Before(c.window.from) {
 			continue
 		}
 		b := Break{
-			Reason: operation.UnbookedCharge, Company: settlement.House, Subject: began.Format(time.DateOnly),
-			Bank: d.unbooked, Book: d.short,
+			Reason: operation.UnbookedCharge, Company: settlement.House, Subject: began.Format(time.DateOnly), At: began,
+			Bank: d.unbooked, Book: d.short + d.corrected,
 			Detail: fmt.Sprintf("%d charges of %s on the statement are in no book; %d of %s in our book are not on the statement",
 				d.lines, d.unbooked, d.booked, d.short),
 		}
-		if d.unbooked < d.short {
+		if d.corrected != 0 {
+			b.Detail += fmt.Sprintf("; %s was booked for the day since", d.corrected)
+		}
+		if b.Bank < b.Book {
 			b.Reason = operation.NotOnStatement
 		}
 		out = append(out, b)

@@ -29,7 +29,10 @@ func (w window) wholly(at time.Time) bool { return at.Before(w.begin.Add(-settli
 func (w window) maybe(at time.Time) bool  { return at.Before(w.begin.Add(settling)) }
 
 // shape is that of our references, and of sessions between banks.
-var shape = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9]{30}\b`)
+var (
+	shape   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9]{30}\b`)
+	session = regexp.MustCompile(`\b[0-9]{30}\b`)
+)
 
 // named is what a line may belong to, the likeliest first: its reference, what
 // of ours is in it, and for what the bank wrote itself (a sale's debit, and its
@@ -72,8 +75,17 @@ func (a *account) add(l provider.StatementLine) {
 // sheet is the statement by what its lines belong to.
 type sheet map[string]*account
 
-// laidOut puts each line where it belongs. What belongs to nothing of ours stands
-// under the bank's reference, unless it is a charge of the bank's own.
+// strange is what a line is called that belongs to nothing of ours: the bank's
+// reference; of a credit the session that is in it, by which it would be told.
+func strange(l provider.StatementLine) string {
+	if told := session.FindAllString(l.Reference, -1); l.Credit && len(told) == 1 {
+		return told[0]
+	}
+	return cmp.Or(strings.TrimSpace(l.Reference), l.ID, "a line of "+clock.Text(l.At))
+}
+
+// laidOut puts each line where it belongs, and by itself what belongs to nothing of
+// ours, unless it is a charge of the bank's own.
 func laidOut(lines []provider.StatementLine, known map[string]bool, c *charges) sheet {
 	out := sheet{}
 	for _, l := range lines {
@@ -83,7 +95,7 @@ func laidOut(lines []provider.StatementLine, known map[string]bool, c *charges) 
 			c.shown(l)
 			continue
 		}
-		name := cmp.Or(strings.TrimSpace(l.Reference), l.ID, "a line of "+clock.Text(l.At))
+		name := strange(l)
 		if i >= 0 {
 			name = names[i]
 		}
@@ -109,9 +121,13 @@ func (s sheet) take(name string) (a account) {
 // from, and what the lines name.
 func compare(w window, lines []provider.StatementLine, b record) (breaks []Break) {
 	c := charges{window: w, days: map[time.Time]*day{}}
+	for began, sum := range b.corrected {
+		c.at(began).corrected = sum
+	}
 	s := laidOut(lines, b.known(), &c)
 	note := func(b Break, at ...time.Time) {
 		if b.Reason != "" && !slices.ContainsFunc(at, w.settled().Before) {
+			b.At = at[0]
 			breaks = append(breaks, b)
 		}
 	}

@@ -53,9 +53,32 @@ type Break struct {
 	Bank    money.Kobo
 	Book    money.Kobo
 	Detail  string
+	At      time.Time // of the last line about it; zero without one
+	// Case is what became of it, once somebody has been asked.
+	Case operation.Case
 
 	credit bool // it is about money that came in
 }
+
+// Asked is the case that asks for a decision about a break.
+func (b Break) Asked() operation.Case {
+	return operation.Case{
+		Company: b.Company, Subject: b.Subject, Reason: b.Reason, Detail: b.Detail, Amount: b.Bank - b.Book, HappenedAt: b.At,
+	}
+}
+
+// Undecided is how many breaks still wait for a decision.
+func (r Reconciliation) Undecided() (n int) {
+	for _, b := range r.Breaks {
+		if b.Case.State != operation.Resolved {
+			n++
+		}
+	}
+	return n
+}
+
+// Judged is up to when our own doing was certainly seen by the comparison.
+func (r Reconciliation) Judged() time.Time { return window{to: r.To}.settled() }
 
 // Payment is an operation and what the ledger says went to the bank for it, and
 // stayed.
@@ -80,6 +103,8 @@ type record struct {
 	paid     []Payment
 	received []Receipt
 	owners   map[string]string // the companies of sessions that no book has
+	// corrected is what operators have booked of the bank's charges, by the day.
+	corrected map[time.Time]money.Kobo
 }
 
 func (b *record) add(paid []Payment, received []Receipt) {
@@ -95,7 +120,9 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	r := Reconciliation{Bank: name, To: w.to}
 	var book record
 	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		book, err = movedSince(ctx, q, name, w.from)
+		if book, err = movedSince(ctx, q, name, w.from); err == nil {
+			book.corrected, err = corrections(ctx, q, name, w)
+		}
 		return err
 	})
 	if err != nil {

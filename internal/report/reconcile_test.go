@@ -124,7 +124,7 @@ func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, rece
 	t.Helper()
 	var got []string
 	w := window{begin: early, from: midnight(early), to: noon}
-	for _, b := range compare(w, lines, record{paid, received, owners}) {
+	for _, b := range compare(w, lines, record{paid: paid, received: received, owners: owners}) {
 		got = append(got, fmt.Sprintf("%s %s %s %d %d", b.Reason, b.Company, b.Subject, b.Bank/money.Naira, b.Book/money.Naira))
 		if b.Detail == "" {
 			t.Errorf("%s: no detail", b.Subject)
@@ -223,6 +223,38 @@ func TestCharges(t *testing.T) {
 	}
 }
 
+// What operators booked for a day counts for that day, whichever way it went.
+func TestChargesThatWereBookedSince(t *testing.T) {
+	day := early.Add(30 * time.Hour)
+	sms, back := at(says(out("x1", 4), "SMS ALERT CHARGE"), day), at(says(back("x1", 4), "Rvsl SMS charge"), day)
+	type lines = []provider.StatementLine
+	w := window{begin: early, from: midnight(early), to: noon}
+	for _, c := range []struct {
+		name   string
+		lines  lines
+		booked money.Kobo
+		want   string
+	}{
+		{"nothing yet", lines{sms}, 0, "UNBOOKED_CHARGE 4 0"},
+		{"all of it", lines{sms}, 4, ""},
+		{"given back by the bank", lines{back}, -4, ""},
+		{"and another came", lines{sms, sms}, 4, "UNBOOKED_CHARGE 8 4"},
+		{"and the bank gave it back", lines{sms, back}, 4, "NOT_ON_STATEMENT 0 4"},
+		{"and the bank took it off the statement", nil, 4, "NOT_ON_STATEMENT 0 4"},
+	} {
+		got := ""
+		for _, b := range compare(w, c.lines, record{corrected: map[time.Time]money.Kobo{midnight(day): c.booked * money.Naira}}) {
+			got += fmt.Sprintf("%s %d %d", b.Reason, b.Bank/money.Naira, b.Book/money.Naira)
+			if b.Asked().Amount != b.Bank-b.Book || !b.At.Equal(midnight(day)) || c.booked != 0 && !strings.Contains(b.Detail, "was booked for the day since") {
+				t.Errorf("%s: %+v", c.name, b)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, not %q", c.name, got, c.want)
+		}
+	}
+}
+
 func ended(p []Payment, at time.Time) []Payment { p[0].UpdatedAt = at; return p }
 
 // A line is found by what of ours is in it, and one that is not is told of
@@ -246,6 +278,8 @@ func TestWhoseALineIs(t *testing.T) {
 		{"a credit twice on the statement", lines{in(session, 100), in(session, 100)}, nil, received, "AMOUNT_DIFFERS c1 " + session + " 200 100"},
 		{"a credit that was taken back", lines{in(session, 100), out(session, 100)}, nil, received, "AMOUNT_DIFFERS c1 " + session + " 0 100"},
 		{"a credit whose company is known", lines{in("s9", 100)}, nil, nil, "MISSING_CREDIT c9 s9 100 0"},
+		{"a credit in no book, dressed up", lines{in("NIP/"+session+"/x", 100)}, nil, nil, "MISSING_CREDIT house " + session + " 100 0"},
+		{"two sessions in one", lines{in(session+" "+session[:29]+"4", 100)}, nil, nil, "MISSING_CREDIT house " + session + " " + session[:29] + "4 100 0"},
 		{"a line without a name", lines{out("", 100)}, nil, nil, "UNKNOWN_DEBIT house a line of 2030-01-02T07:00:00.000Z 100 0"},
 	} {
 		if said := verdicts(t, c.lines, c.paid, c.received, map[string]string{"s9": "c9"}); said != c.want {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/inbox"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -194,6 +196,27 @@ func sessionOwners(ctx context.Context, q db.Querier, bank string, sessions []st
 		return struct{}{}, err
 	}, `SELECT session_id, company_id FROM settlement_session WHERE provider = $1 AND session_id = ANY($2)`, bank, sessions)
 	return owners, err
+}
+
+// corrections are what operators have booked of a bank's charges for the days of
+// a window. They are found by the day they are about, whenever they were booked.
+func corrections(ctx context.Context, q db.Querier, bank string, w window) (map[time.Time]money.Kobo, error) {
+	days, names := map[string]time.Time{}, []string{}
+	for day := w.from; day.Before(w.to); day = day.AddDate(0, 0, 1) {
+		name := inbox.Subject(bank, day.Format(time.DateOnly))
+		days[name], names = day, append(names, name)
+	}
+	sums := map[time.Time]money.Kobo{}
+	_, err := db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
+		var name string
+		var sum money.Kobo
+		err := sc.Scan(&name, &sum)
+		sums[days[name]] = sum
+		return struct{}{}, err
+	}, `SELECT t.reference, CAST(sum(CASE WHEN t.debit_account = $3 THEN t.amount_kobo ELSE -t.amount_kobo END) AS BIGINT)
+		FROM ledger_transfer AS t WHERE t.company_id = $1 AND t.reference = ANY($2) AND t.kind = $4 GROUP BY t.reference`,
+		settlement.House, names, settlement.ChargeAccount(bank), operation.ChargeKind)
+	return sums, err
 }
 
 // pendingSince are the open operations that are older than an instant, by their
