@@ -26,11 +26,12 @@ type operation struct {
 	id         string
 	path       string
 	family     family
-	open       bool   // needs no access token
-	tokens     bool   // gives tokens: limited by address and reference
-	idempotent bool   // takes an Idempotency-Key
-	dry        bool   // can be tried with dry_run
-	rules      *rules // nil: takes no body
+	open       bool     // needs no access token
+	tokens     bool     // gives tokens: limited by address and reference
+	idempotent bool     // takes an Idempotency-Key
+	dry        bool     // can be tried with dry_run
+	texts      []string // query parameters that are looked for as they are sent
+	rules      *rules   // nil: takes no body
 }
 
 // document is the part of OpenAPI that the edge reads.
@@ -42,7 +43,7 @@ type document struct {
 		Limit       string             `json:"x-limit"`
 		Idempotent  bool               `json:"x-idempotent"`
 		Security    []map[string][]any `json:"security"`
-		Parameters  []pointer          `json:"parameters"`
+		Parameters  []parameter        `json:"parameters"`
 		RequestBody *struct {
 			Content map[string]struct {
 				Schema struct {
@@ -56,9 +57,28 @@ type document struct {
 	} `json:"components"`
 }
 
-// pointer points at a component.
-type pointer struct {
-	Ref string `json:"$ref"`
+// parameter is a component's, or one of the operation's own.
+type parameter struct {
+	Ref    string `json:"$ref"`
+	Name   string `json:"name"`
+	In     string `json:"in"`
+	Schema struct {
+		Type string   `json:"type"`
+		Enum []string `json:"enum"`
+	} `json:"schema"`
+}
+
+func isDryRun(p parameter) bool { return p.Ref == "#/components/parameters/DryRun" }
+
+// texts are the names of the query parameters that may be any text.
+func texts(all []parameter) []string {
+	var names []string
+	for _, p := range all {
+		if p.In == "query" && p.Schema.Type == "string" && p.Schema.Enum == nil {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // readContract reads the document. A mistake in it stops the program at start,
@@ -81,7 +101,7 @@ func readContract(text []byte) (*contract, error) {
 		for method, o := range methods {
 			op := &operation{
 				id: o.OperationID, path: path, family: o.Family, idempotent: o.Idempotent, tokens: o.Limit == "token",
-				dry:  slices.Contains(o.Parameters, pointer{"#/components/parameters/DryRun"}),
+				dry: slices.ContainsFunc(o.Parameters, isDryRun), texts: texts(o.Parameters),
 				open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
 			}
 			if !slices.Contains(families, op.family) {

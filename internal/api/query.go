@@ -91,6 +91,21 @@ const (
 	mostPage  = 100
 )
 
+// mayAsk refuses texts that no database keeps and PostgreSQL does not even
+// compare with.
+func mayAsk(op *operation, r *http.Request) error {
+	if op.texts == nil || r.URL.RawQuery == "" {
+		return nil
+	}
+	asked := r.URL.Query()
+	for _, name := range op.texts {
+		if !clean(asked.Get(name)) {
+			return slip(name, "must be UTF-8 without control characters")
+		}
+	}
+	return nil
+}
+
 // onePage leaves the first page and pageSize of several: page numbers are never
 // refused, however often they are sent.
 func onePage(r *http.Request) {

@@ -121,6 +121,10 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, err)
 			return
 		}
+		if err := mayAsk(op, r); err != nil {
+			refuse(w, r, op.family, err)
+			return
+		}
 		if op.rules != nil {
 			b, err := readBody(w, r, op.rules)
 			if err != nil {
