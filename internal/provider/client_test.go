@@ -237,6 +237,19 @@ func TestMessage(t *testing.T) {
 		strings.Repeat("é ", 150):                    strings.Repeat("é ", 99) + "é…",
 		"bad \xff byte":                              "bad byte",
 		"reference 0123456789abcdef0123456789abcdef": "reference …abcdef…abcdef",
+		"PIN 1234 is wrong":                          "PIN … is wrong",
+		"the OTP: 123456 has expired":                "the OTP … has expired",
+		"Your OTP is 123456":                         "Your OTP …",
+		"Invalid PIN supplied":                       "Invalid PIN supplied",
+		"Token expired after 5 minutes":              "Token expired after 5 minutes",
+		"OTP has expired":                            "OTP has expired",
+		"GET /x?access_token=abc&b=1 failed":         "GET /x?access_token … failed",
+		"Bearer a1b2c3 was refused":                  "Bearer … was refused",
+		`{"password":"hunter"} is wrong`:             `{"password" … is wrong`,
+		"client_id=abc, apiKey: def":                 "client_id … apiKey …",
+		"sk_live_51abc is no key":                    "… is no key",
+		"eyJhbGciOi.J9.abc is malformed":             "… is malformed",
+		"Shipping code 12 for spinning 3":            "Shipping code 12 for spinning 3",
 	} {
 		if got := Message(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

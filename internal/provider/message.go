@@ -9,17 +9,21 @@ import (
 const messageLimit = 200
 
 // What a provider's sentence may carry that is nobody's business: numbers of
-// phones, accounts, cards and people (a price has fewer digits), addresses, and
-// things as long as a token.
+// phones, accounts, cards and people (a price has fewer digits), addresses, things
+// as long as a token or that look like one, and what follows the name of a secret:
+// "PIN 1234" and "api_key=abc", and not "Invalid PIN".
 var (
 	personal = regexp.MustCompile(`\d(?:[ -]?\d){6,}|\S+@\S+`)
-	tokens   = regexp.MustCompile(`[A-Za-z0-9+/=_.-]{40,}`)
+	tokens   = regexp.MustCompile(`[A-Za-z0-9+/=_.-]{40,}|\beyJ[\w.-]+|\b[sp]k_\w+`)
+	secrets  = regexp.MustCompile(`(?i)((?:\b|_)(?:pin|otp|cvv2?|token|password|secret|bearer|(?:api|client)[ _-]?(?:key|id))"?)` +
+		`(?:\s*[:=]\s*\S+|(?:\s+(?:is|was|code))?\s+\S*\d\S*)`)
 )
 
 // Message is a provider's sentence as a company may read it: on one line, no
 // personal data, at most 200 characters.
 func Message(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	s = secrets.ReplaceAllString(s, "$1 …")
 	s = tokens.ReplaceAllString(s, "…")
 	s = personal.ReplaceAllString(s, "…")
 	if utf8.RuneCountInString(s) > messageLimit {
