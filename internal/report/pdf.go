@@ -32,18 +32,21 @@ const (
 	// longestPDF is where a place no longer fits the ten digits of the file's index.
 	longestPDF = 9_999_999_999
 	// The first objects have fixed numbers.
-	catalogObject, infoObject, resourcesObject, totalObject = 1, 2, 3, 4
+	catalogObject, infoObject, resourcesObject, totalObject, usualObject, boldObject = 1, 2, 3, 4, 5, 6
 )
 
 var errLongPDF = errors.New("report: a PDF ends at 10 GB")
 
 func newPDF(w io.Writer) *pdf {
-	p := &pdf{out: bufio.NewWriterSize(w, 1<<16), places: make([]int64, totalObject)}
+	p := &pdf{out: bufio.NewWriterSize(w, 1<<16), places: make([]int64, boldObject)}
 	p.squeezer = zlib.NewWriter(&p.squeezed)
 	// The second line tells programs that carry the file that it is not text.
 	p.put("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
-	p.object(resourcesObject, fmt.Sprintf(
-		"<</Font<</%s %s/%s %s>>/XObject<</Total %d 0 R>>>>", usual.name, usual.object(), bold.name, bold.object(), totalObject))
+	// Fonts by themselves: some readers look for them among the objects.
+	p.object(usualObject, usual.object())
+	p.object(boldObject, bold.object())
+	p.object(resourcesObject, fmt.Sprintf("<</Font<</%s %d 0 R/%s %d 0 R>>/XObject<</Total %d 0 R>>>>",
+		usual.name, usualObject, bold.name, boldObject, totalObject))
 	return p
 }
 

@@ -202,7 +202,7 @@ func TestOtherReadersTakeThePaper(t *testing.T) {
 	w.clock.Advance(time.Hour)
 	file := filepath.Join(t.TempDir(), "statement.pdf")
 	must(t, os.WriteFile(file, pdf(t, w.statement(time.Time{}, time.Time{})), 0o600))
-	for _, program := range [][]string{{"qpdf", "--check", file}, {"pdftotext", "-layout", file, "-"}} {
+	for _, program := range [][]string{{"qpdf", "--check", file}, {"pdffonts", file}, {"pdftotext", "-layout", file, "-"}} {
 		c := exec.Command(program[0], program[1:]...)
 		var said, wrong bytes.Buffer
 		c.Stdout, c.Stderr = &said, &wrong
