@@ -139,6 +139,9 @@ func transport(keepAlive bool) *http.Transport {
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP1(true)
 	t.Protocols.SetHTTP2(keepAlive)
+	// A connection that something on the way has forgotten would be asked again
+	// and again until the kernel gives it up, which takes a quarter of an hour.
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 4 * time.Second, PingTimeout: 2 * time.Second}
 	t.ForceAttemptHTTP2 = keepAlive
 	return t
 }
@@ -189,6 +192,10 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 		return Reply{Trouble: broken(err), Cause: bare(err)}
 	}
 	defer func() { _ = res.Body.Close() }() // what matters was read or is in err
+	if res.StatusCode < http.StatusOK {
+		// 101: what follows is no answer, and no deadline would end it.
+		return Reply{Status: res.StatusCode, Trouble: CodeUnreadable, Cause: fmt.Errorf("HTTP %d", res.StatusCode)}
+	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, bodyLimit+1))
 	reply := Reply{Status: res.StatusCode, Body: body}
 	switch s := res.StatusCode; {

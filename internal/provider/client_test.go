@@ -109,6 +109,7 @@ func TestNobodyKnows(t *testing.T) {
 		"a redirect":           {"HTTP/1.1 308 E\r\nLocation: /again\r\nContent-Length: 2\r\n\r\n{}", CodeUnreadable},
 		"a redirect to a GET":  {"HTTP/1.1 302 E\r\nLocation: /again\r\nContent-Length: 2\r\n\r\n{}", CodeUnreadable},
 		"too long":             {ok + "Content-Length: 1048577\r\n\r\n" + strings.Repeat("x", 1048577), CodeUnreadable},
+		"another protocol":     {"HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhold", CodeUnreadable},
 		"held":                 {"hold", CodeTimeout},
 		"held in the body":     {ok + "Content-Length: 100\r\n\r\nhold", CodeTimeout},
 	} {

@@ -141,13 +141,14 @@ func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool,
 		return true, trouble(provider.CodeConnection, "the node did not answer", err)
 	}
 	defer func() { _ = res.Body.Close() }() // what matters was read or is in err
+	if res.StatusCode != http.StatusOK {
+		again = res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests
+		return again, trouble(provider.CodeServerError, "HTTP "+strconv.Itoa(res.StatusCode), nil)
+	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, answerLimit+1))
 	switch {
 	case err != nil:
 		return true, trouble(provider.CodeConnection, "the answer broke off", err)
-	case res.StatusCode != http.StatusOK:
-		again = res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests
-		return again, trouble(provider.CodeServerError, "HTTP "+strconv.Itoa(res.StatusCode), nil)
 	case len(text) > answerLimit:
 		return false, trouble(provider.CodeUnreadable, "the answer is too long", nil)
 	}
