@@ -21,6 +21,10 @@ import (
 // patience is how long an endpoint has for its answer.
 const patience = 10 * time.Second
 
+// azure is public in every list, and on every virtual machine of Azure the host
+// that hands out its secrets.
+var azure = netip.MustParsePrefix("168.63.129.16/32")
+
 // guard keeps us from being sent to addresses that only we can reach: private
 // networks, this machine, the metadata service of a cloud. It looks when an
 // endpoint is saved, at what the name means then, and again at each connection,
@@ -35,7 +39,7 @@ func newGuard(loopback bool, resolver *net.Resolver) guard {
 	if resolver == nil {
 		resolver = net.DefaultResolver
 	}
-	options := []ssrf.Option{ssrf.WithAnyPort()}
+	options := []ssrf.Option{ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(azure)}
 	if loopback {
 		options = append(options,
 			ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.0/8")), ssrf.WithAllowedV6Prefixes(netip.MustParsePrefix("::1/128")))
@@ -53,6 +57,9 @@ func (g guard) client() *http.Client {
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: patience, ForceAttemptHTTP2: true,
 			MaxIdleConns: 1024, MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second,
 			MaxResponseHeaderBytes: 32 << 10, DisableCompression: true,
+			// A connection of HTTP/2 that something on the way has forgotten is found
+			// before the attempt is over, and the next one has another.
+			HTTP2: &http.HTTP2Config{SendPingTimeout: patience / 2, PingTimeout: patience / 4},
 		},
 	}
 }
@@ -108,7 +115,7 @@ func (g guard) checkHost(ctx context.Context, host string) error {
 	if g.loopback && strings.EqualFold(host, "localhost") {
 		return nil
 	}
-	if !strings.Contains(strings.Trim(host, "."), ".") || almostIP.MatchString(host) || inside.MatchString(host) {
+	if !strings.Contains(strings.Trim(host, "."), ".") || strings.Contains(host, "..") || almostIP.MatchString(host) || inside.MatchString(host) {
 		return refused("The url must name a public host")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)

@@ -72,8 +72,12 @@ func attempt(ctx context.Context, client *http.Client, url, messageID string, bo
 		return result{trouble: inWords(err)}
 	}
 	defer func() { _ = answer.Body.Close() }() // what was needed of it has been read
-	text, err := io.ReadAll(io.LimitReader(answer.Body, enough))
-	r = result{status: int64(answer.StatusCode), excerpt: printable(text)}
+	r = result{status: int64(answer.StatusCode)}
+	if r.status >= 200 { // after a 101 comes no answer, and no deadline would end it
+		var text []byte
+		text, err = io.ReadAll(io.LimitReader(answer.Body, enough))
+		r.excerpt = printable(text)
+	}
 	switch {
 	case answer.StatusCode >= 300 && answer.StatusCode < 400:
 		r.trouble = "redirects are not followed"
