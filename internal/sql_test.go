@@ -24,6 +24,7 @@ var overCompanies = map[string]string{
 	"operation.findCase":  "an operator's case is found by its id alone",
 	"operation.cases":     "operators work across companies",
 	"operation.caseCount": "operators work across companies",
+	"operation.openOf":    "a credit of the statement that is nobody's may be any company's",
 	"company.count":       "operators work across companies",
 	"company.page":        "operators work across companies",
 

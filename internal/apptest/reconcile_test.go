@@ -105,6 +105,11 @@ func TestTheBanksStatementIsHeldAgainstTheBook(t *testing.T) {
 			t.Errorf("overdue: %+v, %v", old, err)
 		}
 		decided(t, p)
+		// The credit's line is older than the statement by now, and its entries are not.
+		p.Advance(47 * time.Hour)
+		if got := breaks(t, p); len(got) > 0 {
+			t.Errorf("later:\n%s", strings.Join(got, "\n"))
+		}
 	})
 }
 

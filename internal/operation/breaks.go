@@ -46,6 +46,12 @@ func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, er
 	return s.ask(ctx, c)
 }
 
+// OpenOf are the cases of a reason and an amount that nobody has decided, whosever
+// they are.
+func (s *Service) OpenOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
+	return s.openOf(ctx, reason, amount)
+}
+
 // answers tells whether what was decided is the answer to what is found now. What
 // was booked or assigned is in the book: what differs after that is something new,
 // unless the comparison was too early to see it. What was dismissed stays so, and

@@ -186,6 +186,12 @@ func (s *Service) cases(ctx context.Context, state CaseState, limit, offset int)
 		WHERE state = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
 }
 
+// openOf are the open cases of a reason and an amount, of all companies.
+func (s *Service) openOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
+	return db.All(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case
+		WHERE state = 'OPEN' AND reason = $1 AND amount_kobo = $2 ORDER BY company_id, id`, string(reason), int64(amount))
+}
+
 func (s *Service) caseCount(ctx context.Context, state CaseState) (int64, error) {
 	return db.One(ctx, s.db, db.Value[int64],
 		`SELECT count(company_id) FROM operation_case WHERE state = $1`, string(state))

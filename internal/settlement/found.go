@@ -49,6 +49,9 @@ func (s *Service) found(ctx context.Context, c operation.Case, f operation.Findi
 		ID: id.New(), Provider: bank, Session: session, Amount: c.Amount, At: cmp.Or(c.HappenedAt, c.CreatedAt),
 		Narration: "Credit " + session,
 	}
+	if err := s.noTwin(ctx, credit); err != nil {
+		return ledger.Unit{}, err
+	}
 	if err := s.unclaimed(ctx, credit, c.Company, agreed); err != nil {
 		return ledger.Unit{}, err
 	}
@@ -64,6 +67,22 @@ func (s *Service) found(ctx context.Context, c operation.Case, f operation.Findi
 		}), nil
 	}
 	return ledger.Unit{}, fault.Newf(fault.Refused, "The credit is company %s's, as the bank has told of it", c.Company)
+}
+
+// noTwin refuses a credit while it is asked about one of the same amount that is in
+// a book and that the statement does not show: the bank may call it something else.
+func (s *Service) noTwin(ctx context.Context, credit Credit) error {
+	missing, err := s.operations.OpenOf(ctx, operation.NotOnStatement, -credit.Amount)
+	if err != nil {
+		return err
+	}
+	for _, c := range missing {
+		if strings.HasPrefix(c.Subject, credit.Provider+"/") {
+			return fault.Newf(fault.Refused, "It may be %s of company %s, which is in the book and not on the statement: settle case %s first",
+				c.Subject, c.Company, c.ID)
+		}
+	}
+	return nil
 }
 
 // unclaimed refuses a credit that the bank has told of since its case was opened.

@@ -233,6 +233,37 @@ func TestACreditThatIsNotAssigned(t *testing.T) {
 	})
 }
 
+// A credit that the statement shows under one name and the book has under another is
+// not credited under both.
+func TestACreditThatMayBeAnother(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed("8000000011")
+		h.receives(h.inbound("s-1", "8000000011", 700))
+		c := h.finds(settlement.House, found30, 700)
+		short := func(subject string, amount money.Kobo) operation.Case {
+			short, err := h.Raise(t.Context(), operation.Case{Company: a.Company, Subject: subject, Reason: operation.NotOnStatement, Amount: -amount}, h.clock.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return short
+		}
+		short("otherbank/s-1", 700)
+		short(bank+"/s-0", 600)
+		if _, err := h.find(c, "ada", theirs(a)); err != nil {
+			t.Fatal(err)
+		}
+		twin := short(bank+"/s-1", 700)
+		h.refuses(c, "bob", theirs(a), "settle case "+twin.ID+" first")
+		h.holds(a, 700)
+		h.agrees(twin, operation.Finding{Outcome: operation.Dismissed})
+		if _, err := h.find(c, "bob", theirs(a)); err != nil {
+			t.Fatal(err)
+		}
+		h.assigns(c)
+		h.holds(a, 1400)
+	})
+}
+
 // What the bank charged on a day is booked as its statement has it, both ways, and in
 // no company's book.
 func TestADaysChargesAreBooked(t *testing.T) {
