@@ -235,12 +235,14 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err != nil {
 		return err
 	}
+	var unused newcomers
 	server := &http.Server{
-		Handler: handler, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		Handler: handler, ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		WriteTimeout: a.cfg.Window + time.Minute,
 	}
 	server.RegisterOnShutdown(a.Events.Close)
+	server.RegisterOnShutdown(unused.dismiss)
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}
