@@ -10,6 +10,9 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // behind is a program whose PostgreSQL is reached through a proxy.
@@ -99,6 +102,12 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 			}
 		})
 	}
+	all.Go(func() { // as a program does that starts
+		err := p.App.DB.Insert(context.Background(), job.New(settlement.House, "nothing", "", p.App.Clock.Now()))
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("a standing job: %v", err)
+		}
+	})
 	all.Wait()
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("they were told after %s", took)

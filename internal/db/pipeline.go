@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 )
@@ -57,7 +58,7 @@ func (d *DB) Run(ctx context.Context, strokes func(p Pipeline) error) error {
 }
 
 // Insert writes rows in one transaction, table by table in the order in which
-// the tables are named.
+// the tables are named. A database that is silent does not hold it.
 func (d *DB) Insert(ctx context.Context, records ...Record) error {
 	var writes []Write
 	for _, r := range records {
@@ -68,12 +69,21 @@ func (d *DB) Insert(ctx context.Context, records ...Record) error {
 		}
 		writes[i].Rows = append(writes[i].Rows, r.Values)
 	}
-	return d.Run(ctx, func(p Pipeline) error {
+	w := watch(ctx)
+	if w != nil {
+		defer w.end()
+		ctx = w
+	}
+	err := d.Run(ctx, func(p Pipeline) error {
 		if err := p.Read(ctx); err != nil {
 			return err
 		}
 		return p.Commit(ctx, writes...)
 	})
+	if w == nil || errors.Is(err, ErrUncommitted) {
+		return err
+	}
+	return w.explain(err)
 }
 
 // built keeps the statements that were put together here, by what they were made
