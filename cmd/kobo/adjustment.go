@@ -43,7 +43,7 @@ func createAdjustment(c *cobra.Command, a *app.App, args []string) error {
 	}
 	amount, err := money.Parse(args[3])
 	if err != nil {
-		return fmt.Errorf("%q %w", args[3], err)
+		return usagef("%q %w", args[3], err)
 	}
 	asked, err := a.Settlements.Adjust(c.Context(), local(), settlement.Adjustment{
 		Company: args[0], SettlementID: settlementID, Direction: settlement.Direction(args[2]), Amount: amount, Reason: flagOf(c, "reason"),
@@ -68,7 +68,7 @@ func listAdjustments(c *cobra.Command, a *app.App, _ []string) error {
 	case "all":
 		state = ""
 	default:
-		return fmt.Errorf("--status must be one of PENDING, APPROVED, REJECTED, all")
+		return usagef("--status must be one of PENDING, APPROVED, REJECTED, all")
 	}
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSINCE\tCOMPANY\tSETTLEMENT\tDIRECTION\tAMOUNT\tSTATUS\tASKED BY\tDECIDED BY\tREASON\tNOTE")

@@ -23,14 +23,16 @@ the re-adding out. The master key is not in the backup, and neither are the sand
 PostgreSQL brings its own tools: docs/operating.md.`,
 		Args: cobra.ExactArgs(1),
 	}
-	where := located(c)
+	b := located(c)
 	c.Flags().BoolVar(&k.Overwrite, "force", false, "overwrite FILE")
 	c.Flags().BoolVar(&k.Quick, "quick", false, "do not re-add the book")
-	c.RunE = func(c *cobra.Command, args []string) (err error) {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		k.File = args[0]
-		if k.Database, err = where(); err != nil {
+		cfg, err := b.settings()
+		if err != nil {
 			return err
 		}
+		k.Database = cfg.Database
 		held, err := app.Backup(c.Context(), k)
 		if err != nil {
 			return fmt.Errorf("no backup was made: %w", err)
@@ -55,13 +57,16 @@ run kobo reconcile, settle what that finds, and then kobo door open. Read "Backu
 in docs/operating.md before you need it.`,
 		Args: cobra.ExactArgs(1),
 	}
-	where := located(c)
+	b := located(c)
+	b.makes = true
 	c.Flags().BoolVar(&k.Quick, "quick", false, "do not re-add the book")
-	c.RunE = func(c *cobra.Command, args []string) (err error) {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		k.File = args[0]
-		if k.Database, err = where(); err != nil {
+		cfg, err := b.settings()
+		if err != nil {
 			return err
 		}
+		k.Database = cfg.Database
 		held, kept, err := app.Restore(c.Context(), k)
 		if err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)

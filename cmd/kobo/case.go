@@ -21,12 +21,12 @@ func caseCommand() *cobra.Command {
 proposes, and a second says the same or approves. Who runs the command is the
 operator local:<user name>; who has an admin key by that name is the same person.`,
 	}
-	load := anywhere(c)
+	b := named(c)
 	sub := func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
 		one := &cobra.Command{
 			Use: use, Short: short, Args: cobra.ExactArgs(args),
 			RunE: func(c *cobra.Command, args []string) error {
-				return opened(c.Context(), load, func(a *app.App) error { return do(c, a, args) })
+				return b.opened(c.Context(), func(a *app.App) error { return do(c, a, args) })
 			},
 		}
 		c.AddCommand(one)
@@ -122,12 +122,12 @@ func showCase(c *cobra.Command, a *app.App, args []string) error {
 
 func webhookCommand() *cobra.Command {
 	c := &cobra.Command{Use: "webhook", Short: "Where companies want their events sent"}
-	load := anywhere(c)
+	b := named(c)
 	var failing bool
 	list := &cobra.Command{
 		Use: "list", Short: "List the endpoints of all companies, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return opened(c.Context(), load, func(a *app.App) error { return listEndpoints(c, a, failing) })
+			return b.opened(c.Context(), func(a *app.App) error { return listEndpoints(c, a, failing) })
 		},
 	}
 	list.Flags().BoolVar(&failing, "failing", false, "only those that have taken nothing for three days")

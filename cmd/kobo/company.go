@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -38,12 +39,12 @@ func local() operator.Operator {
 type verb func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command
 
 func verbsOf(parent *cobra.Command) verb {
-	load := anywhere(parent)
+	b := named(parent)
 	return func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
 		one := &cobra.Command{
 			Use: use, Short: short, Args: cobra.ExactArgs(args),
 			RunE: func(c *cobra.Command, args []string) error {
-				return opened(c.Context(), load, func(a *app.App) error { return do(c, a, args) })
+				return b.opened(c.Context(), func(a *app.App) error { return do(c, a, args) })
 			},
 		}
 		parent.AddCommand(one)
@@ -108,7 +109,7 @@ func moveKYB(c *cobra.Command, a *app.App, args []string) error {
 
 func setLive(c *cobra.Command, a *app.App, args []string) error {
 	if args[1] != "on" && args[1] != "off" {
-		return fmt.Errorf("say on or off, not %q", args[1])
+		return usagef("say on or off, not %q", args[1])
 	}
 	_, err := a.Companies.SetLive(c.Context(), local(), args[0], args[1] == "on")
 	return err
@@ -122,7 +123,7 @@ func issueKey(c *cobra.Command, a *app.App, args []string) error {
 	if text := flagOf(c, "expires"); text != "" {
 		var err error
 		if expires, err = time.Parse(time.RFC3339, text); err != nil {
-			return fmt.Errorf("%q is not an instant such as 2030-12-31T23:59:59Z", text)
+			return usagef("%q is not an instant such as 2030-12-31T23:59:59Z", text)
 		}
 	}
 	_, key, err := a.Companies.IssueKey(c.Context(), local(), args[0], expires.UTC())
@@ -186,8 +187,15 @@ func listKeys(c *cobra.Command, a *app.App, args []string) error {
 func setPIN(c *cobra.Command, a *app.App, args []string) error {
 	fmt.Fprint(os.Stderr, "PIN: ")
 	var pin string
-	if _, err := fmt.Fscanln(c.InOrStdin(), &pin); err != nil {
-		return fmt.Errorf("no PIN was read: %w", err)
+	read := make(chan error, 1)
+	go func() { _, err := fmt.Fscanln(c.InOrStdin(), &pin); read <- err }()
+	select {
+	case <-c.Context().Done(): // reading does not notice
+		return errors.New("no PIN was read")
+	case err := <-read:
+		if err != nil {
+			return fmt.Errorf("no PIN was read: %w", err)
+		}
 	}
 	return a.Companies.SetPIN(c.Context(), local(), args[0], secret.NewText(strings.TrimSpace(pin)))
 }

@@ -18,9 +18,9 @@ func doorCommand() *cobra.Command {
 go on. A serving Kobo notices within a second.`,
 		Args: cobra.NoArgs,
 	}
-	where := located(c)
+	b := located(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return door(c, where, func(o *operator.Service) error {
+		return door(c, b, func(o *operator.Service) error {
 			d, err := o.Door(c.Context())
 			switch {
 			case err != nil:
@@ -36,23 +36,19 @@ go on. A serving Kobo notices within a second.`,
 	c.AddCommand(&cobra.Command{
 		Use: "close REASON", Short: "Let no company in", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return door(c, where, func(o *operator.Service) error { return o.CloseDoor(c.Context(), local(), args[0]) })
+			return door(c, b, func(o *operator.Service) error { return o.CloseDoor(c.Context(), local(), args[0]) })
 		},
 	}, &cobra.Command{
 		Use: "open", Short: "Let companies in again", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return door(c, where, func(o *operator.Service) error { return o.OpenDoor(c.Context(), local()) })
+			return door(c, b, func(o *operator.Service) error { return o.OpenDoor(c.Context(), local()) })
 		},
 	})
 	return c
 }
 
-func door(c *cobra.Command, where func() (string, error), do func(o *operator.Service) error) error {
-	database, err := where()
-	if err != nil {
-		return err
-	}
-	d, err := existing(c.Context(), database)
+func door(c *cobra.Command, b *book, do func(o *operator.Service) error) error {
+	d, err := b.open(c.Context())
 	if err != nil {
 		return err
 	}

@@ -42,15 +42,15 @@ not sent again: --from N --count 1 does that.`,
 	f.Int64Var(&from, "from", 0, "begin with this event instead of the next one")
 	f.IntVar(&count, "count", 0, "end after so many events instead of never")
 	who := developing(f)
-	if err := errors.Join(c.MarkFlagRequired("forward"), c.RegisterFlagCompletionFunc("events", completeKinds)); err != nil {
-		panic(err) // the flags are right above
+	if err := c.RegisterFlagCompletionFunc("events", completeKinds); err != nil {
+		panic(err) // the flag is right above
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := listenable(forward, key, kinds, from, count); err != nil {
+			return usage{err}
+		}
 		d, err := who()
 		if err != nil {
-			return err
-		}
-		if err := listenable(forward, key, kinds, from, count); err != nil {
 			return err
 		}
 		l := &listener{
@@ -65,7 +65,7 @@ not sent again: --from N --count 1 does that.`,
 		case err != nil:
 			return err
 		case from > after+1:
-			return fmt.Errorf("there are %d events: --from must be at most %d", after, after+1)
+			return usagef("there are %d events: --from must be at most %d", after, after+1)
 		case from > 0:
 			after = from - 1
 		}
@@ -77,6 +77,9 @@ not sent again: --from N --count 1 does that.`,
 
 // listenable refuses what could only be waited for in vain.
 func listenable(forward, key string, kinds []string, from int64, count int) error {
+	if forward == "" {
+		return errors.New("required flag --forward is not set")
+	}
 	if u, err := url.Parse(forward); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("--forward must be an address such as http://127.0.0.1:3000/hooks, not %q", forward)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,14 +14,12 @@ func migrateCommand() *cobra.Command {
 		Short: "Bring the database's schema to what this program needs",
 		Args:  cobra.NoArgs,
 	}
-	load := configured(c)
+	b := named(c)
+	b.makes = true
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := load()
+		cfg, err := b.settings()
 		if err != nil {
 			return err
-		}
-		if cfg.Database == "" {
-			return errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
 		}
 		if err := app.Migrate(c.Context(), cfg.Database); err != nil {
 			return err

@@ -48,9 +48,9 @@ func auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "audit", Short: "Show what operators did, the newest first", Args: cobra.NoArgs,
 	}
-	load := anywhere(c)
+	b := named(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return opened(c.Context(), load, func(a *app.App) error { return showAudit(c, a, company, most) })
+		return b.opened(c.Context(), func(a *app.App) error { return showAudit(c, a, company, most) })
 	}
 	c.Flags().StringVar(&company, "company", "", "of this company alone")
 	c.Flags().IntVar(&most, "lines", 50, "how many")
@@ -59,7 +59,7 @@ func auditCommand() *cobra.Command {
 
 func showAudit(c *cobra.Command, a *app.App, company string, most int) error {
 	if most < 1 {
-		return fmt.Errorf("--lines must be at least 1")
+		return usagef("--lines must be at least 1")
 	}
 	lines, total, err := a.Operators.Audit(c.Context(), company, most, 0)
 	if err != nil {

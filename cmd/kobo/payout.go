@@ -17,12 +17,12 @@ import (
 
 func payoutCommand() *cobra.Command {
 	c := &cobra.Command{Use: "payout", Short: "What companies pay for payouts, and how much they may pay out"}
-	load := anywhere(c)
+	b := named(c)
 	sub := func(use, short, long string, args cobra.PositionalArgs, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
 		one := &cobra.Command{
 			Use: use, Short: short, Long: long, Args: args,
 			RunE: func(c *cobra.Command, args []string) error {
-				return opened(c.Context(), load, func(a *app.App) error { return do(c, a, args) })
+				return b.opened(c.Context(), func(a *app.App) error { return do(c, a, args) })
 			},
 		}
 		c.AddCommand(one)
@@ -119,13 +119,13 @@ func setFees(c *cobra.Command, a *app.App, args []string) error {
 func band(text string) (payout.Band, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 {
-		return payout.Band{}, fmt.Errorf("%q is not FROM:FLAT:PERCENT:CAP", text)
+		return payout.Band{}, usagef("%q is not FROM:FLAT:PERCENT:CAP", text)
 	}
 	var n [4]money.Kobo
 	for i, p := range parts {
 		var err error
 		if n[i], err = money.Parse(p); err != nil {
-			return payout.Band{}, fmt.Errorf("%q in %q %w", p, text, err)
+			return payout.Band{}, usagef("%q in %q %w", p, text, err)
 		}
 	}
 	return payout.Band{From: n[0], Flat: n[1], BasisPoints: int64(n[2]), Cap: n[3]}, nil
@@ -138,7 +138,7 @@ func limited(text string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("say all, or the number of a settlement account, not %q", text)
+		return 0, usagef("say all, or the number of a settlement account, not %q", text)
 	}
 	return n, nil
 }
@@ -188,11 +188,11 @@ func setLimit(c *cobra.Command, a *app.App, args []string) error {
 	}
 	amount, err := money.Parse(args[2])
 	if err != nil {
-		return fmt.Errorf("%q %w", args[2], err)
+		return usagef("%q %w", args[2], err)
 	}
 	payouts, err := strconv.ParseInt(args[3], 10, 64)
 	if err != nil {
-		return fmt.Errorf("%q is not a number of payouts", args[3])
+		return usagef("%q is not a number of payouts", args[3])
 	}
 	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
 		return err

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -18,7 +16,6 @@ import (
 )
 
 func reconcileCommand() *cobra.Command {
-	var data, database string
 	days := int(app.Reach / (24 * time.Hour))
 	c := &cobra.Command{
 		Use:   "reconcile",
@@ -27,32 +24,16 @@ func reconcileCommand() *cobra.Command {
 ledger. Each break opens a case, once however often it is found, and is printed with what
 became of that. What has moved in the last half hour, or has no outcome yet, is not judged.
 Money that has been in clearing for more than 72 hours is listed with its operations. A serving
-Kobo does the same every day. The exit code is 1 if a break waits for a decision, or money is stuck.
-
-Without a configured database it looks at the one of kobo dev (--data, and --database if it
-is not SQLite).`,
+Kobo does the same every day. The exit code is 1 if a break waits for a decision, or money is stuck.`,
 		Args: cobra.NoArgs,
 	}
-	load := configured(c)
-	c.Flags().StringVar(&data, "data", ".kobo", "the folder of kobo dev")
-	c.Flags().StringVar(&database, "database", "", "the database of kobo dev: postgres://…")
+	b := located(c)
 	c.Flags().IntVar(&days, "days", days, "how many days back")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if days < 1 {
-			return errors.New("--days must be at least 1")
+			return usagef("--days must be at least 1")
 		}
-		where := func() (app.Config, error) {
-			cfg, err := load()
-			if err != nil || cfg.Database != "" && !c.Flags().Changed("data") && database == "" {
-				return cfg, err
-			}
-			// The key is made with the folder, whatever the database is.
-			if _, err := os.Stat(filepath.Join(data, "master.key")); err != nil {
-				return cfg, fmt.Errorf("there is no book: %w", err)
-			}
-			return app.DevConfig(data, database), nil
-		}
-		return opened(c.Context(), where, func(a *app.App) error { return reconcile(c, a, days) })
+		return b.opened(c.Context(), func(a *app.App) error { return reconcile(c, a, days) })
 	}
 	return c
 }

@@ -61,10 +61,10 @@ func setSettlementAlert(c *cobra.Command, a *app.App, args []string) error {
 	var below money.Kobo
 	if args[2] != "never" {
 		if below, err = money.Parse(args[2]); err != nil {
-			return fmt.Errorf("%q %w", args[2], err)
+			return usagef("%q %w", args[2], err)
 		}
 		if below <= 0 {
-			return fmt.Errorf("say never, or an amount above 0, not %q", args[2])
+			return usagef("say never, or an amount above 0, not %q", args[2])
 		}
 	}
 	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
@@ -89,7 +89,7 @@ func toldBelow(a settlement.Account) string {
 func settlementIn(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("%q is not the number of a settlement account", text)
+		return 0, usagef("%q is not the number of a settlement account", text)
 	}
 	return n, nil
 }

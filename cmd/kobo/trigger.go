@@ -70,7 +70,7 @@ func completeKinds(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	do, known := recipes[kind]
 	if !known {
-		return told{}, fmt.Errorf("%q cannot be triggered; these can:\n%s", kind, triggers())
+		return told{}, usagef("%q cannot be triggered; these can:\n%s", kind, triggers())
 	}
 	after, err := d.last(ctx)
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,9 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -23,56 +20,17 @@ func verifyCommand() *cobra.Command {
 		Long: `Re-add the book of every company from its entries: chains unbroken, no floor broken,
 debits equal to credits, money in clearing equal to the open operations, events without
 a gap. It only reads, and may run beside a serving Kobo. The exit code is 1 if anything
-does not add up.
-
-Without a configured database it looks at the one of kobo dev (--data).`,
+does not add up.`,
 		Args: cobra.NoArgs,
 	}
-	where := located(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		database, err := where()
-		if err != nil {
-			return err
-		}
-		return verify(c, database)
-	}
+	b := located(c)
+	c.RunE = func(c *cobra.Command, _ []string) error { return verify(c, b) }
 	return c
 }
 
-// existing opens a database that must be there: SQLite would make one.
-func existing(ctx context.Context, database string) (*db.DB, error) {
-	if path, ok := db.SQLitePath(database); ok {
-		if _, err := os.Stat(path); err != nil {
-			return nil, fmt.Errorf("there is no book: %w", err)
-		}
-	}
-	return db.Open(ctx, database)
-}
-
-// located adds the flags that name a database, and returns what finds it: the
-// one that is named, the configured one, or that of kobo dev.
-func located(c *cobra.Command) func() (string, error) {
-	load := configured(c)
-	data := c.PersistentFlags().String("data", ".kobo", "the folder of kobo dev")
-	database := c.PersistentFlags().String("database", "", "another database: sqlite:PATH or postgres://…")
-	return func() (string, error) {
-		if *database != "" {
-			return *database, nil
-		}
-		cfg, err := load()
-		if err != nil {
-			return "", err
-		}
-		if cfg.Database == "" || c.PersistentFlags().Changed("data") {
-			return app.DevConfig(*data, "").Database, nil
-		}
-		return cfg.Database, nil
-	}
-}
-
-func verify(c *cobra.Command, database string) error {
+func verify(c *cobra.Command, b *book) error {
 	ctx := c.Context()
-	d, err := existing(ctx, database)
+	d, err := b.open(ctx)
 	if err != nil {
 		return err
 	}

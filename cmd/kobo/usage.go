@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// What a command ends with: 0 when all is well, 1 when it could not be done or
+// something was found, 2 when what was typed cannot be meant.
+const (
+	failed  = 1
+	unmeant = 2
+)
+
+// usage is an error in what was typed.
+type usage struct{ error }
+
+func (u usage) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
+
+// codeOf is the exit code for an error.
+func codeOf(err error) int {
+	if u := (usage{}); errors.As(err, &u) || fault.Is(err, fault.Invalid) {
+		return unmeant
+	}
+	return failed
+}
+
+// said is an error in one line; what was typed wrong may be answered with a list.
+// Of a plain no its kind is left out: it is the machine's word.
+func said(err error) string {
+	text := err.Error()
+	if u := (usage{}); errors.As(err, &u) {
+		return text
+	}
+	if why, plain := err.(*fault.Fault); plain { //nolint:errorlint // what is around it has something to say
+		text = strings.TrimPrefix(text, string(why.Kind)+": ")
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
+}
+
+// strict has a command and all below it say what is wrong with what was typed.
+// Cobra answers a command that needs another, or gets one that it has not, with
+// its help and success.
+func strict(c *cobra.Command) {
+	if args := c.Args; args != nil {
+		c.Args = func(c *cobra.Command, given []string) error {
+			if err := args(c, given); err != nil {
+				return usagef("%w (%s)", err, c.UseLine())
+			}
+			return nil
+		}
+	}
+	if c.HasSubCommands() && !c.Runnable() {
+		c.Annotations = map[string]string{group: group}
+		c.Args, c.RunE = cobra.ArbitraryArgs, lost
+	}
+	for _, one := range c.Commands() {
+		strict(one)
+	}
+}
+
+// group marks a command that does nothing itself.
+const group = "group"
+
+// lost is who asked a group for nothing, or for what it has not.
+func lost(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0 && !c.HasParent():
+		return c.Help()
+	case len(args) == 0:
+		var names []string
+		for _, one := range c.Commands() {
+			names = append(names, one.Name())
+		}
+		slices.Sort(names)
+		return usagef("%s needs one of %s (%s --help says more)", c.Name(), strings.Join(names, ", "), c.CommandPath())
+	}
+	near := ""
+	c.SuggestionsMinimumDistance = 2
+	if found := c.SuggestionsFor(args[0]); len(found) > 0 {
+		near = "; is it " + strings.Join(found, " or ") + "?"
+	}
+	return usagef("unknown command %q for %q%s", args[0], c.CommandPath(), near)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+func TestExitCodes(t *testing.T) {
+	for err, want := range map[error]int{
+		errors.New("away"):                                                1,
+		fault.New(fault.Missing, "gone"):                                  1,
+		fault.New(fault.Invalid, "no such status"):                        2,
+		usagef("--days must be at least 1"):                               2,
+		fmt.Errorf("nothing was restored: %w", usagef("--data is empty")): 2,
+	} {
+		if got := codeOf(err); got != want {
+			t.Errorf("%v: %d, want %d", err, got, want)
+		}
+	}
+	// What cobra finds wrong, before a command runs.
+	for _, args := range [][]string{
+		{"nonsense"},
+		{"company"},
+		{"company", "nonsense"},
+		{"company", "create"},
+		{"verify", "x"},
+		{"verify", "--nonsense"},
+		{"company", "list", "--data", "d", "--config", "c"},
+		{"reconcile", "--days", "0"},
+		{"listen"},
+	} {
+		c := root()
+		c.SetArgs(args)
+		if err := c.ExecuteContext(t.Context()); err == nil || codeOf(err) != 2 {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+func TestAnErrorIsOneLine(t *testing.T) {
+	cause := errors.New("failed to connect:\n\tto a\n\tto b")
+	for err, want := range map[error]string{
+		errors.Join(errors.New("one"), errors.New("two")):      "one; two",
+		fault.New(fault.Unavailable, "Away").Because(cause):    "Away: failed to connect: to a; to b",
+		fmt.Errorf("first: %w", fault.New(fault.Missing, "x")): "first: missing: x",
+	} {
+		if got := said(err); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
