@@ -139,6 +139,27 @@ func One[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), q
 	return all[0], nil
 }
 
+// OrZero is what One returned, and the zero value where no row matches.
+func OrZero[T any](v T, err error) (T, error) {
+	if errors.Is(err, ErrNone) {
+		err = nil // v is the zero value already
+	}
+	return v, err
+}
+
+// Map reads a result of two columns: a key and its value.
+func Map[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
+	out := map[K]V{}
+	_, err := All(ctx, q, func(s Scanner) (struct{}, error) {
+		var k K
+		var v V
+		err := s.Scan(&k, &v)
+		out[k] = v
+		return struct{}{}, err
+	}, query, args...)
+	return out, err
+}
+
 // Value scans a row of one column.
 func Value[T any](s Scanner) (T, error) {
 	var v T

@@ -69,9 +69,8 @@ type account struct {
 
 // claimSet is what a batch claims in one table, by unique key.
 type claimSet struct {
-	table *db.Table
-	keys  [][]any
-	rows  map[string]db.Record // rows that are there, or that this batch makes
+	keys [][]any
+	rows map[string]db.Record // rows that are there, or that this batch makes
 }
 
 func newDecision(watched bool) *decision {
@@ -163,7 +162,7 @@ func (d *decision) nameAccount(company, id string) {
 func (d *decision) nameClaim(r db.Record) {
 	set := d.claims[r.Table.Name]
 	if set == nil {
-		set = &claimSet{table: r.Table, rows: map[string]db.Record{}}
+		set = &claimSet{rows: map[string]db.Record{}}
 		d.claims[r.Table.Name] = set
 		d.order = append(d.order, r.Table)
 	}

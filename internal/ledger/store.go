@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -59,12 +58,8 @@ var (
 
 // Balance is what an account holds; 0 for one that does not exist.
 func (b *Book) Balance(ctx context.Context, company, account string) (money.Kobo, error) {
-	k, err := db.One(ctx, b.db, db.Value[money.Kobo],
-		`SELECT balance_kobo FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account)
-	if errors.Is(err, db.ErrNone) {
-		return 0, nil
-	}
-	return k, err
+	return db.OrZero(db.One(ctx, b.db, db.Value[money.Kobo],
+		`SELECT balance_kobo FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account))
 }
 
 // Passed tells whether a transfer of a reference debited or credited an account.
@@ -83,57 +78,25 @@ func (b *Book) Taken(ctx context.Context, company, reference, step string) (bool
 
 // Balances are all of a company's accounts, by id.
 func (b *Book) Balances(ctx context.Context, company string) (map[string]money.Kobo, error) {
-	type line struct {
-		id string
-		k  money.Kobo
-	}
-	lines, err := db.All(ctx, b.db, func(s db.Scanner) (line, error) {
-		var l line
-		err := s.Scan(&l.id, &l.k)
-		return l, err
-	}, `SELECT id, balance_kobo FROM ledger_account WHERE company_id = $1`, company)
-	out := make(map[string]money.Kobo, len(lines))
-	for _, l := range lines {
-		out[l.id] = l.k
-	}
-	return out, err
+	return db.Map[string, money.Kobo](ctx, b.db, `SELECT id, balance_kobo FROM ledger_account WHERE company_id = $1`, company)
 }
 
 // Alerts are the alerts of a company's accounts, by id: those that have one.
 func (b *Book) Alerts(ctx context.Context, company string) (map[string]money.Kobo, error) {
-	alerts, err := db.All(ctx, b.db, func(s db.Scanner) (Alert, error) {
-		var a Alert
-		err := s.Scan(&a.Account, &a.Below)
-		return a, err
-	}, `SELECT id, alert_kobo FROM ledger_account WHERE company_id = $1 AND alert_kobo > 0`, company)
-	out := make(map[string]money.Kobo, len(alerts))
-	for _, a := range alerts {
-		out[a.Account] = a.Below
-	}
-	return out, err
+	return db.Map[string, money.Kobo](ctx, b.db,
+		`SELECT id, alert_kobo FROM ledger_account WHERE company_id = $1 AND alert_kobo > 0`, company)
 }
 
 // Head is the number of the company's last event; 0 for no such company.
 func (b *Book) Head(ctx context.Context, company string) (int64, error) {
-	n, err := db.One(ctx, b.db, db.Value[int64],
-		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
-	if errors.Is(err, db.ErrNone) {
-		return 0, nil
-	}
-	return n, err
+	return db.OrZero(db.One(ctx, b.db, db.Value[int64],
+		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company))
 }
 
 // Heads are the numbers of the last events of several companies.
 func (b *Book) Heads(ctx context.Context, companies []string) (map[string]int64, error) {
-	out := make(map[string]int64, len(companies))
-	_, err := db.All(ctx, b.db, func(s db.Scanner) (struct{}, error) {
-		var company string
-		var sequence int64
-		err := s.Scan(&company, &sequence)
-		out[company] = sequence
-		return struct{}{}, err
-	}, `SELECT company_id, event_sequence FROM ledger_head WHERE company_id = ANY($1)`, companies)
-	return out, err
+	return db.Map[string, int64](ctx, b.db,
+		`SELECT company_id, event_sequence FROM ledger_head WHERE company_id = ANY($1)`, companies)
 }
 
 // Exists tells whether a company has a book.
@@ -146,12 +109,8 @@ func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 // other than the events', which is also how many there are, or the present sum
 // of a tally; 0 before the first.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
-	n, err := db.One(ctx, b.db, db.Value[int64],
-		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name))
-	if errors.Is(err, db.ErrNone) {
-		return 0, nil
-	}
-	return n, err
+	return db.OrZero(db.One(ctx, b.db, db.Value[int64],
+		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 
 // accountSums reads each account with its entries added up.

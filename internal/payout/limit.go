@@ -2,7 +2,6 @@ package payout
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -50,11 +49,7 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 // Limit is the limit in force, of a company (settlementID 0) or of a settlement
 // account.
 func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {
-	l, err := s.findLimit(ctx, company, settlementID)
-	if errors.Is(err, db.ErrNone) {
-		return Limit{}, nil
-	}
-	return l, err
+	return db.OrZero(s.findLimit(ctx, company, settlementID))
 }
 
 func (s *Service) limits(ctx context.Context, company string, settlementID int64) (whole, own Limit, err error) {

@@ -2,7 +2,6 @@ package payout
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -152,12 +151,8 @@ func (s *Service) banks(ctx context.Context, from string) ([]Bank, error) {
 
 // bankName is the name of a bank, or "" when it is not on the list.
 func (s *Service) bankName(ctx context.Context, from, code string) (string, error) {
-	name, err := db.One(ctx, s.db, db.Value[string],
-		`SELECT name FROM payout_bank WHERE provider = $1 AND code = $2`, from, code)
-	if errors.Is(err, db.ErrNone) {
-		return "", nil
-	}
-	return name, err
+	return db.OrZero(db.One(ctx, s.db, db.Value[string],
+		`SELECT name FROM payout_bank WHERE provider = $1 AND code = $2`, from, code))
 }
 
 func saveBank(ctx context.Context, q db.Querier, from string, b provider.BankCode, at time.Time) error {
