@@ -43,7 +43,7 @@ func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company 
 			"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
 		}, now),
 	}})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.NoCompany {
+	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")
 	}
 	return err

@@ -181,11 +181,10 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 		if earlier, ok := operation.Earlier(err); ok {
 			return of(earlier, c.ID), nil
 		}
-		r := ledger.Refused(err)
 		switch {
-		case r != nil && r.Reason == ledger.Short:
+		case ledger.Is(err, ledger.Short):
 			return Funding{}, errShort
-		case r == nil || r.Reason != ledger.Over:
+		case !ledger.Is(err, ledger.Over):
 			return Funding{}, idempotency.Taken(err)
 		}
 		reference, err := s.openFunding(ctx, op.Company, c.ID, op.Amount)

@@ -173,7 +173,7 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 	if errors.Is(err, db.ErrNone) {
 		h = holder{company: company, customerID: customerID, provider: s.issues}
 		err = s.book.Commit(ctx, ledger.Unit{Company: company, Claims: []db.Record{h.record(s.clock.Now())}})
-		if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+		if ledger.Is(err, ledger.Exists) {
 			h, err = s.findHolder(ctx, company, customerID)
 		}
 	}
@@ -216,7 +216,7 @@ func (s *Service) intend(ctx context.Context, r Request, h holder) (Card, error)
 		Moves:   []ledger.Move{h.taken(c.ID)},
 		Notes:   []db.Record{c.record(), job.New(r.Company, ResolveJob, c.ID, c.calledUntil.Add(pauses[0]))},
 	})
-	if refused := ledger.Refused(err); refused != nil && refused.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		err = errCreating
 	}
 	return c, idempotency.Taken(err)
@@ -302,7 +302,7 @@ func (s *Service) decide(ctx context.Context, c Card, notes ...db.Record) (Card,
 		Moves:   []ledger.Move{c.move(creating, c.state), released(c)},
 		Notes:   notes,
 	})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return s.findCard(ctx, c.Company, c.ID)
 	}
 	return c, err

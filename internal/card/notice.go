@@ -75,7 +75,7 @@ func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNo
 		u.Moves = []ledger.Move{c.move(issued, issued)}
 	}
 	err = s.book.Commit(ctx, u)
-	if r := ledger.Refused(err); r != nil && (r.Reason == ledger.Exists || r.Reason == ledger.Moved) {
+	if ledger.Is(err, ledger.Exists) || ledger.Is(err, ledger.Moved) {
 		return nil
 	}
 	return err

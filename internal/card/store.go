@@ -123,7 +123,7 @@ func (c Card) move(from, to state) ledger.Move {
 // noted writes down that a card was not found this time.
 func (s *Service) noted(ctx context.Context, c Card) (Card, error) {
 	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Moves: []ledger.Move{c.move(creating, creating)}})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return s.findCard(ctx, c.Company, c.ID)
 	}
 	return c, err

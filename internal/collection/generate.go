@@ -84,7 +84,7 @@ func (s *Service) intend(ctx context.Context, r Request) (Collection, error) {
 		Company: r.Company,
 		Claims:  append([]db.Record{c.record()}, r.Key.Running(c.ID, c.calledUntil)...),
 	})
-	if refused := ledger.Refused(err); refused != nil && refused.Reason == ledger.Exists && refused.Row.Table == table {
+	if ledger.Is(err, ledger.Exists, table) {
 		earlier, err := s.byExternal(ctx, r.Company, r.ExternalReference)
 		if err != nil {
 			return Collection{}, err
@@ -125,7 +125,7 @@ func (s *Service) again(ctx context.Context, r Request, c Collection) (Collectio
 		u.Claims = r.Key.Running(c.ID, c.calledUntil)
 	}
 	err := s.book.Commit(ctx, u)
-	if refused := ledger.Refused(err); refused != nil && refused.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return s.find(ctx, c.Company, c.ID) // somebody else's try has succeeded
 	}
 	return c, idempotency.Taken(err)
@@ -172,7 +172,7 @@ func (s *Service) call(ctx context.Context, r Request, c Collection) (a provider
 func (s *Service) ready(ctx context.Context, c Collection, also []ledger.Move) error {
 	c.calledUntil, c.UpdatedAt = time.Time{}, s.clock.Now()
 	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Moves: append(also, c.move(Opening))})
-	if refused := ledger.Refused(err); refused != nil && refused.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return nil // another try has gone further
 	}
 	return err
@@ -197,11 +197,10 @@ func (s *Service) opened(ctx context.Context, r Request, c Collection, a provide
 		Notes:   []db.Record{job.New(c.Company, ExpireJob, c.ID, c.ExpiresAt)},
 	}
 	err := s.book.Commit(ctx, u)
-	refused := ledger.Refused(err)
 	switch {
-	case refused == nil || refused.Reason != ledger.Moved:
+	case !ledger.Is(err, ledger.Moved):
 		return c, err
-	case refused.Table == table:
+	case ledger.Is(err, ledger.Moved, table):
 		return s.find(ctx, c.Company, c.ID) // somebody else's try was faster
 	}
 	u.Moves = u.Moves[:1] // a retry has stored the answer

@@ -132,7 +132,7 @@ func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err er
 		Moves:   []ledger.Move{c.move(Pending)},
 		Notes:   []db.Record{event.New(c.Company, event.VirtualAccountFailed, c.told(nil))},
 	})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return time.Time{}, nil // it was paid at the last moment
 	}
 	return time.Time{}, err

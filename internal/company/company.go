@@ -115,7 +115,7 @@ func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64
 // explain turns the book's refusal to touch a company that does not exist into
 // words.
 func explain(err error) error {
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.NoCompany {
+	if ledger.Is(err, ledger.NoCompany) {
 		return errNoCompany
 	}
 	return err

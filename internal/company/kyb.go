@@ -93,7 +93,7 @@ func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live 
 				by.Note(reference, "company.live", reference, map[string]string{"live": strconv.FormatBool(live)}, now),
 			},
 		})
-		if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		if ledger.Is(err, ledger.Moved) {
 			continue
 		}
 		if err != nil {

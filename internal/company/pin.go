@@ -62,7 +62,7 @@ func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text s
 		}}},
 		Notes: []db.Record{note},
 	})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+	if ledger.Is(err, ledger.Exists) {
 		err = s.book.Commit(ctx, ledger.Unit{
 			Company: reference,
 			Moves: []ledger.Move{{

@@ -101,7 +101,7 @@ func (s *Service) begin(ctx context.Context, r Request) (a Account, asked bool, 
 		u.Claims = append(u.Claims, r.Key.Running(a.ID, a.calledUntil)...)
 	}
 	err = s.book.Commit(ctx, u)
-	if no := ledger.Refused(err); taken(err) || no != nil && no.Row.Table == accountTable {
+	if taken(err) || ledger.Is(err, ledger.Exists, accountTable) {
 		return a, false, errAtWork
 	}
 	a.read = a.turn

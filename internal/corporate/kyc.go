@@ -115,7 +115,4 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 }
 
 // claimed tells whether the session has its record already.
-func claimed(err error) bool {
-	r := ledger.Refused(err)
-	return r != nil && r.Reason == ledger.Exists && r.Row.Table == kycTable
-}
+func claimed(err error) bool { return ledger.Is(err, ledger.Exists, kycTable) }

@@ -83,7 +83,4 @@ func (s *Service) lookUp(ctx context.Context, a Account) (Account, error) {
 
 // taken tells whether a unit was refused because somebody else has just ended an
 // attempt, or taken it up.
-func taken(err error) bool {
-	no := ledger.Refused(err)
-	return no != nil && no.Reason == ledger.Moved && no.Table == accountTable
-}
+func taken(err error) bool { return ledger.Is(err, ledger.Moved, accountTable) }

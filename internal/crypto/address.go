@@ -102,7 +102,7 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 			Claims:  append([]db.Record{a.record()}, g.Key.Running(a.subject(), now.Add(watchWithin))...),
 			Notes:   []db.Record{job.New(g.Company, WatchJob, a.subject(), now.Add(watchWithin))},
 		})
-		if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists && r.Row.Table == addressTable {
+		if ledger.Is(err, ledger.Exists, addressTable) {
 			continue
 		}
 		return a, idempotency.Taken(err)

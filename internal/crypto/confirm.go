@@ -75,7 +75,7 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	v := t.judge(n, at, s.Clock.Now())
 	if v == done || v == gone {
 		err = s.end(ctx, t, v, at)
-		if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		if ledger.Is(err, ledger.Moved) {
 			err = nil // somebody else has ended it
 		}
 		return time.Time{}, err

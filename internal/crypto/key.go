@@ -101,7 +101,7 @@ func (s *Service) addKey(ctx context.Context, k Key, notes ...db.Record) error {
 		return fault.New(fault.Refused, "This key belongs to another company")
 	}
 	err = s.Book.Commit(ctx, ledger.Unit{Company: k.Company, Claims: []db.Record{k.record()}, Notes: notes})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+	if ledger.Is(err, ledger.Exists) {
 		return fault.New(fault.Conflict, "The key was set by somebody else at the same moment").Because(err)
 	}
 	return err

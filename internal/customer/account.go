@@ -135,7 +135,7 @@ func (s *Service) begin(ctx context.Context, r Request, c Customer) (o opening, 
 		u.Claims = append(u.Claims, r.Key.Running(c.ID, o.calledUntil)...)
 	}
 	err = s.book.Commit(ctx, u)
-	if no := ledger.Refused(err); taken(err) || no != nil && no.Row.Table == accountTable {
+	if taken(err) || ledger.Is(err, ledger.Exists, accountTable) {
 		return o, false, errAtWork
 	}
 	o.read = o.turn

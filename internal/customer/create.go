@@ -54,7 +54,7 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 				}
 			},
 		})
-		if refused := ledger.Refused(err); refused != nil && refused.Row.Table == emailTable {
+		if ledger.Is(err, ledger.Exists, emailTable) {
 			continue // somebody else has taken the address just now: see what became of it
 		}
 		return out, idempotency.Taken(err)

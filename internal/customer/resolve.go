@@ -105,7 +105,4 @@ func (s *Service) session(ctx context.Context, c Customer) (identity.Session, er
 
 // taken tells whether a unit was refused because somebody else has just ended an
 // opening, or taken it up.
-func taken(err error) bool {
-	no := ledger.Refused(err)
-	return no != nil && no.Reason == ledger.Moved && no.Table == accountTable
-}
+func taken(err error) bool { return ledger.Is(err, ledger.Moved, accountTable) }

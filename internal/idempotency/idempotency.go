@@ -205,7 +205,7 @@ func (s *Service) Finish(ctx context.Context, k *Key, result any, err error) err
 		return nil
 	}
 	e := s.book.Commit(ctx, ledger.Unit{Company: k.company, Moves: k.Done(result, err)})
-	if r := ledger.Refused(e); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(e, ledger.Moved) {
 		return nil
 	}
 	return e
@@ -218,7 +218,7 @@ func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
 		return nil
 	}
 	err := book.Commit(ctx, ledger.Unit{Company: k.company, Moves: k.Done(result, nil)})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return ErrInFlight
 	}
 	return err
@@ -231,7 +231,7 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 		return nil
 	}
 	err := s.book.Commit(ctx, ledger.Unit{Company: k.company, Claims: k.record(done, "", k.now, a)})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+	if ledger.Is(err, ledger.Exists) {
 		return nil
 	}
 	return err
@@ -241,8 +241,7 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 // meanwhile into the fault that tells the caller to ask again, and leaves other
 // errors as they are.
 func Taken(err error) error {
-	r := ledger.Refused(err)
-	if r != nil && r.Reason == ledger.Exists && r.Row.Table == table {
+	if ledger.Is(err, ledger.Exists, table) {
 		return ErrInFlight
 	}
 	return err

@@ -290,8 +290,7 @@ func (s *Service) Close(x Session) ledger.Move {
 
 // Overtaken tells whether a unit was refused because its session had changed.
 func Overtaken(err error) bool {
-	r := ledger.Refused(err)
-	return r != nil && (r.Reason == ledger.Moved && r.Table == table || r.Reason == ledger.Exists && r.Row.Table == table)
+	return ledger.Is(err, ledger.Moved, table) || ledger.Is(err, ledger.Exists, table)
 }
 
 // overtaken turns the refusal of a turn into words: somebody else has just had

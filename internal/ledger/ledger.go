@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -167,6 +168,20 @@ func Refused(err error) *Refusal {
 		return r
 	}
 	return nil
+}
+
+// Is tells whether err is a refusal for a reason; and, where a table is named,
+// because of a row of that one (Exists, Moved).
+func Is(err error, why Reason, of ...*db.Table) bool {
+	r := Refused(err)
+	if r == nil || r.Reason != why {
+		return false
+	}
+	table := r.Table
+	if why == Exists {
+		table = r.Row.Table
+	}
+	return len(of) == 0 || slices.Contains(of, table)
 }
 
 // Book is the ledger of all companies in one database.

@@ -41,7 +41,7 @@ func (s *Service) bearLater(ctx context.Context, o Operation) error {
 		return err
 	}
 	err = s.book.Commit(ctx, u)
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Over {
+	if ledger.Is(err, ledger.Over) {
 		return nil
 	}
 	return err

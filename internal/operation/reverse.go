@@ -28,7 +28,7 @@ func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, e
 	}
 	paper.add(&u)
 	err = s.book.Commit(ctx, u)
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return s.Find(ctx, o.Company, o.ID)
 	}
 	if err != nil {

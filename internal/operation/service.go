@@ -213,7 +213,7 @@ func (s *Service) belated(ctx context.Context, o Operation, p Paper) error {
 		return nil
 	}
 	err := s.book.Commit(ctx, u)
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return nil
 	}
 	return err

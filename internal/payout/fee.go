@@ -129,7 +129,7 @@ func Kept(bands Schedule) Schedule {
 
 // explain turns a refusal of the book into words, for operators.
 func explain(err error) error {
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.NoCompany {
+	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")
 	}
 	return err

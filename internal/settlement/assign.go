@@ -90,7 +90,7 @@ func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
 		SettlementID: c.TargetID,
 		Notes:        []db.Record{event.New(c.Target, event.SettlementCredit, credit.told(c.TargetID, now))},
 	}))
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists && r.Row.Table == creditTable {
+	if ledger.Is(err, ledger.Exists, creditTable) {
 		return time.Time{}, nil
 	}
 	return time.Time{}, err

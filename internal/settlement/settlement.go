@@ -283,7 +283,7 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 			by.Note(company, "settlement.feed", LedgerAccount(settlementID), map[string]string{"accountNumber": b.Number, "bankCode": b.BankCode}, now),
 		},
 	})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+	if ledger.Is(err, ledger.Exists) {
 		return fault.New(fault.Refused, "The bank account feeds a settlement account already")
 	}
 	return explain(err)
@@ -323,15 +323,12 @@ func (s *Service) Fund(ctx context.Context, by operator.Operator, company string
 
 // explain turns the book's refusals into words.
 func explain(err error) error {
-	r := ledger.Refused(err)
 	switch {
-	case r == nil:
-		return err
-	case r.Reason == ledger.NoCompany:
+	case ledger.Is(err, ledger.NoCompany):
 		return errNoCompany
-	case r.Reason == ledger.NoAccount:
+	case ledger.Is(err, ledger.NoAccount):
 		return errNoAccount
-	case r.Reason == ledger.Short:
+	case ledger.Is(err, ledger.Short):
 		return errShort
 	}
 	return err

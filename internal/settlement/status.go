@@ -34,7 +34,7 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 			by.Note(company, "settlement.status", LedgerAccount(settlementID), map[string]string{"status": string(to), "reason": reason}, now),
 		},
 	})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return Account{}, errNoAccount
 	}
 	if err != nil {

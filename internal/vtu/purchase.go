@@ -133,10 +133,10 @@ func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	if earlier, ok := operation.Earlier(err); ok {
 		return s.replay(ctx, earlier)
 	}
-	switch r := ledger.Refused(err); {
-	case r != nil && r.Reason == ledger.Short:
+	switch {
+	case ledger.Is(err, ledger.Short):
 		return Receipt{}, fault.New(fault.Refused, "Insufficient balance")
-	case r != nil && r.Reason == ledger.Moved && r.Table == verificationTable:
+	case ledger.Is(err, ledger.Moved, verificationTable):
 		return Receipt{}, fault.New(fault.Refused, verificationUsed)
 	}
 	return Receipt{}, idempotency.Taken(err)

@@ -71,7 +71,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 			s.audit("create", e, now),
 		},
 	})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Over {
+	if ledger.Is(err, ledger.Over) {
 		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most)
 	}
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *Service) change(ctx context.Context, what string, before, e Endpoint, c
 		},
 		Set: append(set, ledger.Change{Column: "updated_at", Value: clock.Micros(e.UpdatedAt)}),
 	}}, Notes: []db.Record{s.audit(what, e, e.UpdatedAt)}})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return fault.New(fault.Conflict, "The webhook is being changed")
 	}
 	return err

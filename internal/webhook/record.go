@@ -202,7 +202,7 @@ func (v *visit) flag(ctx context.Context, d Delivery) error {
 			e.ID, e.URL, Failing, d.ID, d.EventID, d.Trouble, clock.Text(since),
 		})},
 	})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return nil // flagged, paused or deleted meanwhile
 	}
 	if err == nil {
@@ -216,7 +216,7 @@ func (v *visit) flag(ctx context.Context, d Delivery) error {
 func (v *visit) cleared(ctx context.Context) error {
 	e := v.endpoint
 	err := v.Book.Commit(ctx, ledger.Unit{Company: e.Company, Moves: []ledger.Move{e.move(Failing, Active)}})
-	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+	if ledger.Is(err, ledger.Moved) {
 		return nil
 	}
 	if err == nil {
