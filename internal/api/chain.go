@@ -131,8 +131,12 @@ func requestID(r *http.Request) string {
 	return sent
 }
 
-// canonical tells whether ServeMux takes the path as it is.
+// canonical tells whether ServeMux takes the path as it is. It takes an escaped
+// slash that stands alone for the last slash: an id "/" would be the list of all.
 func canonical(p string) bool {
+	if strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
+		return false
+	}
 	return strings.HasPrefix(p, "/") && (p == "/" || path.Clean(p) == strings.TrimSuffix(p, "/"))
 }
 

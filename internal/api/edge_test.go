@@ -124,6 +124,9 @@ func TestNothingIsRedirected(t *testing.T) {
 		"/api/v1/vtu/transaction/a%ffb":     400,
 		"/api/v1/vtu/transaction/%E2%82%A6": 200,
 		"/api/v1/vtu/transaction/":          404,
+		"/api/v1/vtu/transaction/%2F":       404,
+		"/api/v1/vtu/transactions/%2f":      404, // an escaped slash is no last slash
+		"/api/v1/vtu/transaction/%2F%2F":    200,
 		"/docs/":                            200,
 		"/":                                 404,
 	} {
