@@ -98,7 +98,9 @@ func newWorld(t testing.TB) *world {
 		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log,
-		Health: answer("alive"), Ready: answer("ready"), Metrics: answer("# no figures\n"),
+		Health:  answer("application/json", `{"status": "ok"}`),
+		Ready:   answer("application/json", `{"database": "ok", "migrations": "ok", "status": "ready", "workers": "ok"}`),
+		Metrics: answer("text/plain", "# no figures\n"),
 		Mounts: map[string]http.Handler{
 			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements), "POST /sandbox/crypto-deposit": node.deposit(addresses, worker),
 		},
@@ -160,8 +162,11 @@ func (w *world) serve(t testing.TB) (*apitest.Player, string) {
 	}), s.URL
 }
 
-func answer(text string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
+func answer(kind, text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = io.WriteString(w, text)
+	})
 }
 
 // moveClock is the sandbox's own control of that name.
