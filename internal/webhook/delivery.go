@@ -121,7 +121,7 @@ func (s *Service) Deliveries(ctx context.Context, company, endpointID string, st
 }
 
 // Test posts a message that means nothing to an endpoint, once and at once, and
-// tells what came of it.
+// tells what came of it. If it is taken, so may be what waits.
 func (s *Service) Test(ctx context.Context, company, endpointID string, answered Answered) (Delivery, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
@@ -141,9 +141,13 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, answered
 	if d.State == Pending { // it is not tried again: who asked has the answer
 		d.State, d.NextAt = GivenUp, time.Time{}
 	}
-	return d, s.Book.Commit(context.WithoutCancel(ctx), ledger.Unit{
+	err = s.Book.Commit(context.WithoutCancel(ctx), ledger.Unit{
 		Company: company, Claims: answered(d, nil), Notes: []db.Record{d.record()},
 	})
+	if err == nil && d.State == Delivered {
+		s.unrest(ctx, e)
+	}
+	return d, err
 }
 
 // Resend sends what a delivery was about once more, from the beginning: as a new

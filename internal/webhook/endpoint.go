@@ -133,11 +133,28 @@ func (s *Service) Update(ctx context.Context, company, endpointID string, d Draf
 	if err := s.apply(ctx, &e, d, s.Clock.Now()); err != nil {
 		return Endpoint{}, err
 	}
-	return e, s.change(ctx, "update", before, e, answered(e, nil),
+	err = s.change(ctx, "update", before, e, answered(e, nil),
 		ledger.Change{Column: "url", Value: e.URL},
 		ledger.Change{Column: "description", Value: e.Description},
 		ledger.Change{Column: "kinds", Value: strings.Join(e.Kinds, ",")},
 	)
+	if err == nil && e.URL != before.URL {
+		s.unrest(ctx, e) // that the old address answered nothing says nothing of this one
+	}
+	return e, err
+}
+
+// unrest has what waits for an endpoint in trouble sent now, since it may well
+// answer again. If that fails, or the program stops before it, what waits is sent
+// in its time.
+func (s *Service) unrest(ctx context.Context, e Endpoint) {
+	if e.FailingAt.IsZero() {
+		return
+	}
+	if err := s.recovered(context.WithoutCancel(ctx), e, s.Clock.Now()); err != nil {
+		s.Log.Warn("what waits for a webhook waits on", "company", e.Company, "webhook", e.ID, "error", err)
+	}
+	s.nudge()
 }
 
 // Rotate gives an endpoint a new secret. For a day both sign, so that whoever

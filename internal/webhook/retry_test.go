@@ -128,6 +128,48 @@ func TestAnEndpointThatIsGoneIsFlagged(t *testing.T) {
 	})
 }
 
+// Who has repaired an endpoint, or named another address, is not kept waiting: a
+// test that is taken, and an address that has not been tried, let everything go.
+func TestARepairedEndpointNeedNotWait(t *testing.T) {
+	for name, repair := range map[string]func(w *world, e Secret, down *receiver){
+		"another address": func(w *world, e Secret, _ *receiver) {
+			up := newReceiver(w.t)
+			_, err := w.Update(w.t.Context(), "acme", e.ID, Draft{URL: &up.URL}, none)
+			must(w.t, err)
+		},
+		"a test": func(w *world, e Secret, down *receiver) {
+			down.set(nil)
+			d, err := w.Test(w.t.Context(), "acme", e.ID, none)
+			if must(w.t, err); d.State != Delivered {
+				w.t.Errorf("the test: %+v", d)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				w.found("acme")
+				down := newReceiver(t)
+				down.set(fail)
+				e := w.endpoint("acme", down.URL)
+				w.start()
+				w.tell("acme", event.VTUSuccess, tolerance)
+				w.settle(0)
+				w.settle(12 * time.Hour)
+				w.tell("acme", event.VTUSuccess, 2)
+				w.settle(0)
+				if now := w.now(e); now.Failures < tolerance {
+					t.Fatalf("in trouble: %+v", now)
+				}
+				repair(w, e, down)
+				w.settle(0)
+				if b, err := w.Backlog(t.Context(), w.now(e)); err != nil || b.Behind != 0 || b.Retrying != 0 || w.now(e).Failures != 0 {
+					t.Errorf("still to be told: %+v, %v", b, err)
+				}
+			})
+		})
+	}
+}
+
 // One message that an endpoint cannot take holds nothing up.
 func TestOnePoisonedEventHoldsNothingUp(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
