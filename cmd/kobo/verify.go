@@ -41,6 +41,7 @@ func verify(c *cobra.Command, b *book) error {
 		return err
 	}
 	bar := progressbar.NewOptions(len(companies), progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetVisibility(watched(os.Stderr)),
 		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	var entries, operations int64
@@ -64,4 +65,11 @@ func verify(c *cobra.Command, b *book) error {
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)
 	return nil
+}
+
+// watched tells whether somebody looks at a file: what a job writes has no use for
+// a bar.
+func watched(f *os.File) bool {
+	at, err := f.Stat()
+	return err == nil && at.Mode()&os.ModeCharDevice != 0
 }
