@@ -55,7 +55,8 @@ not sent again: --from N --count 1 does that.`,
 		}
 		l := &listener{
 			developer: d, forward: forward, kinds: kinds, count: count, out: c.OutOrStdout(), secret: webhook.SecretOf(d.APIKey),
-			http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+			pause: 2 * time.Second,
+			http:  &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		}
 		if key != "" {
 			l.secret = secret.NewText(key)
@@ -112,6 +113,7 @@ type listener struct {
 	secret  secret.Text
 	http    *http.Client
 	out     io.Writer
+	pause   time.Duration // before Kobo is asked again when it is away
 
 	posted  int
 	missed  []string // the numbers of those that were not taken
@@ -122,7 +124,11 @@ type listener struct {
 func (l *listener) listen(ctx context.Context, after int64) (err error) {
 	defer func() { l.end(after, err) }()
 	for {
-		page, err := l.events(ctx, after, 100, 30)
+		patience := 30
+		if l.waiting != "" {
+			patience = 0 // to hear at once that Kobo is back
+		}
+		page, err := l.events(ctx, after, 100, patience)
 		switch {
 		case ctx.Err() != nil:
 			return nil // told to stop
@@ -186,7 +192,7 @@ func (l *listener) wait(ctx context.Context, why error) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(2 * time.Second):
+	case <-time.After(l.pause):
 		return true
 	}
 }
