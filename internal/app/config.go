@@ -67,6 +67,8 @@ type Config struct {
 	// where tests stop the program in the middle of a call, or have a provider
 	// misbehave.
 	Around func(provider.Biller) provider.Biller `koanf:"-"`
+	// AroundBanks does the same to those that hold accounts and pay out.
+	AroundBanks func(provider.Bank) provider.Bank `koanf:"-"`
 }
 
 // SafeHavenConfig is our account at Safe Haven MFB. In sandbox mode it stays

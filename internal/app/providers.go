@@ -74,6 +74,11 @@ func (a *App) providers() (plugs, error) {
 			out.billers[name] = a.cfg.Around(b)
 		}
 	}
+	if a.cfg.AroundBanks != nil {
+		for name, b := range out.banks {
+			out.banks[name] = a.cfg.AroundBanks(b)
+		}
+	}
 	return out, nil
 }
 

@@ -72,6 +72,11 @@ type Option func(*app.Config)
 // as unknown. A story that loses an answer takes as long.
 func Window(d time.Duration) Option { return func(c *app.Config) { c.Window = d } }
 
+// AroundBanks wraps the plugs that hold accounts and pay out.
+func AroundBanks(wrap func(provider.Bank) provider.Bank) Option {
+	return func(c *app.Config) { c.AroundBanks = wrap }
+}
+
 // Around wraps the plugs that sell.
 func Around(wrap func(provider.Biller) provider.Biller) Option {
 	return func(c *app.Config) { c.Around = wrap }

@@ -30,6 +30,7 @@ const (
 	Never        Moment = ""
 	FirstCommit  Moment = "commit 1"
 	SecondCommit Moment = "commit 2"
+	ThirdCommit  Moment = "commit 3"
 	Paying       Moment = "paying" // the provider is about to be asked to pay
 	Paid         Moment = "paid"   // it has answered, and we have not written it down
 	Asked        Moment = "asked"  // it has answered what became of a payment
@@ -142,7 +143,10 @@ func childMain() error {
 	}()
 	dies := Moment(os.Getenv(childMoment))
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	options := []Option{Window(window), Around(func(b provider.Biller) provider.Biller { return mortal{b, dies} })}
+	options := []Option{
+		Window(window), Around(func(b provider.Biller) provider.Biller { return mortal{b, dies} }),
+		AroundBanks(func(b provider.Bank) provider.Bank { return mortalBank{b, dies} }),
+	}
 	a, credentials, err := app.OpenDev(ctx, h.config(options), false, log)
 	if err != nil {
 		return err
@@ -209,6 +213,33 @@ func (m mortal) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 // Requery dies after the answer.
 func (m mortal) Requery(ctx context.Context, reference string) provider.Answer {
 	a := m.Biller.Requery(ctx, reference)
+	if m.dies == Asked {
+		die()
+	}
+	return a
+}
+
+// mortalBank is a bank at which the program dies.
+type mortalBank struct {
+	provider.Bank
+	dies Moment
+}
+
+// Transfer dies before or after the payment.
+func (m mortalBank) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {
+	if m.dies == Paying {
+		die()
+	}
+	a := m.Bank.Transfer(ctx, t)
+	if m.dies == Paid {
+		die()
+	}
+	return a
+}
+
+// RequeryTransfer dies after the answer.
+func (m mortalBank) RequeryTransfer(ctx context.Context, reference string) provider.TransferAnswer {
+	a := m.Bank.RequeryTransfer(ctx, reference)
 	if m.dies == Asked {
 		die()
 	}
