@@ -28,10 +28,10 @@ func (s *Service) Notified(ctx context.Context, reference string) error {
 	if err != nil || o.State == Reversed {
 		return err
 	}
-	heard := s.ask(ctx, o)
-	if o.State == Success && heard.Outcome == provider.Unknown {
+	said := s.ask(ctx, o)
+	if o.State == Success && said.Outcome == provider.Unknown {
 		return errBankAway
 	}
-	_, err = s.operations.Notified(ctx, company, reference, answer(heard))
+	_, err = s.operations.Notified(ctx, company, reference, s.heard(ctx, o, said))
 	return err
 }

@@ -10,6 +10,7 @@ package payout
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -148,7 +149,7 @@ func route(o operation.Operation) operation.Route {
 
 // requery asks the bank that was asked to pay, and no other.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
-	return answer(s.ask(ctx, o))
+	return s.heard(ctx, o, s.ask(ctx, o))
 }
 
 func (s *Service) ask(ctx context.Context, o operation.Operation) provider.TransferAnswer {
@@ -159,12 +160,19 @@ func (s *Service) ask(ctx context.Context, o operation.Operation) provider.Trans
 	return p.RequeryTransfer(ctx, o.ID)
 }
 
-// answer is what the machine keeps of a bank's answer. The reference that
-// matters to people is the one between the banks: the receiver's bank can find
-// the money by it.
-func answer(t provider.TransferAnswer) provider.Answer {
+// heard is what the machine keeps of a bank's answer. The reference that matters
+// to people is the one between the banks: the receiver's bank can find the money
+// by it. A yes is a yes for what was asked; if the bank says that it paid another
+// amount, a human is told at once, and not only when the statement shows it.
+func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.TransferAnswer) provider.Answer {
 	a := t.Answer
 	a.Reference = t.SessionID
+	if a.Outcome == provider.Confirmed && t.Amount > 0 && t.Amount != o.Amount && t.Amount != o.Amount+a.Charge {
+		detail := fmt.Sprintf("the payout is of %s; %s says that it paid %s", o.Amount, o.Provider, t.Amount)
+		if err := s.operations.OpenCase(ctx, o.Company, o.ID, operation.AmountDiffers, detail); err != nil {
+			s.log.Error("a case was not opened", "company", o.Company, "operation", o.ID, "detail", detail, "error", err)
+		}
+	}
 	return a
 }
 

@@ -92,7 +92,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	}
 	op, err = s.operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
-			return answer(s.payers[op.Provider].Transfer(ctx, provider.TransferOrder{
+			return s.heard(ctx, op, s.payers[op.Provider].Transfer(ctx, provider.TransferOrder{
 				Reference: op.ID, NameEnquirySession: session, BankCode: v.BankCode, Account: v.AccountNumber,
 				Amount: op.Amount, Narration: bankLine(o.Narration),
 			}))

@@ -205,7 +205,8 @@ type TransferOrder struct {
 // TransferAnswer is what the bank made known about a transfer.
 type TransferAnswer struct {
 	Answer
-	SessionID string // between the banks; empty until there is one
+	SessionID string     // between the banks; empty until there is one
+	Amount    money.Kobo // that it speaks of; 0 when it does not say
 }
 
 // Bookkeeper is the bank's side of the books.

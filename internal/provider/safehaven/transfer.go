@@ -181,6 +181,9 @@ func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 	a.Charge = t.charge()
 	out := provider.TransferAnswer{Answer: a, SessionID: string(t.SessionID)}
+	if amount, ok := naira(t.Amount); ok {
+		out.Amount = amount
+	}
 	if a.Outcome == provider.Rejected && t.word() == reversed {
 		out.Reversed, out.Code = true, reversed
 		if plain(string(t.ResponseCode)) {
