@@ -73,6 +73,10 @@ func (m *Manual) Advance(d time.Duration) {
 	m.now = m.now.Add(d)
 }
 
+// Lagos is where the banking day begins and ends. Nigeria has one time zone and
+// does not change its clocks, so the day needs no table of zones.
+var Lagos = time.FixedZone("Africa/Lagos", 60*60)
+
 // Micros is t as the database keeps it: microseconds since 1970 UTC, and 0 for
 // the zero time, which stands for "not yet".
 func Micros(t time.Time) int64 {

@@ -31,10 +31,10 @@ const (
 // Fault is a no with its reason.
 type Fault struct {
 	Kind    Kind
-	Message string   // the caller may read it
-	Code    string   // a word for machines, such as KYB_REQUIRED; often empty
-	Details []string // one line for each broken rule, in the order of the schema
-	Extra   map[string]any
+	Message string         // the caller may read it
+	Code    string         // a word for machines, such as KYB_REQUIRED; often empty
+	Details []string       // one line for each broken rule, in the order of the schema
+	Extra   map[string]any // what one dress of the edge shows besides, by its name there
 	cause   error
 }
 

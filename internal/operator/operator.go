@@ -98,7 +98,7 @@ const keyPrefix = "kobo_admin_"
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{1,63}$`)
 
 // IssueKey gives the person of this name a key, shown this once. A person has
-// one working key; their old one is revoked first.
+// one working key: whoever has one gets another after it was revoked.
 func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, secret.Text, error) {
 	if !names.MatchString(name) {
 		return Key{}, secret.Text{}, fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)

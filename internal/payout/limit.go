@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -91,7 +92,7 @@ func (s *Service) Uses(ctx context.Context, company string) (day string, uses []
 			return "", nil, err
 		}
 	}
-	return now.In(lagos).Format(time.DateOnly), uses, nil
+	return now.In(clock.Lagos).Format(time.DateOnly), uses, nil
 }
 
 func (s *Service) use(ctx context.Context, company string, u *Use, at time.Time) (err error) {
@@ -129,11 +130,7 @@ func tallies(o operation.Operation, sign int64, whole, own Limit) []ledger.Tally
 	}
 }
 
-// lagos is where the banking day begins at midnight. Nigeria has one time zone
-// and does not change its clocks, so the day needs no table of zones.
-var lagos = time.FixedZone("WAT", 60*60)
-
-func dayOf(t time.Time) string { return "payout/" + t.In(lagos).Format(time.DateOnly) }
+func dayOf(t time.Time) string { return "payout/" + t.In(clock.Lagos).Format(time.DateOnly) }
 
 func overLimit(tally string) error {
 	if strings.Contains(tally, ofAccount) {

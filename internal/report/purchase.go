@@ -18,13 +18,7 @@ type PurchaseFilter struct {
 
 // args are the statements' parameters $1 to $6.
 func (f PurchaseFilter) args(company string) []any {
-	instant := func(t time.Time) int64 {
-		if t.IsZero() {
-			return 0
-		}
-		return clock.Micros(t)
-	}
-	return []any{company, f.Type, f.Status, f.SettlementID, instant(f.From), instant(f.To)}
+	return []any{company, f.Type, f.Status, f.SettlementID, clock.Micros(f.From), clock.Micros(f.To)}
 }
 
 // Purchases are the company's VTU transactions, newest first, and how many

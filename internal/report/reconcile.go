@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/inbox"
@@ -26,13 +27,10 @@ const (
 	lastPage = 100_000
 )
 
-// lagos is where a bank's day begins and ends. There is no summer time.
-var lagos = time.FixedZone("Africa/Lagos", 3600)
-
-// midnight is when the day of an instant began.
+// midnight is when the bank's day of an instant began.
 func midnight(at time.Time) time.Time {
-	y, m, d := at.In(lagos).Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, lagos)
+	y, m, d := at.In(clock.Lagos).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, clock.Lagos)
 }
 
 // Reconciliation is a bank's statement held against our books.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -295,7 +296,7 @@ func TestWhoseALineIs(t *testing.T) {
 }
 
 func TestTheStatementBeginsWhereWhatEndedBegan(t *testing.T) {
-	day := time.Date(2030, 1, 2, 0, 0, 0, 0, lagos)
+	day := time.Date(2030, 1, 2, 0, 0, 0, 0, clock.Lagos)
 	if m := midnight(time.Date(2030, 1, 1, 23, 30, 0, 0, time.UTC)); !m.Equal(day) {
 		t.Errorf("midnight in Lagos is %s", m)
 	}

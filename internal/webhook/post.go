@@ -22,7 +22,7 @@ const (
 	// enough is how much of an answer is read. Who has more to say is not heard
 	// out.
 	enough = 64 << 10
-	// excerpt is how much of it is kept, for who looks why it was a no.
+	// excerptLength is how many letters of it are kept, for who looks why it was a no.
 	excerptLength = 300
 )
 

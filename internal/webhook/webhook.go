@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -61,12 +62,7 @@ type Endpoint struct {
 
 // wants tells whether the endpoint is to hear of this kind.
 func (e Endpoint) wants(kind string) bool {
-	for _, k := range e.Kinds {
-		if k == kind {
-			return true
-		}
-	}
-	return len(e.Kinds) == 0
+	return len(e.Kinds) == 0 || slices.Contains(e.Kinds, kind)
 }
 
 // live tells whether anything is sent to it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider/vtpass"
@@ -142,7 +143,7 @@ func stamped(requestID string, now time.Time) bool {
 	if len(requestID) < 12 {
 		return false
 	}
-	at, err := time.ParseInLocation("200601021504", requestID[:12], time.FixedZone("Africa/Lagos", 3600))
+	at, err := time.ParseInLocation("200601021504", requestID[:12], clock.Lagos)
 	return err == nil && now.Sub(at).Abs() < 24*time.Hour
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -142,12 +143,12 @@ func TestRequestID(t *testing.T) {
 	if got, ok := requestID(reference); !ok || got != ourID {
 		t.Errorf("%s %v", got, ok)
 	}
-	before := time.Now().Add(-time.Minute).In(lagos).Format("200601021504")
+	before := time.Now().Add(-time.Minute).In(clock.Lagos).Format("200601021504")
 	seen := map[string]bool{}
 	for range 1000 {
 		got, ok := requestID(id.New())
 		stamp := got[:12]
-		if !ok || seen[got] || len(got) != 44 || stamp < before || stamp > time.Now().In(lagos).Format("200601021504") {
+		if !ok || seen[got] || len(got) != 44 || stamp < before || stamp > time.Now().In(clock.Lagos).Format("200601021504") {
 			t.Fatalf("%s %v", got, ok)
 		}
 		seen[got] = true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -62,9 +63,6 @@ func naira(t text) (money.Kobo, bool) {
 // number writes an amount in digits and never through a float.
 func number(k money.Kobo) json.Number { return json.Number(k.Number()) }
 
-// lagos is their clock. Nigeria has no summer time.
-var lagos = time.FixedZone("Africa/Lagos", 3600)
-
 // requestID is our reference as VTpass wants it: it must begin with the date and
 // the time, to the minute, in Lagos. Our references are time-ordered UUIDs, so
 // the stamp is read out of the reference itself: the same id comes out whenever
@@ -76,5 +74,5 @@ func requestID(reference string) (string, bool) {
 		return "", false
 	}
 	seconds, nanos := u.Time().UnixTime()
-	return time.Unix(seconds, nanos).In(lagos).Format("200601021504") + strings.ReplaceAll(u.String(), "-", ""), true
+	return time.Unix(seconds, nanos).In(clock.Lagos).Format("200601021504") + strings.ReplaceAll(u.String(), "-", ""), true
 }
