@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,8 +109,12 @@ func forget(ctx context.Context, cfg Config) error {
 			}
 		}
 	}
-	for _, name := range []string{"master.key", devFile} {
-		if err := removeIfThere(filepath.Join(cfg.Data, name)); err != nil {
+	remembered, err := filepath.Glob(filepath.Join(cfg.Data, "dev-*.json"))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(remembered, filepath.Join(cfg.Data, "master.key"), filepath.Join(cfg.Data, devFile)) {
+		if err := removeIfThere(path); err != nil {
 			return err
 		}
 	}
@@ -127,34 +133,54 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// devFile remembers the credentials, which the database only knows as hashes.
+// devFile has the credentials of the last start, which the database only knows as
+// hashes. Those of each database of the folder are in a file beside it, or who
+// tries PostgreSQL for once would lose the company that is in SQLite.
 const devFile = "dev.json"
+
+func memory(cfg Config) string {
+	sum := sha256.Sum256([]byte(cfg.Database))
+	return filepath.Join(cfg.Data, "dev-"+hex.EncodeToString(sum[:4])+".json")
+}
 
 // developer finds the company of an earlier start, or makes one.
 func (a *App) developer(ctx context.Context) (Credentials, error) {
-	path := filepath.Join(a.cfg.Data, devFile)
+	for _, path := range []string{memory(a.cfg), filepath.Join(a.cfg.Data, devFile)} {
+		c, err := readCredentials(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return c, err
+		}
+		_, err = a.Companies.Find(ctx, c.Reference)
+		if !fault.Is(err, fault.Missing) { // or else the file is of another database
+			return c, err
+		}
+	}
+	return a.newDeveloper(ctx)
+}
+
+func readCredentials(path string) (Credentials, error) {
 	var c Credentials
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return a.newDeveloper(ctx, path)
-	}
 	if err != nil {
 		return c, err
 	}
 	if err := json.Unmarshal(b, &c); err != nil {
 		return c, fmt.Errorf("%s cannot be read (start once with --fresh): %w", path, err)
 	}
-	_, err = a.Companies.Find(ctx, c.Reference)
-	if fault.Is(err, fault.Missing) {
-		// The file is of another database.
-		return a.newDeveloper(ctx, path)
-	}
-	return c, err
+	return c, nil
 }
 
 // Remember keeps the credentials of a program that answers, with where it does:
-// for `kobo listen` and `kobo trigger` in the same folder.
-func (a *App) Remember(c Credentials) error { return c.Write(filepath.Join(a.cfg.Data, devFile)) }
+// for `kobo listen` and `kobo trigger` in the same folder, and for the next start.
+func (a *App) Remember(c Credentials) error {
+	if err := c.Write(memory(a.cfg)); err != nil {
+		return err
+	}
+	return c.Write(filepath.Join(a.cfg.Data, devFile))
+}
 
 // devPIN and devFloat are what the development company begins with.
 const (
@@ -164,8 +190,16 @@ const (
 	devName  = "Demo Company"
 )
 
-func (a *App) newDeveloper(ctx context.Context, path string) (Credentials, error) {
+func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	by := operator.Local("dev")
+	// The key first: a database of which another folder knows the keys stays as it is.
+	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
+	if fault.Is(err, fault.Refused) {
+		return Credentials{}, fmt.Errorf("the database has a development company whose keys are not in %s: choose the folder that it was begun with (--data), or forget it (--fresh)", a.cfg.Data)
+	}
+	if err != nil {
+		return Credentials{}, err
+	}
 	owner, key, err := a.Companies.Create(ctx, by, devName)
 	if err != nil {
 		return Credentials{}, err
@@ -185,15 +219,11 @@ func (a *App) newDeveloper(ctx context.Context, path string) (Credentials, error
 	if err != nil {
 		return Credentials{}, err
 	}
-	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
-	if err != nil {
-		return Credentials{}, err
-	}
 	c := Credentials{
 		Reference: owner.Reference, APIKey: key.Reveal(), PIN: devPIN, SettlementID: account.ID,
 		SettlementAccountNumber: account.AccountNumber, AdminKey: adminKey.Reveal(),
 	}
-	return c, c.Write(path)
+	return c, a.Remember(c)
 }
 
 // devAccount is a settlement account with a bank account and money in it.
