@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kobo-waas/kobo/internal/fault"
 )
@@ -61,7 +64,7 @@ func strict(c *cobra.Command) {
 			if err := args(c, given); err != nil {
 				return usagef("%w (%s)", err, c.UseLine())
 			}
-			return nil
+			return texts(c, given)
 		}
 	}
 	if c.HasSubCommands() && !c.Runnable() {
@@ -71,6 +74,21 @@ func strict(c *cobra.Command) {
 	for _, one := range c.Commands() {
 		strict(one)
 	}
+}
+
+// texts refuses what the operators' API refuses as well: bytes that are not text,
+// and control characters, which would break the lines of a list.
+func texts(c *cobra.Command, given []string) (err error) {
+	check := func(what, text string) {
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			err = usagef("%s must not contain control characters or what is not text", what)
+		}
+	}
+	for _, text := range given {
+		check(fmt.Sprintf("%q", text), text)
+	}
+	c.Flags().Visit(func(f *pflag.Flag) { check("--"+f.Name, f.Value.String()) })
+	return err
 }
 
 // group marks a command that does nothing itself.

@@ -31,6 +31,8 @@ func TestExitCodes(t *testing.T) {
 		{"company", "list", "--data", "d", "--config", "c"},
 		{"reconcile", "--days", "0"},
 		{"listen"},
+		{"company", "create", "Ac\xffme"},
+		{"company", "kyb", "c", "APPROVED", "--reason", "one\ntwo"},
 	} {
 		c := root()
 		c.SetArgs(args)
