@@ -86,18 +86,16 @@ func strange(l provider.StatementLine) string {
 
 // laidOut puts each line where it belongs, and by itself what belongs to nothing of
 // ours, unless it is a charge of the bank's own.
-func laidOut(lines []provider.StatementLine, known map[string]bool, c *charges) sheet {
+func laidOut(lines []provider.StatementLine, known names, c *charges) sheet {
 	out := sheet{}
 	for _, l := range lines {
-		names := named(l)
-		i := slices.IndexFunc(names, func(n string) bool { return known[n] })
-		if i < 0 && chargeable(l) {
+		name, there := known.owner(l)
+		if !there && chargeable(l) {
 			c.shown(l)
 			continue
 		}
-		name := strange(l)
-		if i >= 0 {
-			name = names[i]
+		if !there {
+			name = strange(l)
 		}
 		if out[name] == nil {
 			out[name] = &account{}

@@ -206,9 +206,8 @@ func own(l provider.StatementLine) string {
 func missing(lines []provider.StatementLine, b record) []string {
 	known, out := b.known(), map[string]bool{}
 	for _, l := range lines {
-		names := named(l)
-		if !slices.ContainsFunc(names, func(n string) bool { return known[n] }) {
-			for _, n := range names {
+		if _, there := known.owner(l); !there {
+			for _, n := range named(l) {
 				out[n] = true
 			}
 		}
@@ -216,14 +215,37 @@ func missing(lines []provider.StatementLine, b record) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// known are the names of all that the record has.
-func (b record) known() map[string]bool {
-	known := make(map[string]bool, len(b.paid)+len(b.received))
+// names are what lines of the statement may call what a record has.
+type names struct {
+	own  map[string]bool   // operations and the sessions of credits
+	sent map[string]string // operations by the session between the banks
+}
+
+func (b record) known() names {
+	known := names{own: map[string]bool{}, sent: map[string]string{}}
 	for _, p := range b.paid {
-		known[p.ID] = true
+		known.own[p.ID] = true
+		if p.ProviderReference != "" {
+			known.sent[p.ProviderReference] = p.ID
+		}
 	}
 	for _, r := range b.received {
-		known[r.Session] = true
+		known.own[r.Session] = true
 	}
 	return known
+}
+
+// owner is what of the record a line belongs to. A payment's session between the
+// banks is that of its debit and its return; on a credit it may be the same
+// payment, from one company to another, coming in.
+func (k names) owner(l provider.StatementLine) (string, bool) {
+	for _, n := range named(l) {
+		if id, sent := k.sent[n]; sent && (!l.Credit || l.Reversal) {
+			return id, true
+		}
+		if k.own[n] {
+			return n, true
+		}
+	}
+	return "", false
 }

@@ -56,6 +56,14 @@ func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Pay
 	return []Payment{p}
 }
 
+// between is a payout's session between the banks, and through gives it to one.
+const between = "090286260102070000000000000001"
+
+func through(paid []Payment) []Payment {
+	paid[0].ProviderReference = between
+	return paid
+}
+
 // credit is a session of 100 naira.
 func credit(booked money.Kobo, told time.Time) []Receipt {
 	return []Receipt{{Company: "c1", Session: "s1", Amount: 100 * money.Naira, Booked: booked * money.Naira, At: told, Settled: told}}
@@ -73,6 +81,16 @@ func TestCompare(t *testing.T) {
 	}{
 		{"nothing", nil, nil, nil, ""},
 		{"a payout", lines{out(ours, 100)}, paidOut("SUCCESS", 100), nil, ""},
+		{"a payout, by its session", lines{out(between, 100)}, through(paidOut("SUCCESS", 100)), nil, ""},
+		{"came back by its session", lines{out(ours, 100), back(between, 100)}, through(paidOut("SUCCESS", 100)), nil, "FAILED_REVERSAL c1 " + ours + " 0 100"},
+		{
+			"a payout from one company to another",
+			lines{out(between, 100), in(between, 100)},
+			through(paidOut("SUCCESS", 100)),
+			[]Receipt{{Company: "c2", Session: between, Amount: 100 * money.Naira, Booked: 100 * money.Naira, At: told, Settled: told}},
+			"",
+		},
+		{"and nobody told of the credit", lines{out(ours, 100), in(between, 100)}, through(paidOut("SUCCESS", 100)), nil, "MISSING_CREDIT house " + between + " 100 0"},
 		{"a sale, which the bank names in its own way", lines{says(out("dbt-1", 100), "VAS sale "+ours)}, paidOut("SUCCESS", 100), nil, ""},
 		{"refused", nil, paidOut("FAILED", 0), nil, ""},
 		{"came back", lines{out(ours, 100), back(ours, 100)}, paidOut("REVERSED", 0), nil, ""},
