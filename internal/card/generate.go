@@ -77,7 +77,9 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	case provider.Rejected:
 		return Generated{}, s.abandon(ctx, c, a.Message, r.Key)
 	default:
-		c, err = s.lookUp(ctx, c)
+		if c, err = s.lookUp(ctx, c); err == nil && c.state == creating {
+			err = s.unanswered(ctx, r)
+		}
 	}
 	if err != nil {
 		return Generated{}, err
@@ -126,6 +128,18 @@ func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, 
 		return err
 	}
 	return why
+}
+
+// unanswered has the same request, under its key, look for the card again.
+func (s *Service) unanswered(ctx context.Context, r Request) error {
+	if r.Key == nil {
+		return nil
+	}
+	err := s.book.Commit(ctx, ledger.Unit{Company: r.Company, Moves: r.Key.Unanswered()})
+	if ledger.Is(err, ledger.Moved) {
+		return nil // answered by somebody who was faster
+	}
+	return err
 }
 
 // cardholder is the customer of a request, who must have completed their OTP and

@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -145,6 +146,44 @@ func TestACardWhoseAnswerWasLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nobody knows whether there is a card: under the same key it is looked for at
+// once, and the answer is the one that stands.
+func TestAKeyWaitsForTheCard(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w, r := newWorld(t, d), card.Request{}
+		open := func() *idempotency.Answer {
+			t.Helper()
+			k, a, err := w.keys.Open(t.Context(), w.company, "one", "print")
+			must(t, err)
+			k.Render(func(_ any, err error) idempotency.Answer {
+				return idempotency.Answer{Status: 200, Body: []byte("done")}
+			})
+			r = w.request()
+			r.Key = k
+			return a
+		}
+		w.issuer.create, w.issuer.made = silence, true
+		w.card() // and the issuer knows the customer
+		w.issuer.broken = &provider.Error{Provider: "Sudo", Code: "timeout"}
+		for range 2 {
+			if a := open(); a != nil {
+				t.Fatalf("answered: %+v", a)
+			}
+			_, err := w.Generate(t.Context(), r)
+			w.refused(err, creating)
+		}
+		w.issuer.broken = nil
+		open()
+		made, err := w.Generate(t.Context(), r)
+		if must(t, err); made.Card.ProviderCardID != "sudo-card-2" || len(w.issuer.orders) != 2 {
+			t.Errorf("%+v after %d orders", made, len(w.issuer.orders))
+		}
+		if a := open(); a == nil || string(a.Body) != "done" {
+			t.Errorf("the stored answer is %+v", a)
+		}
+	})
 }
 
 func TestACardThatWasNeverMade(t *testing.T) {

@@ -149,7 +149,7 @@ func (s *Service) open(ctx context.Context, r Request, c Collection) (Collection
 		why := fault.New(fault.Refused, "Failed to generate virtual account. "+answer.Message)
 		return Collection{}, errors.Join(s.ready(ctx, c, r.Key.Done(nil, why)), why)
 	}
-	return Collection{}, errors.Join(s.ready(ctx, c, nil), errSilent)
+	return Collection{}, errors.Join(s.ready(ctx, c, r.Key.Unanswered()), errSilent)
 }
 
 // call gives the bank its time, and survives a plug that panics.
@@ -183,7 +183,7 @@ func (s *Service) ready(ctx context.Context, c Collection, also []ledger.Move) e
 func (s *Service) opened(ctx context.Context, r Request, c Collection, a provider.VirtualAccountAnswer) (Collection, error) {
 	if err := s.settlements.Enter(ctx, c.Company, a.Number, a.BankCode); err != nil {
 		s.log.Error("a virtual account cannot be used", "company", c.Company, "collection", c.ID, "error", err)
-		return Collection{}, errors.Join(s.ready(ctx, c, nil), errSilent)
+		return Collection{}, errors.Join(s.ready(ctx, c, r.Key.Unanswered()), errSilent)
 	}
 	now := s.clock.Now()
 	c.State, c.calledUntil, c.UpdatedAt = Pending, time.Time{}, now

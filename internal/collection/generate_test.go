@@ -175,11 +175,7 @@ func TestACutOffRequestGoesOn(t *testing.T) {
 		if _, err := h.Generate(t.Context(), r); !fault.Is(err, fault.Unavailable) {
 			t.Fatal(err)
 		}
-		if _, _, err := keys.Open(t.Context(), h.main.Company, "key-1", "f"); !fault.Is(err, fault.Conflict) {
-			t.Errorf("while it may still run: %v", err)
-		}
-		h.clock.Advance(2 * time.Second)
-		r.Key, _ = open()
+		r.Key, _ = open() // at once, as its answer says
 		if r.Key.Subject() == "" {
 			t.Fatal("the key has forgotten what it began")
 		}

@@ -140,7 +140,7 @@ func (s *Service) finish(ctx context.Context, a Account, answer provider.Account
 	}
 	why := failed(cmp.Or(identity.Said(answer.Answer), "The bank has not said whether the account was opened. Try again."))
 	s.log.Warn("it is unknown whether an account was opened", "company", a.Company, "reference", a.ID, "code", answer.Code)
-	if err := s.book.Commit(ctx, ledger.Unit{Company: a.Company, Moves: []ledger.Move{a.move()}}); err != nil {
+	if err := s.book.Commit(ctx, ledger.Unit{Company: a.Company, Moves: append(key.Unanswered(), a.move())}); err != nil {
 		return a, err
 	}
 	return a, why

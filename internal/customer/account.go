@@ -177,7 +177,7 @@ func (s *Service) finish(ctx context.Context, o opening, c Customer, x identity.
 		return c, s.refuse(ctx, o, cmp.Or(identity.Said(answer.Answer), "The bank refused to open it."), key)
 	}
 	s.log.Warn("it is unknown whether an account was opened", "company", o.company, "reference", o.reference, "code", answer.Code)
-	if err := s.book.Commit(ctx, ledger.Unit{Company: o.company, Moves: []ledger.Move{o.move()}}); err != nil {
+	if err := s.book.Commit(ctx, ledger.Unit{Company: o.company, Moves: append(key.Unanswered(), o.move())}); err != nil {
 		return c, err
 	}
 	return c, failed(cmp.Or(identity.Said(answer.Answer), "The bank has not said whether it was opened. Try again."))

@@ -190,6 +190,19 @@ func (k *Key) Done(result any, err error) []ledger.Move {
 	}}
 }
 
+// Unanswered is the move for a Running request that ends without an answer that
+// stands, since nobody knows yet what came of it: the same request takes it up at
+// once, instead of waiting for one that runs no more.
+func (k *Key) Unanswered() []ledger.Move {
+	if k == nil {
+		return nil
+	}
+	return []ledger.Move{{
+		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: running,
+		Set: []ledger.Change{{Column: "running_until", Value: int64(0)}},
+	}}
+}
+
 // body is an answer's body as it is kept.
 func (k *Key) body(a Answer) string {
 	if a.Secret {
