@@ -133,7 +133,7 @@ func (l *listener) listen(ctx context.Context, after int64) (err error) {
 		case ctx.Err() != nil:
 			return nil // told to stop
 		case hopeless(err):
-			return fmt.Errorf("Kobo does not let this company in any more (was it started --fresh?): %w", err)
+			return fmt.Errorf("Kobo does not know this company or its key (was it started --fresh?): %w", err)
 		case err != nil:
 			if !l.wait(ctx, err) {
 				return nil
@@ -176,10 +176,11 @@ func (l *listener) end(after int64, err error) {
 	fmt.Fprintf(l.out, "\n%s; --from %d goes on from here\n", said, after+1)
 }
 
-// hopeless tells whether asking again leads nowhere: the key is not good here.
+// hopeless tells whether asking again leads nowhere: company or key are not known.
+// One that may not come in now (403) may later.
 func hopeless(err error) bool {
 	var no refusal
-	return errors.As(err, &no) && no.status < http.StatusInternalServerError && no.status != http.StatusTooManyRequests
+	return errors.As(err, &no) && (no.status == http.StatusBadRequest || no.status == http.StatusUnauthorized)
 }
 
 // wait lets some time pass, and says why when the reason is a new one. It is

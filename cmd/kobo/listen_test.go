@@ -115,24 +115,27 @@ func TestListenSaysWhatCameOfEachEvent(t *testing.T) {
 		"ended: 5 posted, 3 of them not taken (2 3 4); --from 6 goes on from here\n")
 }
 
-// A Kobo that is away is waited for, which is said once; one that does not know
+// A Kobo that is away is waited for, which is said once for each reason; one that does not know
 // the company any more is not.
 func TestListenWaitsWhileThereIsHope(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer receiver.Close()
 	away := newFeed(t, 1, func(asked int64) int {
-		if asked < 10 {
+		switch {
+		case asked < 10:
 			return http.StatusServiceUnavailable
+		case asked < 15:
+			return http.StatusForbidden // twice in a row, since the token is renewed once
 		}
 		return http.StatusOK
 	})
 	said, err := listens(t, t.Context(), away, receiver.URL, 1)
-	if err != nil || strings.Count(said, "waiting") != 1 {
+	if err != nil || strings.Count(said, "waiting") != 2 {
 		t.Errorf("%v:\n%s", err, said)
 	}
-	wants(t, said, "waiting: Kobo answered 503", "Kobo answers again", "1  vtu.success", "--from 2 goes on")
+	wants(t, said, "waiting: Kobo answered 503", "waiting: Kobo answered 403", "Kobo answers again", "1  vtu.success", "--from 2 goes on")
 	anew := newFeed(t, 1, func(int64) int { return http.StatusUnauthorized })
-	if said, err := listens(t, t.Context(), anew, receiver.URL, 1); err == nil || !strings.Contains(err.Error(), "does not let this company in") {
+	if said, err := listens(t, t.Context(), anew, receiver.URL, 1); err == nil || !strings.Contains(err.Error(), "does not know this company") {
 		t.Errorf("%v:\n%s", err, said)
 	}
 }

@@ -95,6 +95,9 @@ func (d *developer) await(ctx context.Context, kind string, after int64) (told, 
 	defer cancel()
 	for {
 		page, err := d.events(ctx, after, 1000, 5)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return told{}, fmt.Errorf("it was done, and no %s came of it within 30 seconds", kind)
+		}
 		if err != nil {
 			return told{}, fmt.Errorf("it was done, and no %s came of it: %w", kind, err)
 		}
