@@ -1,0 +1,106 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// A unit is the caller's: what the book fills in is filled in beside it, so that a
+// batch which is run again finds it as it was.
+func TestAUnitIsOnlyRead(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		row, event := thing("c1", "n", "", "NEW"), said("c1", "a")
+		row.Values[4] = Next("thing")
+		for range 2 {
+			before := fmt.Sprint(row.Values, event.Values)
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", Notes: []db.Record{row, event}}))
+			if after := fmt.Sprint(row.Values, event.Values); after != before || row.Values[4] != any(Next("thing")) || event.Values[5] != any(Now) {
+				t.Errorf("was %s, is %s", before, after)
+			}
+			row.Values[1], event.Values[2] = "m", "another"
+		}
+		if last, err := b.Last(t.Context(), "c1", "thing"); err != nil || last != 2 {
+			t.Errorf("the last number is %d, %v", last, err)
+		}
+	})
+}
+
+// Money may move through an account in the unit that opens it, down to its own
+// floor and to that of no other.
+func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		for i, u := range []Unit{
+			{Open: []Account{{"deep", money.NoFloor}, {"flat", 0}}, Transfers: []Transfer{{Reference: "r", Debit: "flat", Credit: "deep", Amount: 1}}},
+			{Open: []Account{{"flat", 0}, {"deep", money.NoFloor}}, Transfers: []Transfer{{Reference: "r", Debit: "flat", Credit: "deep", Amount: 1}}},
+		} {
+			u.Company = "c1"
+			if err := b.Commit(t.Context(), u); !Is(err, Short) || Refused(err).Account != "flat" {
+				t.Errorf("unit %d: %v", i, err)
+			}
+		}
+		must(t, b.Commit(t.Context(), Unit{
+			Company: "c1", Open: []Account{{"flat", 0}, {"deep", money.NoFloor}},
+			Transfers: []Transfer{{Reference: "r", Debit: "deep", Credit: "flat", Amount: 5}},
+		}))
+		// One that is there keeps the floor it has.
+		err := b.Commit(t.Context(), Unit{
+			Company: "c1", Open: []Account{{"flat", money.NoFloor}},
+			Transfers: []Transfer{{Reference: "s", Debit: "flat", Credit: "deep", Amount: 6}},
+		})
+		if !Is(err, Short) || balance(t, b, "c1", "flat") != 5 {
+			t.Errorf("below the floor: %v, %s", err, balance(t, b, "c1", "flat"))
+		}
+		audit(t, d, "c1")
+	})
+}
+
+// A company that is there is not founded again, and its numbers go on.
+func TestACompanyIsFoundedOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		for range 2 {
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", Found: true, Notes: []db.Record{said("c1", "a")}}))
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", Found: true}))
+		}
+		if n, err := b.Head(t.Context(), "c1"); err != nil || n != 2 {
+			t.Errorf("the head is at %d, %v", n, err)
+		}
+	})
+}
+
+// A refusal is asked for by its reason and, if need be, by whose row it was.
+func TestARefusalIsOfARow(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "a", "key", "NEW")}}))
+		again := b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "b", "key", "NEW")}})
+		wrong := b.Commit(t.Context(), Unit{
+			Company: "c1", Moves: []Move{{Table: thingTable, Key: []any{"c1", "a"}, From: []string{"OLD"}, To: "NEW"}},
+		})
+		for i, c := range []struct{ got, want bool }{
+			{Is(again, Exists), true},
+			{Is(again, Exists, thingTable), true},
+			{Is(again, Exists, eventTable), false},
+			{Is(again, Exists, eventTable, thingTable), true},
+			{Is(again, Moved), false},
+			{Is(wrong, Moved, thingTable), true},
+			{Is(wrong, Moved, eventTable), false},
+			{Is(fmt.Errorf("around it: %w", wrong), Moved), true},
+			{Is(nil, Moved), false},
+		} {
+			if c.got != c.want {
+				t.Errorf("case %d: %v (%v, %v)", i, c.got, again, wrong)
+			}
+		}
+	})
+}
