@@ -272,10 +272,22 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	default:
 		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected, assigned, booked or dismissed")
 	}
+	if answer.Outcome == provider.Rejected && s.mayReturn(c, o) {
+		_, u, err := s.reversal(ctx, o, o.concluded(answer, s.clock.Now()))
+		return u, err
+	}
 	if o.State != Pending {
 		return ledger.Unit{}, fault.New(fault.Refused, "There is no open operation to decide: it can be neither confirmed nor rejected")
 	}
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
+}
+
+// mayReturn tells whether it can be found that an operation's money came back, or
+// never went, after all. It is given back as by the provider's own word, so that the
+// word, if it still comes, gives nothing back a second time; an adjustment would.
+func (s *Service) mayReturn(c Case, o Operation) bool {
+	asked := c.Reason == Contradiction || c.Reason == FailedReversal || c.Reason == NotOnStatement
+	return asked && o.State == Success && s.kinds[o.Kind].Returns
 }
 
 // move is the guarded change of an open case to its new self: what is proposed

@@ -11,11 +11,28 @@ import (
 // provider's definite word that it came back to us. It happens once, however often
 // and by however many it is told.
 func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, error) {
-	after := o
+	after, u, err := s.reversal(ctx, o, heard)
+	if err != nil {
+		return o, err
+	}
+	err = s.book.Commit(ctx, u)
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
+		return s.Find(ctx, o.Company, o.ID)
+	}
+	if err != nil {
+		return o, err
+	}
+	return after, nil
+}
+
+// reversal is the unit that gives the money of a success back, and the operation
+// after it.
+func (s *Service) reversal(ctx context.Context, o, heard Operation) (after Operation, u ledger.Unit, err error) {
+	after = o
 	after.State, after.UpdatedAt = Reversed, heard.UpdatedAt
 	after.Outcome, after.Code, after.Message = heard.Outcome, heard.Code, heard.Message
 	after.ProviderReference = cmp.Or(heard.ProviderReference, o.ProviderReference)
-	u := ledger.Unit{
+	u = ledger.Unit{
 		Company: o.Company,
 		Moves: []ledger.Move{{
 			Table: table, Key: []any{o.Company, o.ID}, From: []string{string(Success)}, To: string(Reversed), Set: after.changes(),
@@ -23,18 +40,8 @@ func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, e
 		Transfers: s.giveBack(after),
 	}
 	paper, err := s.kinds[o.Kind].Paper(ctx, after)
-	if err != nil {
-		return o, err
-	}
 	paper.add(&u)
-	err = s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Moved) {
-		return s.Find(ctx, o.Company, o.ID)
-	}
-	if err != nil {
-		return o, err
-	}
-	return after, nil
+	return after, u, err
 }
 
 // giveBack is a success undone: each part returns from where it went.

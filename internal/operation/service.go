@@ -26,6 +26,8 @@ type Kind struct {
 	// Paper is what goes into the unit that gives the operation its new state:
 	// the event, for one.
 	Paper func(ctx context.Context, o Operation) (Paper, error)
+	// Returns is true when its money may come back after a success.
+	Returns bool
 }
 
 // Service runs the machine.

@@ -133,7 +133,7 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, companies
 		db: d, book: book, clock: c, log: log,
 		companies: companies, operations: operations, settlements: settlements, payers: payers, pays: pays,
 	}
-	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper})
+	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper, Returns: true})
 	return s
 }
 

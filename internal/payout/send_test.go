@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -273,6 +274,33 @@ func TestMoneyThatComesBackWhileTheSuccessIsWritten(t *testing.T) {
 			}
 		}
 		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira, "clearing/payout": 0, "provider/bank": -1000 * money.Naira})
+	})
+}
+
+// The bank says no after its yes, the money is back, and two operators say so. When
+// the bank calls it a return at last, nothing is given back a second time.
+func TestWhatOperatorsGiveBackIsNotReturnedAgain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.flat()
+		p := w.sent(100*money.Naira, operation.Success)
+		w.bank.says(yes, no)
+		must(t, w.Notified(t.Context(), p.Reference))
+		cases, _, err := w.operations.Cases(t.Context(), operation.Open, 10, 0)
+		must(t, err)
+		for _, name := range []string{"ada", "bob"} {
+			by := operator.Local(name)
+			_, err := w.operations.ResolveCase(t.Context(), cases[0].ID, operation.Finding{Outcome: operation.FoundRejected}, "it is back", by.Name, by.Note)
+			must(t, err)
+		}
+		w.bank.says(yes, back)
+		must(t, w.Notified(t.Context(), p.Reference))
+		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira, "fee": 0, "provider/bank": -1000 * money.Naira})
+		if kinds := w.events(p.Reference); !slices.Equal(kinds, []string{"payout.pending", "payout.success", "payout.reversed"}) {
+			t.Errorf("events %q", kinds)
+		}
+		if _, n, err := w.operations.Cases(t.Context(), operation.Open, 10, 0); err != nil || n > 0 {
+			t.Errorf("%d cases are open, %v", n, err)
+		}
 	})
 }
 
