@@ -154,11 +154,14 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, answered
 // delivery with the same message id.
 func (s *Service) Resend(ctx context.Context, company, deliveryID string, answered Answered) (Delivery, error) {
 	old, err := s.findDelivery(ctx, company, deliveryID)
-	if errors.Is(err, db.ErrNone) || err == nil && old.Kind == TestKind {
+	if errors.Is(err, db.ErrNone) {
 		return Delivery{}, fault.New(fault.Missing, "Delivery not found")
 	}
 	if err != nil {
 		return Delivery{}, err
+	}
+	if old.Kind == TestKind {
+		return Delivery{}, fault.New(fault.Refused, "A test is not sent again: begin another")
 	}
 	e, err := s.Find(ctx, company, old.Endpoint)
 	if err != nil {

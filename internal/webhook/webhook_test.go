@@ -206,7 +206,7 @@ func TestATestSaysWhatTheEndpointAnswers(t *testing.T) {
 		if head, err := w.Book.Head(t.Context(), "acme"); err != nil || head != 0 {
 			t.Errorf("%d events, %v", head, err)
 		}
-		if _, err := w.Resend(t.Context(), "acme", d.ID, none); !fault.Is(err, fault.Missing) {
+		if _, err := w.Resend(t.Context(), "acme", d.ID, none); !fault.Is(err, fault.Refused) {
 			t.Errorf("a test is sent again: %v", err)
 		}
 	})
