@@ -114,7 +114,7 @@ func (d *developer) away(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.As(err, &asking) {
 		return err
 	}
-	return fmt.Errorf("Kobo does not answer at %s (is it running? --url says where): %w", d.BaseURL, asking.Err)
+	return fmt.Errorf("no answer from Kobo at %s (is it running? --url says where): %w", d.BaseURL, asking.Err)
 }
 
 // api asks as the company, with a token that is renewed when it has run out.

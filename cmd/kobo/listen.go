@@ -133,7 +133,7 @@ func (l *listener) listen(ctx context.Context, after int64) (err error) {
 		case ctx.Err() != nil:
 			return nil // told to stop
 		case hopeless(err):
-			return fmt.Errorf("Kobo does not know this company or its key (was it started --fresh?): %w", err)
+			return fmt.Errorf("this company or its key is not known to Kobo (was it started --fresh?): %w", err)
 		case err != nil:
 			if !l.wait(ctx, err) {
 				return nil

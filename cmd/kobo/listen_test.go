@@ -135,7 +135,7 @@ func TestListenWaitsWhileThereIsHope(t *testing.T) {
 	}
 	wants(t, said, "waiting: Kobo answered 503", "waiting: Kobo answered 403", "Kobo answers again", "1  vtu.success", "--from 2 goes on")
 	anew := newFeed(t, 1, func(int64) int { return http.StatusUnauthorized })
-	if said, err := listens(t, t.Context(), anew, receiver.URL, 1); err == nil || !strings.Contains(err.Error(), "does not know this company") {
+	if said, err := listens(t, t.Context(), anew, receiver.URL, 1); err == nil || !strings.Contains(err.Error(), "this company or its key is not known") {
 		t.Errorf("%v:\n%s", err, said)
 	}
 }

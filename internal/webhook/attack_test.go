@@ -182,7 +182,7 @@ func TestAForgottenConnectionIsGivenUp(t *testing.T) {
 	if ping := transport.HTTP2; ping.SendPingTimeout+ping.PingTimeout >= patience || ping.SendPingTimeout == 0 {
 		t.Errorf("%+v is too late", ping)
 	}
-	transport.HTTP2.SendPingTimeout, transport.HTTP2.PingTimeout = 50*time.Millisecond, 50*time.Millisecond
+	transport.HTTP2.SendPingTimeout, transport.HTTP2.PingTimeout = 300*time.Millisecond, 700*time.Millisecond
 	way, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer func() { _ = way.Close() }()
