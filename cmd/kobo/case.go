@@ -21,17 +21,7 @@ func caseCommand() *cobra.Command {
 proposes, and a second says the same or approves. Who runs the command is the
 operator local:<user name>; who has an admin key by that name is the same person.`,
 	}
-	b := named(c)
-	sub := func(use, short string, args int, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
-		one := &cobra.Command{
-			Use: use, Short: short, Args: cobra.ExactArgs(args),
-			RunE: func(c *cobra.Command, args []string) error {
-				return b.opened(c.Context(), func(a *app.App) error { return do(c, a, args) })
-			},
-		}
-		c.AddCommand(one)
-		return one
-	}
+	sub := verbsOf(c)
 	var resolved bool
 	var f operation.Finding
 	var note string

@@ -17,33 +17,23 @@ import (
 
 func payoutCommand() *cobra.Command {
 	c := &cobra.Command{Use: "payout", Short: "What companies pay for payouts, and how much they may pay out"}
-	b := named(c)
-	sub := func(use, short, long string, args cobra.PositionalArgs, do func(c *cobra.Command, a *app.App, args []string) error) *cobra.Command {
-		one := &cobra.Command{
-			Use: use, Short: short, Long: long, Args: args,
-			RunE: func(c *cobra.Command, args []string) error {
-				return b.opened(c.Context(), func(a *app.App) error { return do(c, a, args) })
-			},
-		}
-		c.AddCommand(one)
-		return one
-	}
-	sub("fees REFERENCE", "Show a company's fee schedule", "", cobra.ExactArgs(1), either(showFees, showFeesHistory)).
+	sub := verbsOf(c)
+	sub("fees REFERENCE", "Show a company's fee schedule", 1, either(showFees, showFeesHistory)).
 		Flags().Bool("history", false, "all schedules it was ever given, the newest first, and by whom")
-	sub("set-fees REFERENCE [FROM:FLAT:PERCENT:CAP ...]", "Give a company a new fee schedule; none is no fees",
-		`Give a company a new fee schedule, in bands by the amount paid out. Amounts are naira. A
+	fees := sub("set-fees REFERENCE [FROM:FLAT:PERCENT:CAP ...]", "Give a company a new fee schedule; none is no fees", 1, setFees)
+	fees.Args = cobra.MinimumNArgs(1)
+	fees.Long = `Give a company a new fee schedule, in bands by the amount paid out. Amounts are naira. A
 band holds from its FROM up to the next band's, and the first begins at 0. A fee is FLAT plus
 PERCENT of the amount, at most CAP (0 for no cap); a part of a kobo is rounded down.
 
-  kobo payout set-fees REFERENCE 0:10:0:0 5000:25:0:0 50000:50:0.1:2000`,
-		cobra.MinimumNArgs(1), setFees)
-	sub("limits REFERENCE", "Show the daily limits, of the company and of each settlement account, and what is used of them today", "",
-		cobra.ExactArgs(1), either(showLimits, showLimitsHistory)).
+  kobo payout set-fees REFERENCE 0:10:0:0 5000:25:0:0 50000:50:0.1:2000`
+	sub("limits REFERENCE", "Show the daily limits, of the company and of each settlement account, and what is used of them today", 1,
+		either(showLimits, showLimitsHistory)).
 		Flags().Bool("history", false, "all limits that were ever set, the newest first, and by whom")
-	sub("set-limit REFERENCE all|SETTLEMENT-ID AMOUNT PAYOUTS", "Limit what may be paid out in a day",
-		`Limit what a company, or one of its settlement accounts, may pay out from midnight to midnight
+	sub("set-limit REFERENCE all|SETTLEMENT-ID AMOUNT PAYOUTS", "Limit what may be paid out in a day", 4, setLimit).
+		Long = `Limit what a company, or one of its settlement accounts, may pay out from midnight to midnight
 in Lagos: the AMOUNT in naira, without fees, and how many PAYOUTS. 0 is no limit. What was paid
-out today already counts.`, cobra.ExactArgs(4), setLimit)
+out today already counts.`
 	return c
 }
 
