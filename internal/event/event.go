@@ -161,12 +161,13 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 // whether there are more. If there is none it waits for the first one, up to
 // wait or the end of ctx, and then answers with what is there.
 func (s *Service) Feed(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, bool, error) {
+	var events []Event
+	var err error
 	if wait > 0 {
-		if there, err := s.await(ctx, company, after, wait); err != nil || !there {
-			return nil, false, err
-		}
+		events, err = s.await(ctx, company, after, limit+1, wait)
+	} else {
+		events, err = s.page(ctx, company, after, limit+1)
 	}
-	events, err := s.page(ctx, company, after, limit+1)
 	if err != nil || len(events) <= limit {
 		return events, false, err
 	}

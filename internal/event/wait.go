@@ -20,31 +20,31 @@ type waiter struct {
 	woken   chan struct{}
 }
 
-// await tells whether the company's head is above after, when it is or when wait
-// is over, of the caller's real time. A caller who goes away meanwhile has waited
-// in vain, which is nobody's mistake.
-func (s *Service) await(ctx context.Context, company string, after int64, wait time.Duration) (there bool, err error) {
+// await is a page, read again whenever something may be there: until something is,
+// or wait is over, of the caller's real time. A caller who goes away meanwhile has
+// waited in vain, which is nobody's mistake.
+func (s *Service) await(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	w := s.enter(company, after)
 	defer s.leave(w)
 	for {
 		// What is committed after this question wakes.
-		head, err := s.book.Head(ctx, company)
+		events, err := s.page(ctx, company, after, limit)
 		switch {
 		case ctx.Err() != nil:
-			return false, nil
-		case err != nil || head > after:
-			return err == nil, err
+			return nil, nil
+		case err != nil || len(events) > 0:
+			return events, err
 		}
 		select {
 		case <-w.woken:
 		case <-over.C:
-			return false, nil
+			return nil, nil
 		case <-s.closed:
-			return false, nil
+			return nil, nil
 		case <-ctx.Done():
-			return false, nil
+			return nil, nil
 		}
 	}
 }
