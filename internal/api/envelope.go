@@ -20,19 +20,19 @@ const (
 	token family = "token"
 	// account errors are {status: "error", message}.
 	account family = "account"
-	// corporate errors are {status: "error", message}, broken rules with a list of
+	// corporateFamily errors are {status: "error", message}, broken rules with a list of
 	// errors by field; the reason for which an account was not opened stands
 	// beside the message; and an unknown id is a 404.
 	corporateFamily family = "corporate"
-	// customer errors are {status: "error", message}, broken rules too.
+	// customerFamily errors are {status: "error", message}, broken rules too.
 	customerFamily family = "customer"
-	// card errors are {status: "error", message}, told apart by the message; one
+	// cardFamily errors are {status: "error", message}, told apart by the message; one
 	// that is not the end of the story has data as well.
 	cardFamily family = "card"
-	// vtu errors are {success: false, message}, except broken rules, which look
+	// vtuFamily errors are {success: false, message}, except broken rules, which look
 	// like those of account.
 	vtuFamily family = "vtu"
-	// settlement is account, except that what a business rule refuses is
+	// settlementFamily is account, except that what a business rule refuses is
 	// {error: " failed: <reason>"}.
 	settlementFamily family = "settlement"
 )

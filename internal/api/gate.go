@@ -18,7 +18,8 @@ func (e *edge) gate(r *http.Request) (company string, err error) {
 	if err == nil {
 		return identity.Reference, nil
 	}
-	if fault.Is(err, fault.Forbidden) || fault.Is(err, fault.Unauthenticated) {
+	switch fault.Of(err).Kind {
+	case fault.Forbidden, fault.Unauthenticated, fault.Unavailable:
 		return "", err
 	}
 	// The check itself failed: nobody is let in, and nobody is called a stranger.
