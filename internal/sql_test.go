@@ -71,6 +71,7 @@ var tenantless = map[string]string{
 	"card_directory": "whose a card is, for a notice that names only the issuer's card",
 
 	"operator_key":         "operators belong to no company",
+	"operator_keyring":     "the master keys are the same for all companies",
 	"operator_door":        "the door is the same for all companies",
 	"settlement_number":    "the allocator of account numbers, which are unique in the whole installation",
 	"settlement_directory": "whose a bank account is, for a credit that names only the account",

@@ -124,6 +124,9 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 		return err
 	}
 	a.businesses(keys, p)
+	if err := a.Operators.Recognise(ctx); err != nil {
+		return err
+	}
 	return a.seeDoor(ctx)
 }
 

@@ -69,6 +69,9 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 		return nil, Credentials{}, err
 	}
 	a, err := Open(ctx, cfg, log)
+	if errors.Is(err, operator.ErrStrange) {
+		err = errElsewhere(cfg.Data)
+	}
 	if err != nil {
 		return nil, Credentials{}, err
 	}
@@ -190,12 +193,16 @@ const (
 	devName  = "Demo Company"
 )
 
+func errElsewhere(data string) error {
+	return fmt.Errorf("the database has a development company whose keys are not in %s: choose the folder that it was begun with (--data), or forget it (--fresh)", data)
+}
+
 func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	by := operator.Local("dev")
 	// The key first: a database of which another folder knows the keys stays as it is.
 	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
 	if fault.Is(err, fault.Refused) {
-		return Credentials{}, fmt.Errorf("the database has a development company whose keys are not in %s: choose the folder that it was begun with (--data), or forget it (--fresh)", a.cfg.Data)
+		return Credentials{}, errElsewhere(a.cfg.Data)
 	}
 	if err != nil {
 		return Credentials{}, err

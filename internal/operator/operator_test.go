@@ -165,3 +165,28 @@ func TestTheDoorIsClosedAndOpened(t *testing.T) {
 		}
 	})
 }
+
+// A database knows the keyrings it was written with: a program with another one
+// does not begin. A rotation is known, with or without the old line below it.
+func TestADatabaseKnowsItsKeyrings(t *testing.T) {
+	each(t, func(t *testing.T, with func(string) *operator.Service) {
+		first, second := "a:"+strings.Split(secret.Generate(), ":")[1], secret.Generate()
+		other := "a:" + strings.Split(secret.Generate(), ":")[1]
+		for _, c := range []struct{ ring, refusal string }{
+			{first, ""},
+			{first, ""},
+			{second, "written with other master keys"},
+			{other, "the key a of the master keyring"},
+			{second + other, "the key a of the master keyring"},
+			{second + first, ""},
+			{second, ""},
+			{first, ""},
+			{secret.Generate(), "written with other master keys"},
+		} {
+			err := with(c.ring).Recognise(t.Context())
+			if c.refusal == "" && err != nil || c.refusal != "" && (!fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), c.refusal)) {
+				t.Errorf("not %q: %v", c.refusal, err)
+			}
+		}
+	})
+}

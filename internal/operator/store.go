@@ -89,3 +89,21 @@ func closeDoor(ctx context.Context, q db.Querier, reason string, at time.Time) e
 func openDoor(ctx context.Context, q db.Querier) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }
+
+// proofs are those of the master keys that were seen, by their ids.
+func proofs(ctx context.Context, q db.Querier) (map[string]string, error) {
+	known := map[string]string{}
+	_, err := db.All(ctx, q, func(r db.Scanner) (struct{}, error) {
+		var keyID, proof string
+		err := r.Scan(&keyID, &proof)
+		known[keyID] = proof
+		return struct{}{}, err
+	}, `SELECT key_id, proof FROM operator_keyring`)
+	return known, err
+}
+
+func insertProof(ctx context.Context, q db.Querier, keyID, proof string, at time.Time) error {
+	_, err := q.Exec(ctx, `INSERT INTO operator_keyring (key_id, proof, seen_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		keyID, proof, clock.Micros(at))
+	return err
+}

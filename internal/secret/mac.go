@@ -70,6 +70,16 @@ func (k *Keyring) BlindIndex(company, column, value string) []string {
 	return out
 }
 
+// Proofs are, by the key's id, what only a holder of that key can say. They tell
+// nothing about it.
+func (k *Keyring) Proofs() map[string]string {
+	out := make(map[string]string, len(k.ids))
+	for _, keyID := range k.ids {
+		out[keyID] = k.mac(keyID, "proof", nil)
+	}
+	return out
+}
+
 // framed puts the length of each part in front of it.
 func framed(parts []string) []byte {
 	var out []byte
