@@ -1520,10 +1520,10 @@ type WebhookReplay struct {
 // WebhookReplayRequest defines model for WebhookReplayRequest.
 type WebhookReplayRequest struct {
 	// From The first event: its sequence, or an instant or day.
-	From any `json:"from"`
+	From json.RawMessage `json:"from"`
 
 	// To The last event, likewise.
-	To any `json:"to"`
+	To json.RawMessage `json:"to"`
 }
 
 // WebhookRequest defines model for WebhookRequest.

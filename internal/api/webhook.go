@@ -2,8 +2,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -222,10 +222,10 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 
 // place is where a replay begins or ends: a sequence number, or an instant, which
 // stands for the events from it on or up to it.
-func (h *handlers) place(ctx context.Context, q *query, name string, value any, end bool) (int64, error) {
-	text, isText := value.(string)
-	if !isText {
-		n, err := strconv.ParseInt(fmt.Sprint(value), 10, 64)
+func (h *handlers) place(ctx context.Context, q *query, name string, value json.RawMessage, end bool) (int64, error) {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		n, err := strconv.ParseInt(string(value), 10, 64) // the digits that were sent: a float would have an exponent
 		if err != nil {
 			q.wrong(name, "must be an integer")
 		}
