@@ -282,22 +282,32 @@ func TestWhatIsNoBackupIsNotRestored(t *testing.T) {
 	for i := 9 * 4096; i < 9*4096+512; i++ {
 		damaged[i] ^= 0xff
 	}
-	for name, content := range map[string][]byte{
-		"a text": []byte("dear diary"), "nothing": nil, "half a file": sound[:len(sound)/2], "a damaged file": damaged,
-		"another program's": another(t, "CREATE TABLE notes (text TEXT)"),
-		"a newer schema":    altered(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)"),
-		"a cooked book":     altered(t, path, "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('c', 5, 0)"),
+	for name, c := range map[string]struct {
+		content []byte
+		why     string
+	}{
+		"a text":            {[]byte("dear diary"), "file is not a database"},
+		"nothing":           {nil, "it is not a Kobo database"},
+		"half a file":       {sound[:len(sound)/2], "malformed"},
+		"a damaged file":    {damaged, "malformed"},
+		"another program's": {another(t, "CREATE TABLE notes (text TEXT)"), "it is not a Kobo database"},
+		"a newer schema": {
+			altered(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)"), "take a newer program",
+		},
+		"a cooked book": {
+			altered(t, path, "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('c', 5, 0)"), "the book does not add up",
+		},
 	} {
 		file := filepath.Join(t.TempDir(), "backup")
-		if err := os.WriteFile(file, content, 0o600); err != nil {
+		if err := os.WriteFile(file, c.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, _, err := app.Restore(t.Context(), app.Copying{Database: home.Database, File: file, By: tester})
-		if err == nil {
-			t.Errorf("%s was restored", name)
+		if err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: %v", name, err)
 		}
-		t.Log(name, ": ", err)
-		if now, err := os.ReadFile(path); err != nil || len(now) != len(sound) {
+		// Its header, of 100 bytes, says how it was opened last.
+		if now, err := os.ReadFile(path); err != nil || len(now) != len(sound) || !bytes.Equal(now[100:], sound[100:]) {
 			t.Errorf("%s: the database was touched: %v", name, err)
 		}
 		if rest, _ := filepath.Glob(path + ".*"); len(rest) > 0 {
