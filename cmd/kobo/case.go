@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
@@ -23,12 +25,20 @@ operator local:<user name>; who has an admin key by that name is the same person
 	}
 	sub := verbsOf(c)
 	var resolved bool
+	var wanted operation.CaseFilter
 	var f operation.Finding
 	var note string
 	list := sub("list", "List the open cases, newest first", 0, func(c *cobra.Command, a *app.App, _ []string) error {
-		return listCases(c, a, resolved)
+		wanted.State = operation.Open
+		if resolved {
+			wanted.State = operation.Resolved
+		}
+		return listCases(c, a, wanted)
 	})
 	list.Flags().BoolVar(&resolved, "resolved", false, "list the resolved ones instead")
+	list.Flags().StringVar(&wanted.Company, "company", "", "only those of a company")
+	list.Flags().StringVar((*string)(&wanted.Reason), "reason", "", "only those of a reason")
+	list.Flags().StringVar(&wanted.Subject, "subject", "", "only those about an operation, or a bank and its session")
 	sub("show ID", "Show a case and everything known around it", 1, showCase)
 	resolve := sub("resolve ID confirmed|rejected|assigned|booked|dismissed", "Propose what became of it, or agree with the proposal", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
@@ -70,15 +80,14 @@ func saidOf(c *cobra.Command, done operation.Case, err error) error {
 	return nil
 }
 
-func listCases(c *cobra.Command, a *app.App, resolved bool) error {
-	state := operation.Open
-	if resolved {
-		state = operation.Resolved
+func listCases(c *cobra.Command, a *app.App, f operation.CaseFilter) error {
+	if f.Reason != "" && !slices.Contains(operation.Reasons(), f.Reason) {
+		return fault.Newf(fault.Invalid, "%s is no reason: %v", f.Reason, operation.Reasons())
 	}
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSINCE\tCOMPANY\tREASON\tPROPOSED\tDETAIL")
 	return pages(w, func(limit, offset int) (int, error) {
-		list, _, err := a.Operations.Cases(c.Context(), state, limit, offset)
+		list, _, err := a.Operations.Cases(c.Context(), f, limit, offset)
 		for _, one := range list {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, clock.Text(one.CreatedAt), one.Company, one.Reason, one.Outcome, one.Detail)
 		}

@@ -342,6 +342,7 @@ func TestOnlyCleanRequests(t *testing.T) {
 		}
 		d.no(d.ada, "GET", "/admin/v1/audit?company=%00", "", 400, "not text")
 		d.no(d.ada, "GET", "/admin/v1/cases?status=closed", "", 400, "must be one of [OPEN, RESOLVED]")
+		d.no(d.ada, "GET", "/admin/v1/cases?reason=unresolved", "", 400, "must be one of [UNRESOLVED, CONTRADICTION, ")
 		if strings.Contains(d.log.String(), "failed") {
 			t.Errorf("something failed inside: %s", d.log)
 		}

@@ -70,8 +70,20 @@ func (d *door) listCases(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	var reasons []string
+	for _, reason := range operation.Reasons() {
+		reasons = append(reasons, string(reason))
+	}
+	reason, err := r.oneOf("reason", "", reasons...)
+	if err != nil {
+		return nil, err
+	}
+	f := operation.CaseFilter{
+		State: operation.CaseState(state), Reason: operation.Reason(reason),
+		Company: r.URL.Query().Get("company"), Subject: r.URL.Query().Get("subject"),
+	}
 	return listed(r, caseOf, func(limit, offset int) ([]operation.Case, int64, error) {
-		return d.Operations.Cases(ctx, operation.CaseState(state), limit, offset)
+		return d.Operations.Cases(ctx, f, limit, offset)
 	})
 }
 

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,14 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		row := rows[0].(map[string]any)
 		if row["company"] != made.Reference || row["subject"] != o.ID || row["status"] != "OPEN" || row["outcome"] != nil {
 			t.Errorf("the case: %v", row)
+		}
+		for query, want := range map[string]int{
+			"?company=" + row["company"].(string) + "&reason=" + row["reason"].(string) + "&subject=" + url.QueryEscape(row["subject"].(string)): len(rows),
+			"?company=nobody": 0, "?subject=nothing": 0,
+		} {
+			if found := d.ok(d.ada, "GET", "/admin/v1/cases"+query, "")["data"].([]any); len(found) != want {
+				t.Errorf("%s: %v", query, found)
+			}
 		}
 		path := "/admin/v1/cases/" + row["id"].(string) + "/resolve"
 		d.no(d.ada, "POST", path, `{"outcome":"maybe","note":"asked the bank"}`, 400, "must be confirmed, rejected, assigned, booked or dismissed")

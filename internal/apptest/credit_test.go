@@ -112,7 +112,7 @@ func TestMoneyForNobody(t *testing.T) {
 		p := apptest.Start(t, dialect)
 		session := pay(t, p.Client, "8000000099", 700, map[string]any{"stray": true, "duplicate": 3})
 		apptest.Eventually(t, func() string {
-			list, _, err := p.App.Operations.Cases(t.Context(), operation.Open, 10, 0)
+			list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
 			if err != nil || len(list) != 1 || list[0].Reason != operation.UnknownAccount || list[0].Subject != "safehaven/"+session {
 				return fmt.Sprintf("%+v, %v", list, err)
 			}

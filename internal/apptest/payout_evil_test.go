@@ -162,7 +162,7 @@ func TestAnEvilBankIsNeverBelievedTooSoon(t *testing.T) {
 			}
 		}
 		holds(t, p, p.Client, want)
-		list, _, err := p.App.Operations.Cases(t.Context(), operation.Open, 100, 0)
+		list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
 		if err != nil || len(list) != len(wanted) {
 			t.Errorf("cases %+v, %v", list, err)
 		}

@@ -46,7 +46,7 @@ func sorted(list []string) []string { slices.Sort(list); return list }
 // cases are the open cases in the same words.
 func cases(t *testing.T, p *apptest.Program) (open []string) {
 	t.Helper()
-	list, _, err := p.App.Operations.Cases(t.Context(), operation.Open, 100, 0)
+	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func found(t *testing.T, p *apptest.Program, want []string) {
 // statement and the book differ in nothing that is not decided, and no case is opened.
 func decided(t *testing.T, p *apptest.Program) {
 	t.Helper()
-	list, _, err := p.App.Operations.Cases(t.Context(), operation.Open, 100, 0)
+	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

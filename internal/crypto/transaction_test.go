@@ -141,7 +141,7 @@ func TestReorganisations(t *testing.T) {
 		for range 4 {
 			w.later(5 * time.Minute)
 		}
-		cases, _, err := w.cases.Cases(t.Context(), operation.Open, 10, 0)
+		cases, _, err := w.cases.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
 		if err != nil || len(cases) != 1 || cases[0].Reason != operation.Contradiction || cases[0].Company != a {
 			t.Errorf("%+v %v", cases, err)
 		}

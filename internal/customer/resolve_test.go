@@ -173,7 +173,7 @@ func TestAListThatCannotBeReadBecomesACase(t *testing.T) {
 		for range 80 {
 			w.clock.Advance(w.look(t, j).Sub(w.clock.Now()))
 		}
-		cases, _, err := w.operations.Cases(t.Context(), operation.Open, 10, 0)
+		cases, _, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
 		must(t, err)
 		if len(cases) != 1 || cases[0].Reason != operation.Unresolved || cases[0].Company != w.company {
 			t.Errorf("the cases are %+v", cases)

@@ -257,7 +257,7 @@ func (h *house) holds(a settlement.Account, want money.Kobo) {
 
 func (h *house) cases(reason operation.Reason) (found []operation.Case) {
 	h.t.Helper()
-	list, _, err := h.operations.Cases(h.t.Context(), operation.Open, 100, 0)
+	list, _, err := h.operations.Cases(h.t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}

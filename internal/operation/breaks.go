@@ -30,6 +30,14 @@ const (
 	UnbookedCharge Reason = "UNBOOKED_CHARGE"
 )
 
+// Reasons are all of them.
+func Reasons() []Reason {
+	return []Reason{
+		Unresolved, Contradiction, UnknownAccount, Unreadable,
+		MissingCredit, UnknownDebit, DuplicateDebit, FailedReversal, AmountDiffers, NotOnStatement, UnbookedCharge,
+	}
+}
+
 // Raise asks for a human's decision about something on which the bank's statement
 // and our books differ: c says whose it is, its subject and reason, the detail, the
 // amount and when it happened. What comes back is the case as it stands, which may be

@@ -97,14 +97,23 @@ func (s *Service) ask(ctx context.Context, c Case) (Case, error) {
 	return c, err
 }
 
-// Cases is a page of the cases in a state, of all companies, newest first, and
-// how many there are.
-func (s *Service) Cases(ctx context.Context, state CaseState, limit, offset int) ([]Case, int64, error) {
-	total, err := s.caseCount(ctx, state)
+// CaseFilter says which cases. What is empty filters nothing but for the state,
+// which is always said.
+type CaseFilter struct {
+	State   CaseState
+	Company string
+	Reason  Reason
+	Subject string
+}
+
+// Cases is a page of the cases that a filter lets through, newest first, and how
+// many there are.
+func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
+	total, err := s.caseCount(ctx, f)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := s.cases(ctx, state, limit, offset)
+	list, err := s.cases(ctx, f, limit, offset)
 	return list, total, err
 }
 

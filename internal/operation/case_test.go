@@ -332,12 +332,29 @@ func TestCasesAreListedNewestFirst(t *testing.T) {
 			p.must(p.OpenCase(t.Context(), p.company, fmt.Sprint("subject ", i), operation.Unreadable, "detail"))
 			p.clock.Advance(time.Second)
 		}
-		cases, total, err := p.Cases(t.Context(), operation.Open, 2, 1)
+		cases, total, err := p.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 2, 1)
 		if p.must(err); total != 3 || len(cases) != 2 || cases[0].Subject != "subject 1" || cases[1].Subject != "subject 0" {
 			t.Errorf("%d cases, the second page: %+v", total, cases)
 		}
+		p.must(p.OpenCase(t.Context(), p.company, "subject 1", operation.Contradiction, "detail"))
+		for _, c := range []struct {
+			filter operation.CaseFilter
+			want   int64
+		}{
+			{operation.CaseFilter{State: operation.Resolved}, 0},
+			{operation.CaseFilter{State: operation.Open, Company: p.company}, 4},
+			{operation.CaseFilter{State: operation.Open, Company: "another"}, 0},
+			{operation.CaseFilter{State: operation.Open, Reason: operation.Unreadable}, 3},
+			{operation.CaseFilter{State: operation.Open, Subject: "subject 1"}, 2},
+			{operation.CaseFilter{State: operation.Open, Company: p.company, Reason: operation.Contradiction, Subject: "subject 1"}, 1},
+		} {
+			cases, total, err := p.Cases(t.Context(), c.filter, 10, 0)
+			if p.must(err); total != c.want || int64(len(cases)) != total {
+				t.Errorf("%+v: %d cases, %+v", c.filter, total, cases)
+			}
+		}
 		n, err := db.One(t.Context(), p.db, db.Value[int64], `SELECT count(*) FROM operation_case WHERE company_id = $1`, p.company)
-		if p.must(err); n != 3 {
+		if p.must(err); n != 4 {
 			t.Errorf("%d rows", n)
 		}
 	})

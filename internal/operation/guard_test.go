@@ -89,7 +89,7 @@ func TestOnlyASuccessIsReversedAndOnce(t *testing.T) {
 				}
 				all.Wait()
 				p.stands(o, c.state)
-				if _, n, err := p.Cases(t.Context(), operation.Open, 10, 0); err != nil || n > 0 {
+				if _, n, err := p.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0); err != nil || n > 0 {
 					t.Errorf("%d cases, %v", n, err)
 				}
 			})

@@ -148,7 +148,7 @@ func (p *plant) told() []string {
 // open are the open cases.
 func (p *plant) open() []operation.Case {
 	p.t.Helper()
-	cases, total, err := p.Cases(p.t.Context(), operation.Open, 10, 0)
+	cases, total, err := p.Cases(p.t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
 	p.must(err)
 	if int(total) != len(cases) {
 		p.t.Errorf("%d cases, said to be %d", len(cases), total)

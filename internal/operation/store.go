@@ -181,9 +181,16 @@ func (s *Service) lastCase(ctx context.Context, company, subject string, reason 
 }
 
 // cases is a page of the cases in a state, of all companies, newest first.
-func (s *Service) cases(ctx context.Context, state CaseState, limit, offset int) ([]Case, error) {
+// passing is what a case that a filter lets through has.
+const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR reason = $3) AND ($4 = '' OR subject = $4)`
+
+func (f CaseFilter) values() []any {
+	return []any{string(f.State), f.Company, string(f.Reason), f.Subject}
+}
+
+func (s *Service) cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, error) {
 	return db.All(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case
-		WHERE state = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
+		WHERE `+passing+` ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`, append(f.values(), limit, offset)...)
 }
 
 // openOf are the open cases of a reason and an amount, of all companies.
@@ -192,7 +199,6 @@ func (s *Service) openOf(ctx context.Context, reason Reason, amount money.Kobo) 
 		WHERE state = 'OPEN' AND reason = $1 AND amount_kobo = $2 ORDER BY company_id, id`, string(reason), int64(amount))
 }
 
-func (s *Service) caseCount(ctx context.Context, state CaseState) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64],
-		`SELECT count(company_id) FROM operation_case WHERE state = $1`, string(state))
+func (s *Service) caseCount(ctx context.Context, f CaseFilter) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64], `SELECT count(company_id) FROM operation_case WHERE `+passing, f.values()...)
 }

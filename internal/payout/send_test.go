@@ -267,7 +267,7 @@ func TestMoneyThatComesBackWhileTheSuccessIsWritten(t *testing.T) {
 			if kinds := w.events(p.Reference); !slices.Equal(kinds, []string{"payout.pending", "payout.success", "payout.reversed"}) {
 				t.Errorf("%s: events %q", name, kinds)
 			}
-			cases, _, err := w.operations.Cases(t.Context(), operation.Open, 10, 0)
+			cases, _, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
 			must(t, err)
 			if len(cases) > 0 {
 				t.Errorf("%s: cases %+v", name, cases)
@@ -285,7 +285,7 @@ func TestWhatOperatorsGiveBackIsNotReturnedAgain(t *testing.T) {
 		p := w.sent(100*money.Naira, operation.Success)
 		w.bank.says(yes, no)
 		must(t, w.Notified(t.Context(), p.Reference))
-		cases, _, err := w.operations.Cases(t.Context(), operation.Open, 10, 0)
+		cases, _, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
 		must(t, err)
 		for _, name := range []string{"ada", "bob"} {
 			by := operator.Local(name)
@@ -298,7 +298,7 @@ func TestWhatOperatorsGiveBackIsNotReturnedAgain(t *testing.T) {
 		if kinds := w.events(p.Reference); !slices.Equal(kinds, []string{"payout.pending", "payout.success", "payout.reversed"}) {
 			t.Errorf("events %q", kinds)
 		}
-		if _, n, err := w.operations.Cases(t.Context(), operation.Open, 10, 0); err != nil || n > 0 {
+		if _, n, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0); err != nil || n > 0 {
 			t.Errorf("%d cases are open, %v", n, err)
 		}
 	})
@@ -339,7 +339,7 @@ func TestWhatANoticeIsWorth(t *testing.T) {
 		// A no that is not a return contradicts the book: a human decides.
 		w.bank.says(yes, no)
 		must(t, w.Notified(t.Context(), p.Reference))
-		cases, n, err := w.operations.Cases(t.Context(), operation.Open, 10, 0)
+		cases, n, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)
 		must(t, err)
 		if n != 1 || cases[0].Reason != operation.Contradiction || cases[0].Subject != p.Reference {
 			t.Errorf("cases %+v", cases)

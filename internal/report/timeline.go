@@ -92,7 +92,7 @@ func answers(ctx context.Context, q db.Querier, c operation.Case, subject string
 			text = fmt.Sprintf("first call: %s (%s) %s", outcome, code, mask(message))
 		}
 		if reference != "" {
-			text += ", provider reference " + mask(reference)
+			text += ", provider reference " + reference // by which the provider finds it
 		}
 		return Step{At: clock.Time(at), What: "answer", Text: strings.TrimSpace(text)}, err
 	}, `SELECT poll, outcome, code, message, reference, answered_at FROM operation_answer
@@ -182,11 +182,16 @@ func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Tim
 	return low, err
 }
 
-var longNumber = regexp.MustCompile(`\d{8,}`)
+// longNumber is one that may be somebody's, and a card's as it is printed. An id
+// of ours is none.
+var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
 
 // mask hides all but the last four digits of long numbers.
 func mask(s string) string {
 	return longNumber.ReplaceAllStringFunc(s, func(n string) string {
+		if strings.Count(n, "-") == 4 { // an id
+			return n
+		}
 		return strings.Repeat("*", len(n)-4) + n[len(n)-4:]
 	})
 }

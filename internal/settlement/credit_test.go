@@ -56,7 +56,7 @@ func (h *house) suspended(want money.Kobo) {
 // cases are the open cases of a reason.
 func (h *house) cases(reason operation.Reason) (found []operation.Case) {
 	h.t.Helper()
-	list, _, err := h.operations.Cases(h.t.Context(), operation.Open, 100, 0)
+	list, _, err := h.operations.Cases(h.t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}
