@@ -50,7 +50,7 @@ func reconcile(c *cobra.Command, a *app.App, days int) error {
 		return err
 	}
 	if found+len(old) > 0 {
-		return fmt.Errorf("%d breaks to decide, %d clearing accounts with money older than 72 hours", found, len(old))
+		return fmt.Errorf("breaks to decide: %d; clearing accounts with money older than 72 hours: %d", found, len(old))
 	}
 	return nil
 }

@@ -147,8 +147,8 @@ func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
 }
 
 // Half of the wakes take less than a tenth of a second, wherever the event was
-// committed (issue: the long poll). That those of this process do not depend on
-// the looks, and that a look is due every interval, holds on a slow day too.
+// committed. That those of this process do not depend on the looks, and that a
+// look is due every interval, holds on a slow day too.
 func TestAWakeTakesLessThanATenthOfASecond(t *testing.T) {
 	if event.Interval > 75*time.Millisecond {
 		t.Errorf("a look every %s leaves no time to answer", event.Interval)

@@ -23,31 +23,49 @@ type Step struct {
 
 // Timeline is all that is known around a case, in the order in which it
 // happened: the intent, what the provider answered each time, the rows of the
-// ledger, the company's events, and what operators did. Long numbers in the
-// words of a provider are masked: they may be somebody's account or phone.
+// ledger, the company's events, and what operators did; of money that was given
+// to another company also what its book has of it. Long numbers in the words of a
+// provider are masked: they may be somebody's account or phone.
 func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error) {
-	var steps []Step
+	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
-		steps = []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
-		subject, err := subjectOf(ctx, q, c)
-		if err != nil {
+		own, err := around(ctx, q, c, intent, answers, transferSteps, auditSteps)
+		if err != nil || c.Target == "" || c.Target == c.Company {
+			steps = append(steps, own...)
 			return err
 		}
-		for _, part := range []func(context.Context, db.Querier, operation.Case, string) ([]Step, error){
-			intent, answers, transferSteps, auditSteps,
-		} {
-			more, err := part(ctx, q, c, subject)
-			if err != nil {
-				return err
-			}
-			steps = append(steps, more...)
+		theirs := c
+		theirs.Company = c.Target
+		given, err := around(ctx, q, theirs, transferSteps)
+		for i := range given {
+			given[i].Text = "at " + c.Target + ": " + given[i].Text
 		}
-		told, err := eventsAround(ctx, q, c.Company, subject, steps)
-		steps = append(steps, told...)
+		steps = slices.Concat(steps, own, given)
 		return err
 	})
 	slices.SortStableFunc(steps, func(a, b Step) int { return a.At.Compare(b.At) })
 	return steps, err
+}
+
+// part is one kind of what is known around the subject of a case.
+type part func(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error)
+
+// around are some parts of a case in the book of its company, and the events
+// beside them.
+func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) (steps []Step, err error) {
+	subject, err := subjectOf(ctx, q, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		more, err := p(ctx, q, c, subject)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, more...)
+	}
+	told, err := eventsAround(ctx, q, c.Company, subject, steps)
+	return append(steps, told...), err
 }
 
 // subjectOf is the reference under which the rows around a case stand: the

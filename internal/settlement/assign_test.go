@@ -106,11 +106,18 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 			}
 			h.holds(a, want)
 			h.suspended(750 - want)
+			c, err := h.operations.FindCase(t.Context(), c.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
 			steps, err := report.New(h.db, h.clock).Timeline(t.Context(), c)
-			if err != nil || !slices.ContainsFunc(steps, func(s report.Step) bool {
-				return s.What == "transfer" && strings.HasPrefix(s.Text, []string{"0.50", "7.00"}[i])
-			}) {
-				t.Errorf("the story of %s is another's: %+v, %v", c.Subject, steps, err)
+			amount := []string{"0.50", "7.00"}[i]
+			for what, begins := range map[string][]string{"transfer": {amount, "at " + a.Company + ": " + amount}, "event": {"at " + a.Company + ": settlement.credit"}} {
+				for _, begin := range begins {
+					if err != nil || !slices.ContainsFunc(steps, func(s report.Step) bool { return s.What == what && strings.HasPrefix(s.Text, begin) }) {
+						t.Errorf("the story of %s has no %s %q: %+v, %v", c.Subject, what, begin, steps, err)
+					}
+				}
 			}
 		}
 		// Each bank may take back its own.
