@@ -104,7 +104,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	latest, err := s.workingRefresh(ctx, reference)
+	latest, err := s.workingRefresh(ctx, reference, s.clock.Now())
 	if errors.Is(err, db.ErrNone) || err == nil && latest != tokenID {
 		return "", errWrongKey // the contract's wording, API key and all
 	}

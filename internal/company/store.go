@@ -90,12 +90,12 @@ func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID 
 }
 
 // workingRefresh is the id of the refresh token that works: the latest, as long
-// as the API key it was had for is not revoked.
-func (s *Service) workingRefresh(ctx context.Context, reference string) (string, error) {
+// as its API key is neither revoked nor expired.
+func (s *Service) workingRefresh(ctx context.Context, reference string, now time.Time) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `
 		SELECT t.token_id FROM company_refresh_token t
 		JOIN company_api_key k ON k.company_id = t.company_id AND k.id = t.api_key_id
-		WHERE t.company_id = $1 AND k.state = $2`, reference, keyActive)
+		WHERE t.company_id = $1 AND k.state = $2 AND (k.expires_at = 0 OR k.expires_at > $3)`, reference, keyActive, clock.Micros(now))
 }
 
 // lockPIN reads the PIN's row and keeps others from it until the transaction

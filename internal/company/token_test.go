@@ -131,6 +131,23 @@ func TestRevokingAKeyEndsItsRefreshToken(t *testing.T) {
 	})
 }
 
+func TestAnExpiredKeyRefreshesNoToken(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		reference, _ := h.approved()
+		_, text, err := h.IssueKey(t.Context(), ada, reference, h.clock.Now().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, refresh := h.tokens(reference, text.Reveal())
+		if _, err := h.Refresh(t.Context(), refresh); err != nil {
+			t.Errorf("before the key expires: %v", err)
+		}
+		h.clock.Advance(time.Hour)
+		_, err = h.Refresh(t.Context(), refresh)
+		refused(t, "expired", err, fault.Unauthenticated, wrongKey)
+	})
+}
+
 // forge makes a token as an attacker, or an honest stranger, would.
 func forge(t *testing.T, method jwt.SigningMethod, key any, header map[string]any, claims jwt.MapClaims) string {
 	t.Helper()
