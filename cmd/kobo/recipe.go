@@ -273,11 +273,24 @@ func (d *developer) kyc(ctx context.Context) (kycID string, err error) {
 }
 
 func corporateAccount(ctx context.Context, d *developer) error {
+	return d.corporateAccount(ctx, "RC"+digits())
+}
+
+// heldAccount asks twice for the account of one registration number.
+func heldAccount(ctx context.Context, d *developer) error {
+	registration := "RC" + digits()
+	if err := d.corporateAccount(ctx, registration); err != nil {
+		return err
+	}
+	return d.corporateAccount(ctx, registration)
+}
+
+func (d *developer) corporateAccount(ctx context.Context, registration string) error {
 	kycID, err := d.kyc(ctx)
 	if err != nil {
 		return err
 	}
 	return d.api(ctx, http.MethodPost, "/api/v1/coop/generate-account", map[string]any{
-		"phoneNumber": "08031234510", "emailAddress": "ada@example.com", "rn_number": "RC" + digits(), "kyc_id": kycID, "settlementId": d.SettlementID,
+		"phoneNumber": "08031234510", "emailAddress": "ada@example.com", "rn_number": registration, "kyc_id": kycID, "settlementId": d.SettlementID,
 	}, nil)
 }

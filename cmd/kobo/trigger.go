@@ -140,6 +140,7 @@ var recipes = map[string]recipe{
 	"crypto.withdrawal_failed":     goneFromTheChain("crypto-withdrawal"),
 	"corporate.kyc_verified":       func(ctx context.Context, d *developer) error { _, err := d.kyc(ctx); return err },
 	"corporate.account_created":    corporateAccount,
+	"corporate.account_updated":    heldAccount,
 	"settlement.low_balance":       lowBalance,
 	"webhook.endpoint_failing":     failingWebhook,
 	kybChanged:                     takeOn,

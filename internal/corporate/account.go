@@ -24,7 +24,7 @@ type Request struct {
 	PhoneNumber  string
 	EmailAddress string
 	RNNumber     string
-	SettlementID int64            // 0: the company's default one
+	SettlementID int64            // 0: the company's default one, or the one that a held account feeds already
 	Key          *idempotency.Key // from the header; nil for none
 }
 
@@ -43,7 +43,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	if err != nil {
 		return Account{}, err
 	}
-	if r.SettlementID, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID); err != nil {
+	if _, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID); err != nil {
 		return Account{}, err
 	}
 	a, asked, err := s.begin(ctx, r)
@@ -93,6 +93,7 @@ func (s *Service) begin(ctx context.Context, r Request) (a Account, asked bool, 
 	default:
 		asked = true
 		a.KYCID, a.PhoneNumber, a.EmailAddress = r.KYCID, r.PhoneNumber, r.EmailAddress
+		a.SettlementID = cmp.Or(r.SettlementID, a.SettlementID)
 		a.turn, a.calledUntil, a.missing, a.UpdatedAt = fresh.turn, fresh.calledUntil, 0, now
 		u.Moves = []ledger.Move{a.move()}
 	}
@@ -156,8 +157,8 @@ func (s *Service) refuse(ctx context.Context, a Account, reason string, key *ide
 	return a, why
 }
 
-// adopt makes the bank's account the company's. Whose number it is, and what it
-// feeds, is written before anybody is told of it.
+// adopt makes the bank's account the company's. The directory says whose the
+// number is before anybody is told of the account.
 func (s *Service) adopt(ctx context.Context, a Account, key *idempotency.Key) (Account, error) {
 	err := s.settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
 	if fault.Is(err, fault.Refused) {
@@ -166,33 +167,69 @@ func (s *Service) adopt(ctx context.Context, a Account, key *idempotency.Key) (A
 	if err != nil {
 		return a, err
 	}
-	// The number is ours, so a refusal now says that it feeds us already.
-	err = s.settlements.Feed(ctx, operator.Self(a.Company), a.Company, a.SettlementID, settlement.BankAccount{
-		Number: a.Bank.Number, Name: a.Bank.Name, BankName: a.Bank.BankName, BankCode: a.Bank.BankCode,
-	})
-	if err != nil && !fault.Is(err, fault.Refused) {
-		return a, err
-	}
-	u := ledger.Unit{Company: a.Company}
 	shown, err := s.findActive(ctx, a.Company, a.Bank.Number)
 	switch {
 	case errors.Is(err, db.ErrNone):
-		a.State, a.pending = Active, ""
-		shown = a
-		u.Notes = []db.Record{event.New(a.Company, event.CorporateAccountCreated, a)}
+		return s.adoptNew(ctx, a, key)
 	case err != nil:
 		return a, err
-	default:
-		// wallet-api.md, Corporate sub-account: the existing record is updated, and
-		// the attempt is kept beside it.
-		a.State, a.pending = Duplicate, ""
-		shown.KYCID, shown.PhoneNumber, shown.EmailAddress, shown.RNNumber = a.KYCID, a.PhoneNumber, a.EmailAddress, a.RNNumber
-		shown.Bank, shown.UpdatedAt = a.Bank, a.UpdatedAt
-		u.Moves = []ledger.Move{shown.move()}
 	}
-	u.Moves = append(u.Moves, a.move())
-	u.Moves = append(u.Moves, key.Done(shown, nil)...)
+	return s.adoptHeld(ctx, a, shown, key)
+}
+
+// adoptNew makes an account the company's that it did not hold.
+func (s *Service) adoptNew(ctx context.Context, a Account, key *idempotency.Key) (Account, error) {
+	chosen := a.SettlementID
+	if chosen == 0 {
+		fallback, err := s.settlements.Chosen(ctx, a.Company, 0)
+		if err != nil {
+			return a, err
+		}
+		a.SettlementID = fallback
+	}
+	b := a.feeder()
+	err := s.settlements.Feed(ctx, operator.Self(a.Company), a.Company, a.SettlementID, b)
+	u := ledger.Unit{Company: a.Company}
+	if fault.Is(err, fault.Refused) && chosen != 0 {
+		// The number is the company's, so the refusal says that an operator has
+		// attached the account already.
+		u.Moves, u.Notes, err = s.settlements.Redirect(ctx, operator.Self(a.Company), a.Company, chosen, b)
+	}
+	if err != nil && !fault.Is(err, fault.Refused) {
+		return a, err
+	}
+	a.State, a.pending = Active, ""
+	u.Notes = append(u.Notes, event.New(a.Company, event.CorporateAccountCreated, a))
+	u.Moves = append(append(u.Moves, a.move()), key.Done(a, nil)...)
+	return a, s.book.Commit(ctx, u)
+}
+
+// adoptHeld updates the account that the company holds already, and keeps the
+// attempt beside it (wallet-api.md, Corporate sub-account). Without a settlement
+// account of its own the request leaves the one that is fed as it is.
+func (s *Service) adoptHeld(ctx context.Context, a, shown Account, key *idempotency.Key) (Account, error) {
+	u := ledger.Unit{Company: a.Company}
+	shown.KYCID, shown.PhoneNumber, shown.EmailAddress, shown.RNNumber = a.KYCID, a.PhoneNumber, a.EmailAddress, a.RNNumber
+	shown.Bank, shown.UpdatedAt = a.Bank, a.UpdatedAt
+	if a.SettlementID != 0 {
+		var err error
+		u.Moves, u.Notes, err = s.settlements.Redirect(ctx, operator.Self(a.Company), a.Company, a.SettlementID, a.feeder())
+		if err != nil {
+			return a, err
+		}
+		shown.SettlementID = a.SettlementID
+	}
+	a.State, a.pending = Duplicate, ""
+	u.Notes = append(u.Notes, event.New(a.Company, event.CorporateAccountUpdated, updated{shown}))
+	u.Moves = append(append(u.Moves, shown.move(), a.move()), key.Done(shown, nil)...)
 	return shown, s.book.Commit(ctx, u)
+}
+
+// feeder is the account as a settlement account's source of credits.
+func (a Account) feeder() settlement.BankAccount {
+	return settlement.BankAccount{
+		Number: a.Bank.Number, Name: a.Bank.Name, BankName: a.Bank.BankName, BankCode: a.Bank.BankCode,
+	}
 }
 
 // earlier answers a request whose first try, under the same Idempotency-Key, was

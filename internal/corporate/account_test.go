@@ -10,8 +10,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 const notCreated = "Failed to create COOP subaccount"
@@ -74,8 +76,68 @@ func TestTheBankKnowsTheAccountAlready(t *testing.T) {
 		if !slices.Equal(states, []string{"ACTIVE", "DUPLICATE"}) {
 			t.Errorf("the attempts are %v", states)
 		}
-		if told := w.told(t); slices.Index(told, "corporate.account_created") != len(told)-2 {
+		if told := w.told(t); !slices.Equal(told, []string{
+			"corporate.kyc_verified", "corporate.account_created", "corporate.kyc_verified", "corporate.account_updated",
+		}) {
 			t.Errorf("the events are %v", told)
+		}
+	})
+}
+
+func TestAHeldAccountIsUpdatedWhole(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		_, err := w.GenerateAccount(t.Context(), w.request(w.proven(t)))
+		must(t, err)
+		other, err := w.settlements.Create(t.Context(), me, w.company, "Other")
+		must(t, err)
+		credit := func(session string) {
+			t.Helper()
+			must(t, w.settlements.Receive(t.Context(), "safehaven", provider.Inbound{
+				Outcome: provider.Confirmed, SessionID: session, CreditAccount: "8000000011", Amount: 250_00,
+			}))
+		}
+		balances := func(main, second money.Kobo) {
+			t.Helper()
+			for id, want := range map[int64]money.Kobo{w.account.ID: main, other.ID: second} {
+				if a, err := w.settlements.Find(t.Context(), w.company, id); err != nil || a.Balance != want {
+					t.Errorf("settlement account %d holds %s, want %s (%v)", id, a.Balance, want, err)
+				}
+			}
+		}
+		credit("before")
+		balances(250_00, 0)
+		r := w.request(w.proven(t))
+		r.SettlementID = other.ID
+		a, err := w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		if a.SettlementID != other.ID {
+			t.Errorf("the account feeds %d", a.SettlementID)
+		}
+		credit("after")
+		balances(250_00, 250_00)
+
+		_, err = w.GenerateAccount(t.Context(), w.request(w.proven(t))) // names no settlement account
+		must(t, err)
+		credit("still")
+		balances(250_00, 500_00)
+	})
+}
+
+func TestAnAttachedAccountIsFedAsTheCompanyAsks(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		must(t, w.settlements.Feed(t.Context(), me, w.company, w.account.ID, settlement.BankAccount{Number: "8000000011", Name: "ACME", BankName: "Safe Haven MFB", BankCode: "999240"}))
+		other, err := w.settlements.Create(t.Context(), me, w.company, "Other")
+		must(t, err)
+		r := w.request(w.proven(t))
+		r.SettlementID = other.ID
+		_, err = w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		shown, err := w.settlements.Find(t.Context(), w.company, other.ID)
+		must(t, err)
+		if shown.AccountNumber != "8000000011" {
+			t.Errorf("the settlement account that was asked for shows %q", shown.AccountNumber)
 		}
 	})
 }

@@ -76,18 +76,35 @@ type Account struct {
 	missing     int64 // looks at the bank's list without it since then
 }
 
-// MarshalJSON is the account as the API shows it. Its balance is always nothing:
-// what is paid in goes on at once to the settlement account, which has the
-// balance. (The first name is spelled as the contract spells it.)
-func (a Account) MarshalJSON() ([]byte, error) {
+// wire is the account as the API shows it. Its balance is always nothing: what
+// is paid in goes on at once to the settlement account, which has the balance.
+// (The contract spells the first name so.)
+type wire struct {
+	Reference     string `json:"coporate_reference"`
+	AccountNumber string `json:"accountNumber"`
+	AccountName   string `json:"accountName"`
+	Balance       int64  `json:"balance"`
+	CreatedAt     string `json:"createdAt"`
+	RNNumber      string `json:"rn_number"`
+}
+
+func (a Account) wire() wire {
+	return wire{a.ID, a.Bank.Number, a.Bank.Name, 0, clock.Text(a.CreatedAt), a.RNNumber}
+}
+
+// MarshalJSON is the account as the API shows it.
+func (a Account) MarshalJSON() ([]byte, error) { return json.Marshal(a.wire()) }
+
+// updated is a held account as the event of its change shows it: with the
+// settlement account that takes its credits from then on.
+type updated struct{ Account }
+
+// MarshalJSON is the account and its settlement account.
+func (u updated) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Reference     string `json:"coporate_reference"`
-		AccountNumber string `json:"accountNumber"`
-		AccountName   string `json:"accountName"`
-		Balance       int64  `json:"balance"`
-		CreatedAt     string `json:"createdAt"`
-		RNNumber      string `json:"rn_number"`
-	}{a.ID, a.Bank.Number, a.Bank.Name, 0, clock.Text(a.CreatedAt), a.RNNumber})
+		wire
+		SettlementID int64 `json:"settlementId"`
+	}{u.wire(), u.SettlementID})
 }
 
 // Service is the business.

@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // ResolveJob is the kind of job that follows an attempt that was not answered.
@@ -82,5 +83,7 @@ func (s *Service) lookUp(ctx context.Context, a Account) (Account, error) {
 }
 
 // taken tells whether a unit was refused because somebody else has just ended an
-// attempt, or taken it up.
-func taken(err error) bool { return ledger.Is(err, ledger.Moved, accountTable) }
+// attempt, taken it up, or redirected the account.
+func taken(err error) bool {
+	return ledger.Is(err, ledger.Moved, accountTable) || settlement.Redirected(err)
+}

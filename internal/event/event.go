@@ -27,6 +27,9 @@ const (
 
 	CorporateKYCVerified    = "corporate.kyc_verified"
 	CorporateAccountCreated = "corporate.account_created"
+	// CorporateAccountUpdated is ours beyond that list: a held account was asked
+	// for again, and is as the later request says.
+	CorporateAccountUpdated = "corporate.account_updated"
 	CustomerCreated         = "customer.created"
 	AccountGenerated        = "customer.account_generated"
 	TransactionCredit       = "transaction.credit"

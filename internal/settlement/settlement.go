@@ -14,6 +14,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -288,6 +289,36 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 	}
 	return explain(err)
 }
+
+// Redirect is the paperwork by which a bank account of the company feeds another
+// settlement account from its commit on. It is nothing where the account feeds
+// that one already. Faults are Missing.
+func (s *Service) Redirect(ctx context.Context, by operator.Operator, company string, settlementID int64, b BankAccount) ([]ledger.Move, []db.Record, error) {
+	if _, err := s.Find(ctx, company, settlementID); err != nil {
+		return nil, nil, err
+	}
+	from, turn, err := s.feeding(ctx, company, b)
+	if err != nil || from == settlementID {
+		return nil, nil, err
+	}
+	n, err := strconv.ParseInt(turn, 10, 64)
+	if err != nil {
+		return nil, nil, fmt.Errorf("settlement: turn of bank account: %w", err)
+	}
+	move := ledger.Move{
+		Table: bankAccountTable, Key: []any{company, b.Number, b.BankCode},
+		From: []string{turn}, To: strconv.FormatInt(n+1, 10),
+		Set: []ledger.Change{{Column: "settlement_id", Value: settlementID}},
+	}
+	note := by.Note(company, "settlement.redirect", LedgerAccount(settlementID), map[string]string{
+		"accountNumber": b.Number, "bankCode": b.BankCode, "from": LedgerAccount(from),
+	}, s.clock.Now())
+	return []ledger.Move{move}, []db.Record{note}, nil
+}
+
+// Redirected tells whether a unit was refused because somebody else has just had
+// the bank account feed another settlement account.
+func Redirected(err error) bool { return ledger.Is(err, ledger.Moved, bankAccountTable) }
 
 // Owner is the company whose bank account this is.
 func (s *Service) Owner(ctx context.Context, accountNumber, bankCode string) (company string, err error) {

@@ -19,7 +19,7 @@ var (
 		},
 	}
 	bankAccountTable = &db.Table{
-		Name: "settlement_bank_account", Key: 3,
+		Name: "settlement_bank_account", Key: 3, State: "turn",
 		Columns: []db.Column{
 			{Name: "company_id"},
 			{Name: "account_number"},
@@ -28,6 +28,7 @@ var (
 			{Name: "account_name"},
 			{Name: "bank_name"},
 			{Name: "created_at", Type: db.Int},
+			{Name: "turn"},
 		},
 	}
 	adjustmentTable = &db.Table{
@@ -57,7 +58,7 @@ func (a Account) record() db.Record {
 
 func (b BankAccount) record(company string, settlementID int64) db.Record {
 	return db.Record{Table: bankAccountTable, Values: []any{
-		company, b.Number, b.BankCode, settlementID, b.Name, b.BankName, clock.Micros(b.Since),
+		company, b.Number, b.BankCode, settlementID, b.Name, b.BankName, clock.Micros(b.Since), "0",
 	}}
 }
 
@@ -263,6 +264,16 @@ func (s *Service) holders(ctx context.Context, accountNumber string) ([]string, 
 func (s *Service) fed(ctx context.Context, company, accountNumber string) (int64, error) {
 	return db.One(ctx, s.db, db.Value[int64],
 		`SELECT settlement_id FROM settlement_bank_account WHERE company_id = $1 AND account_number = $2`, company, accountNumber)
+}
+
+// feeding is the settlement account that a bank account feeds, and the turn of
+// that row.
+func (s *Service) feeding(ctx context.Context, company string, b BankAccount) (settlementID int64, turn string, err error) {
+	_, err = db.One(ctx, s.db, func(r db.Scanner) (bool, error) {
+		return true, r.Scan(&settlementID, &turn)
+	}, `SELECT settlement_id, turn FROM settlement_bank_account WHERE company_id = $1 AND account_number = $2 AND bank_code = $3`,
+		company, b.Number, b.BankCode)
+	return settlementID, turn, err
 }
 
 // suspendedIn is the house's credit that a case names by bank and session.
