@@ -20,14 +20,17 @@ type Sent struct {
 }
 
 // Initiate has an OTP sent to the phone on a BVN. A company has one open session
-// for a BVN: asking again is another attempt of the same session. Faults are
-// Limited (too soon, or too often) and Refused (the provider could not).
+// for a BVN: asking again is another attempt of the same session. A spent session
+// is replaced a day after its last OTP. Faults are Limited (too soon, or too often) and Refused (the provider could not).
 func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text, key *idempotency.Key) (Sent, error) {
 	if begun := key.Subject(); begun != "" {
 		return s.resume(ctx, company, begun, identity.First, key)
 	}
 	subjects := s.identities.Subjects(company, bvn)
 	x, err := s.identities.Open(ctx, company, identity.Corporate, subjects...)
+	if err == nil {
+		x, err = s.identities.Current(ctx, x)
+	}
 	if fault.Is(err, fault.Missing) {
 		x, err = s.identities.New(company, identity.Corporate, subjects[0], bvn)
 	}
@@ -48,7 +51,7 @@ func (s *Service) Resend(ctx context.Context, company, sessionID string, key *id
 	if err != nil {
 		return Sent{}, err
 	}
-	if x.State == identity.Verified {
+	if x.Closed() {
 		return Sent{}, fault.New(fault.Refused, "Session closed")
 	}
 	return s.send(ctx, x, identity.Again, key)
@@ -91,7 +94,7 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 		if err != nil {
 			return KYC{}, err
 		}
-		if x.State == identity.Verified {
+		if x.Closed() {
 			return KYC{}, fault.New(fault.Refused, "Session not awaiting OTP")
 		}
 		if proof == "" {

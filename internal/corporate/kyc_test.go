@@ -56,9 +56,72 @@ func TestInitiateAndResendShareThreeAttemptsAMinuteApart(t *testing.T) {
 		if other.SessionID == first.SessionID {
 			t.Error("another BVN has the same session")
 		}
-		w.clock.Advance(24 * time.Hour)
+	})
+}
+
+func TestASpentSessionGivesWayToANewOneAfterADay(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w, number := newWorld(t, d), secret.NewText(bvn)
+		first, err := w.Initiate(t.Context(), w.company, number, nil)
+		must(t, err)
+		for range 2 {
+			w.clock.Advance(time.Minute)
+			_, err = w.Resend(t.Context(), w.company, first.SessionID, nil)
+			must(t, err)
+		}
+		w.clock.Advance(23 * time.Hour)
+		_, err = w.Initiate(t.Context(), w.company, number, nil)
+		want(t, err, fault.Limited, tooMany)
+		if wait := fault.Of(err).Retry; wait != time.Hour {
+			t.Errorf("a new initiation is possible after %s", wait)
+		}
+		w.clock.Advance(10 * 24 * time.Hour)
 		_, err = w.Resend(t.Context(), w.company, first.SessionID, nil)
-		must(t, err) // nobody is locked out for good
+		want(t, err, fault.Limited, tooMany) // three for a session, whatever the clock says
+		if len(w.bank.started) != 3 {
+			t.Errorf("%d OTPs were sent", len(w.bank.started))
+		}
+		next, err := w.Initiate(t.Context(), w.company, number, nil)
+		must(t, err)
+		if next.SessionID == first.SessionID {
+			t.Error("the spent session was used again")
+		}
+		_, err = w.Resend(t.Context(), w.company, first.SessionID, nil)
+		want(t, err, fault.Refused, "Session closed")
+		_, err = w.Validate(t.Context(), w.company, first.SessionID, secret.NewText("123456"), nil)
+		want(t, err, fault.Refused, "Session not awaiting OTP")
+		_, err = w.Validate(t.Context(), w.company, next.SessionID, secret.NewText("123456"), nil)
+		must(t, err)
+	})
+}
+
+func TestGuessesOfAnOTPHaveARate(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		sent, err := w.Initiate(t.Context(), w.company, secret.NewText(bvn), nil)
+		must(t, err)
+		guess := func(otp string) error {
+			_, err := w.Validate(t.Context(), w.company, sent.SessionID, secret.NewText(otp), nil)
+			return err
+		}
+		for range 10 {
+			want(t, guess("000000"), fault.Refused, "BVN OTP validation failed")
+		}
+		err = guess("123456")
+		want(t, err, fault.Limited, "Too many attempts. Please wait 30 seconds before trying again")
+		if wait := fault.Of(err).Retry; wait != 30*time.Second {
+			t.Errorf("the next guess is possible after %s", wait)
+		}
+		w.clock.Advance(30 * time.Second)
+		want(t, guess("000000"), fault.Refused, "BVN OTP validation failed")
+		want(t, guess("000000"), fault.Limited, "Too many attempts. Please wait 30 seconds before trying again")
+		w.clock.Advance(30 * time.Second)
+		_, err = w.Resend(t.Context(), w.company, sent.SessionID, nil)
+		must(t, err)
+		for range 9 {
+			want(t, guess("000000"), fault.Refused, "BVN OTP validation failed")
+		}
+		must(t, guess("123456")) // another OTP has made the guesses ten again
 	})
 }
 

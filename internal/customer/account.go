@@ -65,7 +65,7 @@ type Request struct {
 // their identity with the OTP. It is written down before the bank is asked: of
 // many requests one asks, and when the answer is lost the next one looks for the
 // account that may have been opened, and so does a job without being asked. Faults
-// are Missing and Refused.
+// are Missing, Refused and Limited (too many guesses of the OTP).
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, error) {
 	c, err := s.Find(ctx, r.Company, r.Customer)
 	if err != nil {
@@ -94,6 +94,9 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		return c, err
 	}
 	answer, err := s.open(ctx, o, c, x, r.OTP, asked)
+	if fault.Is(err, fault.Limited) {
+		return c, s.release(ctx, o, asked, r.Key, err)
+	}
 	if err != nil {
 		return c, err
 	}
@@ -153,6 +156,9 @@ func (s *Service) open(ctx context.Context, o opening, c Customer, x identity.Se
 			return found, nil
 		}
 	}
+	if err := s.identities.Guess(ctx, x); err != nil {
+		return provider.AccountAnswer{}, err
+	}
 	bvn, err := s.identities.BVN(x)
 	if err != nil {
 		return provider.AccountAnswer{}, err
@@ -161,6 +167,17 @@ func (s *Service) open(ctx context.Context, o opening, c Customer, x identity.Se
 		Reference: o.reference, Phone: c.PhoneNumber, Email: c.Email,
 		IdentitySession: x.Reference, IdentityNumber: bvn, OTP: otp, CallbackURL: s.callback,
 	}), nil
+}
+
+// release gives up an opening for which the bank was not asked, because of why.
+// One of which the bank may have heard before stays PENDING.
+func (s *Service) release(ctx context.Context, o opening, asked bool, key *idempotency.Key, why error) error {
+	o.updatedAt, o.calledUntil = s.clock.Now(), s.clock.Now()
+	if !asked {
+		o.state, o.message = refused, fault.Of(why).Message
+	}
+	err := s.book.Commit(context.WithoutCancel(ctx), ledger.Unit{Company: o.company, Moves: append(key.Unanswered(), o.move())})
+	return cmp.Or(err, why)
 }
 
 // finish writes what the bank said. While nobody knows, the opening stays

@@ -101,10 +101,39 @@ func TestWhoGetsNoAccount(t *testing.T) {
 	})
 }
 
+func TestGuessesOfACustomersOTPHaveARate(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		made, err := w.Create(t.Context(), w.registration("ada@example.test"))
+		must(t, err)
+		w.bank.open = func(int) provider.AccountAnswer {
+			return provider.AccountAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Message: "Wrong OTP"}}
+		}
+		for range 10 {
+			_, err = w.GenerateAccount(t.Context(), w.request(made.Customer.ID, 0))
+			want(t, err, fault.Refused, "Failed to create account. Wrong OTP")
+		}
+		_, err = w.GenerateAccount(t.Context(), w.request(made.Customer.ID, 0))
+		want(t, err, fault.Limited, "Too many attempts. Please wait 30 seconds before trying again")
+		if n := len(w.bank.opened); n != 10 {
+			t.Errorf("the bank was asked %d times", n)
+		}
+		w.bank.open = nil
+		w.clock.Advance(30 * time.Second)
+		c, err := w.GenerateAccount(t.Context(), w.request(made.Customer.ID, 0))
+		must(t, err)
+		if c.Account == nil {
+			t.Error("the customer has no account")
+		}
+	})
+}
+
 func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
-		ada, bob := w.served(t, "ada@example.test", 0), w.served(t, "bob@example.test", w.other.ID)
+		ada := w.served(t, "ada@example.test", 0)
+		w.clock.Advance(time.Minute) // both are one person, whose OTPs have a cooldown
+		bob := w.served(t, "bob@example.test", w.other.ID)
 		for i := range 60 {
 			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1)))
 			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1))) // told twice

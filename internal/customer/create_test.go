@@ -124,6 +124,51 @@ func TestAnOTPIsSentAgainTwice(t *testing.T) {
 	})
 }
 
+// The OTPs to one person count by BVN, whatever the customer or the e-mail
+// address (completion.md §2).
+func TestOTPsToOnePersonCountWhateverTheCustomer(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		var all sync.WaitGroup
+		results := make([]error, 25)
+		for i := range results {
+			all.Go(func() {
+				_, results[i] = w.Create(t.Context(), w.registration(fmt.Sprintf("person_%d@example.test", i)))
+			})
+		}
+		all.Wait()
+		made := 0
+		for i, err := range results {
+			if err == nil {
+				made++
+				continue
+			}
+			want(t, err, fault.Limited, tooSoon)
+			_, err = w.Find(t.Context(), w.company, fmt.Sprintf("person_%d@example.test", i))
+			want(t, err, fault.Missing, "Customer not found") // a 429 creates nobody
+		}
+		if made != 1 || len(w.bank.started) != 1 {
+			t.Errorf("%d customers were created and %d OTPs were sent", made, len(w.bank.started))
+		}
+		for _, email := range []string{"second@example.test", "third@example.test"} {
+			w.clock.Advance(time.Minute)
+			_, err := w.Create(t.Context(), w.registration(email))
+			must(t, err)
+		}
+		w.clock.Advance(23 * time.Hour)
+		_, err := w.Create(t.Context(), w.registration("fourth@example.test"))
+		want(t, err, fault.Limited, "Maximum OTP attempts reached")
+		if wait := fault.Of(err).Retry; wait != time.Hour {
+			t.Errorf("the next OTP may be asked for after %s", wait)
+		}
+		_, err = w.Resend(t.Context(), w.company, "second@example.test", nil)
+		want(t, err, fault.Limited, "Maximum OTP attempts reached")
+		w.clock.Advance(time.Hour)
+		_, err = w.Create(t.Context(), w.registration("fourth@example.test"))
+		must(t, err) // the count begins anew a day after the last OTP
+	})
+}
+
 func TestAPageOfCustomersIsARangeOfNumbers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

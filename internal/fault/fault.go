@@ -8,6 +8,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind is why something did not happen, in the trade's words.
@@ -35,6 +36,7 @@ type Fault struct {
 	Code    string         // a word for machines, such as KYB_REQUIRED; often empty
 	Details []string       // one line for each broken rule, in the order of the schema
 	Extra   map[string]any // what one dress of the edge shows besides, by its name there
+	Retry   time.Duration  // when the same request may be tried again; 0: nobody knows
 	cause   error
 }
 
@@ -50,6 +52,14 @@ func Newf(kind Kind, format string, args ...any) *Fault {
 func (f *Fault) Because(cause error) *Fault {
 	c := *f
 	c.cause = cause
+	return &c
+}
+
+// After returns a copy that says when the same request may be tried again. What
+// is over already counts as a second.
+func (f *Fault) After(d time.Duration) *Fault {
+	c := *f
+	c.Retry = max(d, time.Second)
 	return &c
 }
 

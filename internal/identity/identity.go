@@ -2,11 +2,16 @@
 // Number (BVN), by a one-time password (OTP) that the provider sends to the
 // phone on that number's record.
 //
-// Each OTP costs a fee and rings a stranger's phone, so they are rationed: at
-// most three for a session, and one a minute. A session takes its turn in the
-// database before the provider is asked; of two calls at the same instant one
-// gets the turn, and a call that failed has used it up all the same. A day after
-// the last OTP the ration begins anew, so that nobody is locked out for good.
+// Each OTP costs a fee and rings a stranger's phone, so their number is limited:
+// at most three, and one a minute. Those to a company's signatory count by
+// session, and a spent session gives way to a new one a day after its last OTP.
+// Those to customers count by BVN, and their count begins anew after a day. An
+// attempt is written to the database before the provider is asked. Of two calls
+// at the same instant one gets the attempt, and a call that failed has used it up
+// all the same.
+//
+// Guesses of an OTP are limited too: ten for a session, and one more each 30
+// seconds. Another OTP makes them ten again.
 //
 // BVNs are sealed at rest and found by a keyed index. They are in no answer, no
 // log line, no event and no error.
@@ -56,6 +61,12 @@ const (
 	ration   = 24 * time.Hour
 )
 
+// The rate of guesses of one session.
+const (
+	guesses    = 10
+	guessEvery = 30 * time.Second
+)
+
 var (
 	errTooSoon = fault.New(fault.Limited, "Please wait 60 seconds before requesting another OTP")
 	errTooMany = fault.New(fault.Limited, "Maximum OTP attempts reached")
@@ -75,9 +86,12 @@ type Session struct {
 	bvn      string // sealed
 	turn     int64  // OTPs ever asked for; 0: not written yet
 	read     int64  // the turn that was read: what a move expects to find
-	attempts int64  // of the present ration
+	attempts int64  // OTPs asked for that count
 	askedAt  time.Time
 }
+
+// Closed tells whether the session is over: proven, or replaced by a later one.
+func (x Session) Closed() bool { return x.subject == "" }
 
 // Service proves identities.
 type Service struct {
@@ -118,15 +132,14 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 // BVN is the number of the session, for a provider that wants it once more.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.keys.Open(x.Company, sealed, x.bvn) }
 
-// About is the session for this BVN, which a session that exists may have been
-// begun without: then it is begun anew, with a full ration. Of what was sent for
-// the other number nothing is left.
+// About is the session for this BVN. A session that was begun for another one is
+// begun anew, and the OTPs that were sent for the other number count for nothing.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
 	if err != nil || before.Reveal() == bvn.Reveal() {
 		return x, err
 	}
-	x.State, x.Reference, x.attempts, x.askedAt = Pending, "", 0, time.Time{}
+	x.State, x.Reference = Pending, ""
 	x.bvn, err = s.keys.Seal(x.Company, sealed, bvn.Reveal())
 	return x, err
 }
@@ -141,28 +154,94 @@ func (s *Service) Open(ctx context.Context, company string, purpose Purpose, sub
 	return absent(s.open(ctx, company, purpose, subjects))
 }
 
+var errNoSession = fault.New(fault.Missing, "Session not found")
+
 func absent(x Session, err error) (Session, error) {
 	if errors.Is(err, db.ErrNone) {
-		return x, fault.New(fault.Missing, "Session not found")
+		return x, errNoSession
 	}
 	return x, err
 }
 
-// next is the session with its next turn taken, if the ration allows it.
-func (x Session) next(now time.Time) (Session, error) {
-	switch {
-	case x.attempts == 0 || !now.Before(x.askedAt.Add(ration)):
-		x.attempts = 1
-	case x.attempts >= most:
-		return x, errTooMany
-	case now.Before(x.askedAt.Add(cooldown)):
-		return x, errTooSoon
-	default:
-		x.attempts++
+// count is how many of the allowed OTPs were asked for, and when the last was.
+type count struct {
+	attempts int64
+	askedAt  time.Time
+}
+
+// next is the count with one more OTP, if that is allowed now.
+func (c count) next(now time.Time) (count, error) {
+	switch wait := c.askedAt.Add(cooldown).Sub(now); {
+	case c.attempts >= most:
+		return c, errTooMany.After(c.over().Sub(now))
+	case c.attempts > 0 && wait > 0:
+		return c, errTooSoon.After(wait)
 	}
+	return count{c.attempts + 1, now}, nil
+}
+
+// over is when the count no longer matters.
+func (c count) over() time.Time { return c.askedAt.Add(ration) }
+
+// Current is the session, unless it is spent and its last OTP a day old: such a
+// session is closed here, and the fault is Missing. The next one begins anew.
+func (s *Service) Current(ctx context.Context, x Session) (Session, error) {
+	now := s.clock.Now()
+	if c := (count{x.attempts, x.askedAt}); c.attempts < most || now.Before(c.over()) {
+		return x, nil
+	}
+	err := s.book.Commit(ctx, ledger.Unit{Company: x.Company, Moves: []ledger.Move{s.end(x, x.State)}})
+	if err != nil && !Overtaken(err) {
+		return x, err
+	}
+	return x, errNoSession
+}
+
+// counted is the session with its next turn taken, and the paperwork of the
+// count, if the limits allow it.
+func (s *Service) counted(ctx context.Context, x Session, bvn secret.Text) (Session, ledger.Unit, error) {
+	u := ledger.Unit{Company: x.Company}
+	now := s.clock.Now()
+	c, err := count{x.attempts, x.askedAt}, error(nil)
+	if x.Purpose == Customer {
+		c, u, err = s.countPerson(ctx, x, bvn, now)
+	} else {
+		c, err = c.next(now)
+	}
+	if err != nil {
+		return x, u, err
+	}
+	x.attempts, x.askedAt, x.UpdatedAt = c.attempts, c.askedAt, now
 	x.turn++
-	x.askedAt, x.UpdatedAt = now, now
-	return x, nil
+	return x, u, nil
+}
+
+// countPerson counts one more OTP of the company to the holder of a BVN.
+func (s *Service) countPerson(ctx context.Context, x Session, bvn secret.Text, now time.Time) (count, ledger.Unit, error) {
+	u := ledger.Unit{Company: x.Company}
+	subjects := s.Subjects(x.Company, bvn)
+	p, err := s.findPerson(ctx, x.Company, x.Purpose, subjects)
+	fresh := errors.Is(err, db.ErrNone)
+	if fresh {
+		p, err = person{company: x.Company, purpose: x.Purpose, subject: subjects[0]}, nil
+	}
+	if err != nil {
+		return count{}, u, err
+	}
+	read := p.turn
+	if !now.Before(p.over()) {
+		p.count = count{}
+	}
+	if p.count, err = p.next(now); err != nil {
+		return count{}, u, err
+	}
+	p.turn++
+	if fresh {
+		u.Claims = []db.Record{p.record()}
+	} else {
+		u.Moves = []ledger.Move{ledger.Overwrite(p.record(), turnText(read))}
+	}
+	return p.count, u, nil
 }
 
 // Words are what a caller hears when the provider says nothing better.
@@ -192,19 +271,19 @@ type Paper struct {
 func (s *Service) Send(ctx context.Context, x Session, w Words, p Paper) (Session, string, error) {
 	fresh := x.turn == 0
 	x.read = x.turn
-	x, err := x.next(s.clock.Now())
-	if err != nil {
-		return x, "", err
-	}
 	bvn, err := s.BVN(x)
 	if err != nil {
 		return x, "", err
 	}
-	u := ledger.Unit{Company: x.Company, Claims: p.Claims}
+	x, u, err := s.counted(ctx, x, bvn)
+	if err != nil {
+		return x, "", err
+	}
+	u.Claims = append(u.Claims, p.Claims...)
 	if fresh {
 		u.Claims = append(u.Claims, x.record())
 	} else {
-		u.Moves = []ledger.Move{x.move()}
+		u.Moves = append(u.Moves, x.move())
 	}
 	if err := s.book.Commit(ctx, u); err != nil {
 		return x, "", overtaken(err)
@@ -264,12 +343,33 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 	return a
 }
 
+// Guess takes one of the session's guesses of an OTP. The fault is Limited when
+// none is left.
+func (s *Service) Guess(ctx context.Context, x Session) error {
+	now := s.clock.Now()
+	limit := now.Add((guesses - 1) * guessEvery)
+	if taken, err := s.takeGuess(ctx, x, now, limit); taken || err != nil {
+		return err
+	}
+	until, err := s.guessedUntil(ctx, x)
+	if err != nil {
+		return err
+	}
+	wait := max(until.Sub(limit), time.Second)
+	return fault.Newf(fault.Limited, "Too many attempts. Please wait %d seconds before trying again",
+		int64((wait+time.Second-1)/time.Second)).After(wait)
+}
+
 // Confirm gives the OTP back, as it was typed, and returns the provider's proof.
-// The session stays open until a unit with Close says otherwise.
+// The session stays open until a unit with Close says otherwise. Faults are
+// Limited (too many guesses) and Refused.
 func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
 	failed := fault.New(fault.Refused, "BVN OTP validation failed")
 	if x.Reference == "" {
 		return "", failed
+	}
+	if err := s.Guess(ctx, x); err != nil {
+		return "", err
 	}
 	a := s.ask(ctx, func(ctx context.Context) provider.Answer {
 		return s.verifier.Confirm(ctx, provider.IdentityConfirm{Session: x.Reference, OTP: otp})
@@ -281,23 +381,26 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 }
 
 // Close is the move that ends a session: its identity is proven.
-func (s *Service) Close(x Session) ledger.Move {
+func (s *Service) Close(x Session) ledger.Move { return s.end(x, Verified) }
+
+// end is the move that closes a session in a state.
+func (s *Service) end(x Session, in State) ledger.Move {
 	x.read = x.turn
-	x.turn++ // nobody who read it open may change it any more
-	x.State, x.subject, x.UpdatedAt = Verified, "", s.clock.Now()
+	x.turn++ // a call that read the session open may not change it any more
+	x.State, x.subject, x.UpdatedAt = in, "", s.clock.Now()
 	return x.move()
 }
 
-// Overtaken tells whether a unit was refused because its session had changed.
+// Overtaken tells whether a unit was refused because its session had changed, or
+// the count of its OTPs.
 func Overtaken(err error) bool {
-	return ledger.Is(err, ledger.Moved, table) || ledger.Is(err, ledger.Exists, table)
+	return ledger.Is(err, ledger.Moved, table, personTable) || ledger.Is(err, ledger.Exists, table, personTable)
 }
 
-// overtaken turns the refusal of a turn into words: somebody else has just had
-// it.
+// overtaken turns the refusal of a turn into words: another call has just had it.
 func overtaken(err error) error {
 	if Overtaken(err) {
-		return errTooSoon
+		return errTooSoon.After(cooldown)
 	}
 	return err
 }
