@@ -80,6 +80,11 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, op := range c.operations {
+		if op.rules != nil {
+			op.rules.clock = cfg.Clock
+		}
+	}
 	e := &edge{Config: cfg, contract: c, mux: http.NewServeMux()}
 	if e.limits, err = newLimiters(cfg.Limits, cfg.Clock); err != nil {
 		return nil, err

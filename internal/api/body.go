@@ -8,7 +8,9 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -89,12 +91,49 @@ func decode(raw []byte) (*body, error) {
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return nil, malformed(raw)
 	}
+	if loneSurrogate(raw) {
+		// encoding/json would write U+FFFD in its place, and keep what nobody sent.
+		return nil, fault.New(fault.Invalid, "Request body holds half of a surrogate pair")
+	}
 	b := &body{}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var err error
 	b.value, err = b.read(d, nil)
 	return b, err
+}
+
+// loneSurrogate tells whether a JSON text escapes half of a character of two
+// code units (RFC 8259, 8.2).
+func loneSurrogate(raw []byte) bool {
+	for {
+		at := bytes.IndexByte(raw, '\\')
+		if at < 0 {
+			return false
+		}
+		raw = raw[at:]
+		first := escaped(raw)
+		switch {
+		case !utf16.IsSurrogate(first):
+			raw = raw[2:]
+		case utf16.DecodeRune(first, escaped(raw[6:])) == utf8.RuneError:
+			return true
+		default:
+			raw = raw[12:]
+		}
+	}
+}
+
+// escaped is the code unit of a JSON text that begins with \u, or 0.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(unit)
 }
 
 // malformed says what is wrong with a text that is not one JSON value.

@@ -131,6 +131,7 @@ func ruleCompiler(rendered []byte) (func(ref string, schemas map[string]schemaNo
 	c.AssertFormat()
 	c.RegisterFormat(&jsonschema.Format{Name: "int64", Validate: wholeNumber})
 	c.RegisterFormat(&jsonschema.Format{Name: "naira", Validate: amount})
+	c.RegisterFormat(&jsonschema.Format{Name: "email", Validate: email})
 	if err := c.AddResource(name, doc); err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func ruleCompiler(rendered []byte) (func(ref string, schemas map[string]schemaNo
 		if err != nil {
 			return nil, err
 		}
-		r := &rules{schema: s, place: map[string]int{}, secret: map[string]bool{}}
+		r := &rules{schema: s, place: map[string]int{}, secret: map[string]bool{}, past: map[string]bool{}}
 		r.number("", node, schemas)
 		return r, nil
 	}, nil

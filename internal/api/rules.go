@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/mail"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -27,6 +31,9 @@ type rules struct {
 	place map[string]int
 	// secret are the fields whose values no message repeats (writeOnly).
 	secret map[string]bool
+	// past are the fields whose day must not be after today in Lagos (x-past).
+	past  map[string]bool
+	clock clock.Clock // nil: every day counts as past
 }
 
 const unknownFields = "*"
@@ -36,6 +43,7 @@ type schemaNode struct {
 	Ref        string                `json:"$ref"`
 	Order      int                   `json:"x-order"`
 	WriteOnly  bool                  `json:"writeOnly"`
+	Past       bool                  `json:"x-past"`
 	Properties map[string]schemaNode `json:"properties"`
 }
 
@@ -50,7 +58,7 @@ func (r *rules) number(path string, node schemaNode, schemas map[string]schemaNo
 	for _, name := range names {
 		p := dotted(path, name)
 		r.place[p] = len(r.place)
-		r.secret[p] = node.Properties[name].WriteOnly
+		r.secret[p], r.past[p] = node.Properties[name].WriteOnly, node.Properties[name].Past
 		r.number(p, node.Properties[name], schemas)
 	}
 	r.place[dotted(path, unknownFields)] = len(r.place)
@@ -67,10 +75,10 @@ func dotted(path, name string) string {
 // each that it breaks.
 func (r *rules) check(b *body) error {
 	err := r.schema.Validate(b.value)
-	if err == nil && b.unprintable == nil {
+	found := r.future(b)
+	if err == nil && b.unprintable == nil && found == nil {
 		return nil
 	}
-	var found problems
 	for _, path := range b.unprintable {
 		if place, known := r.place[path]; known {
 			found.add(problem{field: path, place: place, text: "must not contain control characters", alone: true})
@@ -87,6 +95,21 @@ func (r *rules) check(b *body) error {
 	lines, fields := found.lines()
 	f.Details, f.Extra = lines, map[string]any{"fields": fields} // one dress names the fields
 	return f
+}
+
+// future are the days in the body that should be past and are not.
+func (r *rules) future(b *body) (found problems) {
+	if r.clock == nil {
+		return nil
+	}
+	for path, past := range r.past {
+		day, _ := at(b.value, strings.Split(path, ".")).(string)
+		t, err := time.ParseInLocation(time.DateOnly, day, clock.Lagos)
+		if past && err == nil && t.After(r.clock.Now()) {
+			found.add(problem{field: path, place: r.place[path], text: "must not be in the future"})
+		}
+	}
+	return found
 }
 
 // collect turns the leaves of a validation error into problems.
@@ -111,14 +134,25 @@ func (r *rules) collect(found *problems, b *body, e *jsonschema.ValidationError)
 		}
 	default:
 		p := problem{field: path + item, place: r.place[path], text: words(k, at(b.value, e.InstanceLocation))}
-		if pattern, ok := k.(*kind.Pattern); ok && r.secret[path] {
-			p.text = fmt.Sprintf("fails to match the required pattern: /%s/", pattern.Want)
+		if want := pattern(k); want != "" && r.secret[path] {
+			p.text = fmt.Sprintf("fails to match the required pattern: /%s/", want)
 		}
-		if at(b.value, e.InstanceLocation) == "" {
+		if text, ok := at(b.value, e.InstanceLocation).(string); ok && (text == "" || strings.HasSuffix(pattern(k), visible) && strings.TrimSpace(text) == "") {
 			p.text, p.alone = "is not allowed to be empty", true
 		}
 		found.add(p)
 	}
+}
+
+// visible is the pattern of a text that is not made of white space alone.
+const visible = `[^\s\p{Z}]`
+
+// pattern is the pattern that a text does not match, or "".
+func pattern(k jsonschema.ErrorKind) string {
+	if p, ok := k.(*kind.Pattern); ok {
+		return p.Want
+	}
+	return ""
 }
 
 // place is a place in the body as a field's dotted path, and which item of it, if
@@ -279,6 +313,27 @@ func wholeNumber(v any) error {
 	}
 	return nil
 }
+
+// email is the format of e-mail addresses: one address without a name, at a
+// domain of at least two labels (RFC 5321, 4.1.2 and 4.5.3.1).
+func email(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	wrong := jsonschema.LocalizableError("must be a valid email")
+	address, err := mail.ParseAddress(text)
+	if err != nil || address.Address != text || len(text) > 254 {
+		return wrong
+	}
+	local, domain, _ := strings.Cut(text, "@")
+	if len(local) > 64 || !domainName.MatchString(domain) {
+		return wrong
+	}
+	return nil
+}
+
+var domainName = regexp.MustCompile(`^([\pL\pN]([\pL\pN-]{0,61}[\pL\pN])?\.)+[\pL\pN-]{1,62}[\pL\pN]$`)
 
 // amount is the format of money that a caller names: naira greater than 0, read
 // from the digits that were sent and never through a float.

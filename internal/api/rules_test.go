@@ -1,12 +1,16 @@
 package api
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -207,6 +211,76 @@ func BenchmarkReadBody(b *testing.B) {
 		}
 		if err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestPeopleAreDescribedSensibly(t *testing.T) {
+	c, err := readContract(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := c.operations["POST /api/v1/customer/create"].rules
+	// 23:30 UTC on 2 January is 3 January in Lagos.
+	rules.clock = clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))
+	customer := func(change map[string]any) string {
+		body := map[string]any{
+			"firstName": "Ada", "lastName": "Tester", "email": "ada@example.com", "phoneNumber": "08012345678", "bvn": "22222222222",
+		}
+		maps.Copy(body, change)
+		text, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, c := range []struct {
+		name   string
+		change map[string]any
+		want   []string
+	}{
+		{"born today in Lagos", map[string]any{"dateOfBirth": "2030-01-03"}, nil},
+		{"born tomorrow", map[string]any{"dateOfBirth": "2030-01-04"}, []string{`"dateOfBirth" must not be in the future`}},
+		{"born on no day", map[string]any{"dateOfBirth": "2030-02-30"}, []string{`"dateOfBirth" must be in YYYY-MM-DD format`}},
+		{"names of spaces", map[string]any{"firstName": "   ", "lastName": "\u00a0\u2003", "middleName": " "}, []string{
+			`"firstName" is not allowed to be empty`, `"lastName" is not allowed to be empty`, `"middleName" is not allowed to be empty`,
+		}},
+		{"no middle name", map[string]any{"middleName": ""}, nil},
+		{"an address of spaces", map[string]any{"address": map[string]any{"line1": " ", "city": "Lagos", "state": "\u2003"}}, []string{
+			`"address.line1" is not allowed to be empty`, `"address.state" is not allowed to be empty`,
+		}},
+		{"a domain without a dot", map[string]any{"email": "a@b"}, []string{`"email" must be a valid email`}},
+		{"with a name", map[string]any{"email": "Ada <ada@example.com>"}, []string{`"email" must be a valid email`}},
+		{"two dots", map[string]any{"email": "ada@example..com"}, []string{`"email" must be a valid email`}},
+		{"a hyphen at the end of a label", map[string]any{"email": "ada@example-.com"}, []string{`"email" must be a valid email`}},
+		{"quoted", map[string]any{"email": `"ada lovelace"@example.com`}, []string{`"email" must be a valid email`}},
+		{"a tag and a subdomain", map[string]any{"email": "ada+kobo@mail.example.co.uk"}, nil},
+	} {
+		if _, got := read(t, rules, "application/json", customer(c.change)); !cmp.Equal(got, c.want) {
+			t.Errorf("%s: %s", c.name, cmp.Diff(c.want, got))
+		}
+	}
+}
+
+func TestLoneSurrogatesAreRefused(t *testing.T) {
+	rules := purchaseRules(t)
+	for name, text := range map[string]string{
+		"the first half":      `"order-\ud83d"`,
+		"the second half":     `"order-\ude00"`,
+		"halves turned round": `"order-\ude00\ud83d"`,
+		"half and a letter":   `"order-\ud83dabcdef"`,
+		"half and an escape":  `"order-\ud83d\n"`,
+	} {
+		message, _ := read(t, rules, "application/json", with("idempotencyKey", text))
+		if message != "Request body holds half of a surrogate pair" {
+			t.Errorf("%s: %q", name, message)
+		}
+	}
+	for name, text := range map[string]string{
+		"a pair": `"order-\ud83d\ude00"`, "an escaped backslash": `"order-\\ud83d"`, "the character itself": `"order-😀"`,
+	} {
+		if message, details := read(t, rules, "application/json", with("idempotencyKey", text)); message != "" {
+			t.Errorf("%s: %s %v", name, message, details)
 		}
 	}
 }

@@ -257,7 +257,9 @@ type CryptoAddress struct {
 	// Index The address's number below your key.
 	Index   int64                `json:"index"`
 	Network CryptoAddressNetwork `json:"network"`
-	Label   *string              `json:"label"`
+
+	// Label Your own name for the address; absent where none was given.
+	Label *string `json:"label,omitempty"`
 }
 
 // CryptoAddressList defines model for CryptoAddressList.
