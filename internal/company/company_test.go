@@ -160,6 +160,8 @@ func TestKYBMoves(t *testing.T) {
 		company.InProgress:       {company.Submitted},
 		company.Submitted:        {company.Approved, company.Rejected, company.ChangesRequested},
 		company.ChangesRequested: {company.Submitted},
+		company.Approved:         {company.ChangesRequested, company.Rejected},
+		company.Rejected:         {company.InProgress},
 	}
 	way := map[company.KYB][]company.KYB{
 		company.NotStarted:       nil,

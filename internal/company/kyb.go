@@ -27,13 +27,13 @@ const (
 )
 
 // before are the states from which each can be reached, and no others
-// (completion.md §3). REJECTED and APPROVED are final; a company that has to be
-// stopped is switched off.
+// (completion.md §3). Papers lapse: an approved company may be asked for changes,
+// or be rejected. A rejected company may begin again.
 var before = map[KYB][]string{
-	InProgress:       {string(NotStarted)},
+	InProgress:       {string(NotStarted), string(Rejected)},
 	Submitted:        {string(InProgress), string(ChangesRequested)},
-	ChangesRequested: {string(Submitted)},
-	Rejected:         {string(Submitted)},
+	ChangesRequested: {string(Submitted), string(Approved)},
+	Rejected:         {string(Submitted), string(Approved)},
 	Approved:         {string(Submitted)},
 }
 

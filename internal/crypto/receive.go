@@ -96,7 +96,7 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 
 // first writes a movement that was not seen before.
 func (s *Service) first(ctx context.Context, company, custody string, n chain.Network, asset chain.Asset, m provider.Movement, attempt int64) error {
-	number, err := s.draw(ctx, "transaction")
+	number, err := s.drawTransaction(ctx, company)
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +59,30 @@ func TestADepositIsPendingThenCompleted(t *testing.T) {
 		events, _, err := w.feed.Feed(t.Context(), a, 1, 10, 0)
 		if err != nil || events[0].Kind != event.CryptoDepositCompleted || string(events[0].Data) != want {
 			t.Errorf("the event tells something else: %s %v", events[0].Data, err)
+		}
+	})
+}
+
+// Each company counts its own transactions, so that a number tells nothing of
+// the others.
+func TestTransactionsCountByCompany(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		ours, theirs := w.address(a, eth), w.address(b, eth)
+		for i := range 3 {
+			w.tell(moved(ours, fmt.Sprint("0xa", i), 1, 100))
+		}
+		w.tell(moved(theirs, "0xb0", 1, 100))
+		w.tell(moved(theirs, "0xb1", 1, 100))
+		for company, want := range map[string][]int64{a: {3, 2, 1}, b: {2, 1}} {
+			list, _, err := w.Transactions(t.Context(), company, crypto.TransactionFilter{}, 0, 10)
+			var got []int64
+			for _, one := range list {
+				got = append(got, one.ID)
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("the numbers are %v, want %v (%v)", got, want, err)
+			}
 		}
 	})
 }

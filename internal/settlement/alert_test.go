@@ -111,7 +111,7 @@ func TestAFallOfManyIsOne(t *testing.T) {
 
 func TestAnAlertIsOfOnesOwnAccount(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		a, other := h.account(h.company()), h.account(h.company())
+		a, other := h.account(h.company()), h.foreign()
 		for _, foreign := range []int64{other.ID, 0, -1, 1 << 62} {
 			if _, err := h.Alert(t.Context(), ada, a.Company, foreign, money.Naira); !fault.Is(err, fault.Missing) {
 				t.Errorf("account %d: %v", foreign, err)

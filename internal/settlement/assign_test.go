@@ -23,7 +23,7 @@ import (
 func TestMoneyInSuspenseIsAssignedByTwo(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
-		other := h.account(h.company())
+		other := h.foreign()
 		h.receives(h.inbound("s-1", "8000000099", 700))
 		h.receives(h.inbound("s-2", "8000000098", 50))
 		cases := h.cases(operation.UnknownAccount)

@@ -1,9 +1,9 @@
 // Package settlement keeps the companies' wallets.
 //
-// A company holds its money in settlement accounts. Each has a small number,
-// unique in the whole installation, and a line in the ledger,
-// settlement/<number>, that never goes below zero. Bank accounts feed it: what
-// is paid into one of them becomes part of its balance.
+// A company holds its money in settlement accounts. Each has a small number of
+// the company's own, and a line in the ledger, settlement/<number>, that never
+// goes below zero. Bank accounts feed it: what is paid into one of them becomes
+// part of its balance.
 //
 // The other accounts of the book that more than one business uses are named
 // here too: provider/<name> is the fintech's money at a provider as this
@@ -163,7 +163,7 @@ func (s *Service) create(ctx context.Context, by operator.Operator, company, nam
 	if err != nil {
 		return Account{}, err
 	}
-	number, err := s.draw(ctx)
+	number, err := s.draw(ctx, company)
 	if err != nil {
 		return Account{}, err
 	}

@@ -3,6 +3,7 @@ package settlement_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -69,6 +70,16 @@ func (h *house) company() string {
 	return c.Reference
 }
 
+// foreign is another company's account, with a number that no company of the test
+// has for an account of its own.
+func (h *house) foreign() settlement.Account {
+	other := h.company()
+	for range 7 {
+		h.account(other)
+	}
+	return h.account(other)
+}
+
 func (h *house) account(company string) settlement.Account {
 	h.t.Helper()
 	a, err := h.Create(h.t.Context(), ada, company, "Main")
@@ -88,14 +99,14 @@ func (h *house) holds(a settlement.Account, want money.Kobo) {
 func TestAccounts(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
-		one, other := h.company(), h.company()
+		one := h.company()
 		if none, err := h.Accounts(ctx, one); err != nil || len(none) != 0 {
 			t.Errorf("%+v, %v", none, err)
 		}
 		if _, err := h.Default(ctx, one); !fault.Is(err, fault.Missing) {
 			t.Errorf("a default of none: %v", err)
 		}
-		first, foreign, second := h.account(one), h.account(other), h.account(one)
+		first, foreign, second := h.account(one), h.foreign(), h.account(one)
 		accounts, err := h.Accounts(ctx, one)
 		if err != nil || len(accounts) != 2 || accounts[0] != first || accounts[1] != second {
 			t.Fatalf("%+v, %v", accounts, err)
@@ -121,25 +132,55 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// Numbers are one row over all companies, whoever asks at the same time.
-func TestNumbersAreUnique(t *testing.T) {
+// A company's numbers are its own: they tell nothing of the others.
+func TestNumbersCountByCompany(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		companies := []string{h.company(), h.company(), h.company()}
 		var mu sync.Mutex
-		seen := map[int64]bool{}
+		seen := map[string][]int64{}
 		var all sync.WaitGroup
 		for i := range 24 {
 			all.Go(func() {
 				a, err := h.Create(context.Background(), ada, companies[i%3], "Main")
 				mu.Lock()
 				defer mu.Unlock()
-				if err != nil || seen[a.ID] || a.ID < 1 || a.ID > 24 {
-					t.Errorf("number %d, %v", a.ID, err)
+				if err != nil {
+					t.Error(err)
 				}
-				seen[a.ID] = true
+				seen[a.Company] = append(seen[a.Company], a.ID)
 			})
 		}
 		all.Wait()
+		for _, c := range companies {
+			slices.Sort(seen[c])
+			if !slices.Equal(seen[c], []int64{1, 2, 3, 4, 5, 6, 7, 8}) {
+				t.Errorf("the numbers are %v", seen[c])
+			}
+		}
+	})
+}
+
+// A company that was numbered over the whole installation goes on above its
+// highest number, also while a program of that time still numbers so.
+func TestNumbersGoOnAboveTheHighest(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		one := h.company()
+		h.account(one)
+		renumber := func(from, to int64) {
+			t.Helper()
+			_, err := h.db.Exec(t.Context(), `UPDATE settlement_account SET id = $3 WHERE company_id = $1 AND id = $2`, one, from, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		renumber(1, 40)
+		if a := h.account(one); a.ID != 41 {
+			t.Errorf("after 40 comes %d", a.ID)
+		}
+		renumber(40, 57) // as if drawn by the older program meanwhile
+		if a := h.account(one); a.ID != 58 {
+			t.Errorf("after 57 comes %d", a.ID)
+		}
 	})
 }
 
@@ -166,7 +207,7 @@ func TestFunding(t *testing.T) {
 func TestBankAccountsFeed(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
-		a, foreign := h.account(h.company()), h.account(h.company())
+		a, foreign := h.foreign(), h.account(h.company())
 		bank := func(serial int64) settlement.BankAccount {
 			number, err := nuban.Make("090286", serial)
 			if err != nil {
