@@ -68,6 +68,7 @@ func companyCommand() *cobra.Command {
 		return a.Companies.RevokeKey(c.Context(), local(), args[0], args[1])
 	})
 	sub("pin REFERENCE", "Set its transaction PIN, read from standard input, and unlock it", 1, setPIN)
+	sub("unlock-pin REFERENCE", "Unlock its transaction PIN and leave it as it is", 1, unlockPIN)
 	sub("xpub REFERENCE evm|tron|bitcoin XPUB", "Make its deposit addresses from this extended public key", 3, setXpub)
 	sub("xpubs REFERENCE", "List its extended public keys", 1, listXpubs)
 	settlementVerbs(sub)
@@ -198,6 +199,10 @@ func setPIN(c *cobra.Command, a *app.App, args []string) error {
 		}
 	}
 	return a.Companies.SetPIN(c.Context(), local(), args[0], secret.NewText(strings.TrimSpace(pin)))
+}
+
+func unlockPIN(c *cobra.Command, a *app.App, args []string) error {
+	return a.Companies.UnlockPIN(c.Context(), local(), args[0])
 }
 
 func showCardAddress(c *cobra.Command, a *app.App, args []string) error {

@@ -81,6 +81,7 @@ func (d *door) routes() map[string]action {
 		"POST /companies/{reference}/kyb":                                    d.moveKYB,
 		"POST /companies/{reference}/live":                                   d.setLive,
 		"POST /companies/{reference}/pin":                                    d.setPIN,
+		"POST /companies/{reference}/pin/unlock":                             d.unlockPIN,
 		"POST /companies/{reference}/api-keys":                               d.issueKey,
 		"DELETE /companies/{reference}/api-keys/{id}":                        d.revokeKey,
 		"POST /companies/{reference}/settlement-accounts":                    d.createAccount,

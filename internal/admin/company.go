@@ -129,6 +129,13 @@ func (d *door) setPIN(ctx context.Context, r *request) (any, error) {
 	return nil, d.Companies.SetPIN(ctx, r.by, r.PathValue("reference"), pin)
 }
 
+func (d *door) unlockPIN(ctx context.Context, r *request) (any, error) {
+	if err := r.form.done(); err != nil {
+		return nil, err
+	}
+	return nil, d.Companies.UnlockPIN(ctx, r.by, r.PathValue("reference"))
+}
+
 func (d *door) issueKey(ctx context.Context, r *request) (any, error) {
 	expiresAt := r.form.instant("expiresAt")
 	if err := r.form.done(); err != nil {

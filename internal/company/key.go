@@ -58,24 +58,55 @@ func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expi
 }
 
 // RevokeKey ends an API key, and with it the refresh token that was had for it.
-// Access tokens run out by themselves.
+// Access tokens run out by themselves. The revocation of the last key that works
+// voids what the PIN has permitted (Credentials).
 func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID string) error {
-	now := s.clock.Now()
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: reference,
-		Moves: []ledger.Move{{
-			Table: keyTable, Key: []any{reference, keyID}, From: []string{keyActive}, To: keyRevoked,
-		}},
-		Notes: []db.Record{by.Note(reference, "company.key.revoke", keyID, nil, now)},
-	})
-	switch r := ledger.Refused(err); {
-	case r == nil || r.Reason != ledger.Moved:
+	for {
+		keys, err := s.findKeys(ctx, reference)
+		if err != nil {
+			return err
+		}
+		u, err := s.revocation(by, reference, keyID, keys)
+		if err != nil {
+			return err
+		}
+		if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Moved) {
+			continue // a key was revoked since they were read
+		}
 		return explain(err)
-	case r.State == keyRevoked:
-		return fault.New(fault.Refused, "API key is revoked already")
 	}
-	return fault.New(fault.Missing, "API key not found")
 }
+
+// revocation is the unit that revokes a key, as long as the company's other keys
+// are as they were read.
+func (s *Service) revocation(by Actor, reference, keyID string, keys []Key) (ledger.Unit, error) {
+	now := s.clock.Now()
+	u := ledger.Unit{
+		Company: reference, Tallies: []ledger.Tally{voided},
+		Notes: []db.Record{by.Note(reference, "company.key.revoke", keyID, nil, now)},
+	}
+	found := false
+	for _, k := range keys {
+		to := keyActive
+		switch {
+		case k.ID == keyID && k.State == keyRevoked:
+			return u, fault.New(fault.Refused, "API key is revoked already")
+		case k.ID == keyID:
+			found, to = true, keyRevoked
+		case k.State == keyRevoked || k.expired(now):
+			continue
+		default:
+			u.Tallies = nil // another key works
+		}
+		u.Moves = append(u.Moves, ledger.Move{Table: keyTable, Key: []any{reference, k.ID}, From: []string{keyActive}, To: to})
+	}
+	if !found {
+		return u, fault.New(fault.Missing, "API key not found")
+	}
+	return u, nil
+}
+
+func (k Key) expired(now time.Time) bool { return !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) }
 
 // Keys are a company's API keys, the oldest first.
 func (s *Service) Keys(ctx context.Context, reference string) ([]Key, error) {
@@ -101,7 +132,7 @@ func (s *Service) proven(ctx context.Context, reference, apiKey string) (Key, er
 		switch {
 		case k.State != keyActive:
 			return Key{}, errWrongKey
-		case !k.ExpiresAt.IsZero() && !s.clock.Now().Before(k.ExpiresAt):
+		case k.expired(s.clock.Now()):
 			return Key{}, errKeyExpired
 		case s.keys.Stale(k.hash):
 			return k, s.rehashKey(ctx, k, s.keys.MAC("api-key", reference, apiKey))

@@ -47,7 +47,8 @@ type pin struct {
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 
-// SetPIN sets or resets a company's transaction PIN, and unlocks it.
+// SetPIN sets or resets a company's transaction PIN, and unlocks it. A reset voids
+// what the earlier PIN stood for (Credentials).
 func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text secret.Text) error {
 	if !fourDigits.MatchString(text.Reveal()) {
 		return fault.New(fault.Invalid, `"pin" must be exactly 4 digits`)
@@ -73,10 +74,62 @@ func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text s
 					{Column: "updated_at", Value: clock.Micros(now)},
 				},
 			}},
-			Notes: []db.Record{note},
+			Tallies: []ledger.Tally{voided},
+			Notes:   []db.Record{note},
 		})
 	}
 	return explain(err)
+}
+
+// UnlockPIN lets a company use its locked PIN again. The PIN stays, and so does
+// what it stood for. Faults are Missing and Refused (it is not locked).
+func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) error {
+	now := s.clock.Now()
+	err := s.book.Commit(ctx, ledger.Unit{
+		Company: reference,
+		Moves: []ledger.Move{{
+			Table: pinTable, Key: []any{reference}, From: []string{pinLocked}, To: pinSet,
+			Set: []ledger.Change{{Column: "failures", Value: int64(0)}, {Column: "updated_at", Value: clock.Micros(now)}},
+		}},
+		Notes: []db.Record{by.Note(reference, "company.pin.unlock", reference, nil, now)},
+	})
+	if ledger.Is(err, ledger.Moved) {
+		return fault.New(fault.Refused, "PIN is not locked")
+	}
+	return explain(err)
+}
+
+// credentials is the tally of PIN resets and of revocations of all API keys.
+const credentials = "company/credentials"
+
+// voided counts one more of them.
+var voided = ledger.Tally{Name: credentials, Add: 1}
+
+// Credentials is how often the company's PIN was reset, or all its API keys were
+// revoked. What was permitted with the PIN is void once the number has changed:
+// Since makes a unit say so.
+func (s *Service) Credentials(ctx context.Context, reference string) (int64, error) {
+	return s.book.Last(ctx, reference, credentials)
+}
+
+// Since is for a unit that stands on a permission of the time when Credentials
+// was n: the book refuses the unit (ledger.Over) if the number is higher.
+func Since(n int64) ledger.Tally { return ledger.Tally{Name: credentials, Most: n} }
+
+// IsVoid tells whether a unit was refused because of Since.
+func IsVoid(err error) bool {
+	r := ledger.Refused(err)
+	return r != nil && r.Reason == ledger.Over && r.Tally.Name == credentials
+}
+
+// MayUsePIN refuses a company whose PIN is locked: what the PIN has permitted
+// waits until it is unlocked.
+func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
+	state, err := s.PINState(ctx, reference)
+	if err == nil && state == pinLocked {
+		err = errLockedPIN
+	}
+	return err
 }
 
 // CheckPIN tells whether text is the company's transaction PIN. Tries of one

@@ -310,7 +310,8 @@ func (d *decision) excess(u Unit) (Tally, bool) {
 			}
 		}
 		// Written so that it cannot overflow: sum + add > most.
-		if t.Most > 0 && t.Add > 0 && sum > t.Most-t.Add {
+		limited := t.Add == 0 || t.Add > 0 && t.Most > 0
+		if limited && sum > t.Most-t.Add {
 			return t, true
 		}
 	}

@@ -110,6 +110,8 @@ type Tally struct {
 	Name string
 	Add  int64 // less than 0 gives back what was added; a sum never goes below 0
 	Most int64 // the sum may not exceed it by this addition; 0 for no limit
+	// An addition of 0 adds nothing: the unit is refused if the sum is above Most,
+	// of 0 too.
 }
 
 // Sequence is the next number of the company's events.

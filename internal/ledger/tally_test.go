@@ -87,3 +87,22 @@ func TestTalliesAreDecidedOneByOne(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAdditionOfNothingHoldsTheSum(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		unit := func(add, most int64) Unit {
+			return Unit{Company: "c1", Tallies: []Tally{{Name: "resets", Add: add, Most: most}}, Notes: []db.Record{thing("c1", id.New(), "", "NEW")}}
+		}
+		must(t, b.Commit(t.Context(), unit(0, 0)))
+		must(t, b.Commit(t.Context(), unit(1, 0)))
+		if r := Refused(b.Commit(t.Context(), unit(0, 0))); r == nil || r.Reason != Over || r.Tally.Name != "resets" {
+			t.Errorf("a sum of 1 is above 0: %v", r)
+		}
+		must(t, b.Commit(t.Context(), unit(0, 1)))
+		if n := tally(t, b, "resets"); n != 1 {
+			t.Errorf("the sum is %d", n)
+		}
+	})
+}

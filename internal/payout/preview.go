@@ -51,6 +51,16 @@ func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, 
 	if !fault.Is(err, fault.Missing) {
 		return errUsed, err
 	}
+	if why = s.companies.MayUsePIN(ctx, o.Company); fault.Is(why, fault.Refused) {
+		return why, nil
+	}
+	if why != nil {
+		return nil, why
+	}
+	credentials, err := s.companies.Credentials(ctx, o.Company)
+	if err != nil || credentials > p.verification.credentials {
+		return errVoid, err
+	}
 	for _, t := range tallies(o, 1, p.whole, p.own) {
 		sum, err := s.book.Last(ctx, o.Company, ledger.Next(t.Name))
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -28,6 +29,7 @@ var (
 	errNoVerification = fault.New(fault.Refused, "Verification not found")
 	errUsed           = fault.New(fault.Refused, "Verification already used")
 	errShort          = fault.New(fault.Refused, "Insufficient balance")
+	errVoid           = fault.New(fault.Refused, "Verification no longer valid. Validate the account again.")
 	errRenamed        = fault.New(fault.Refused, "Account name has changed. Validate the account again.")
 )
 
@@ -75,6 +77,9 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err != nil {
 		return Payout{}, err
 	}
+	if err := s.companies.MayUsePIN(ctx, o.Company); err != nil {
+		return Payout{}, err
+	}
 	session, err := s.renewed(ctx, p.verification)
 	if err != nil {
 		return Payout{}, err
@@ -84,7 +89,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	// The key first: a repeated request is told that it is at work, and not that
 	// its verify_id is used.
 	u.Claims = append(o.Key.Running(op.ID, op.CalledUntil), u.Claims...)
-	u.Tallies = tallies(op, 1, p.whole, p.own)
+	u.Tallies = append(tallies(op, 1, p.whole, p.own), company.Since(v.credentials))
 	u.Notes = append(u.Notes, payoutRecord(op, o.Narration, session),
 		event.New(op.Company, event.PayoutPending, of(op, v, o.Narration)))
 	if err := s.book.Commit(ctx, u); err != nil {
@@ -149,6 +154,8 @@ func refused(err error) error {
 	}
 	r := ledger.Refused(err)
 	switch {
+	case company.IsVoid(err):
+		return errVoid
 	case r != nil && r.Reason == ledger.Short:
 		return errShort
 	case r != nil && r.Reason == ledger.Over:

@@ -24,6 +24,7 @@ var (
 			{Name: "account_name"},
 			{Name: "session"},
 			{Name: "created_at", Type: db.Int},
+			{Name: "credentials", Type: db.Int},
 		},
 	}
 	payoutTable = &db.Table{
@@ -51,7 +52,7 @@ var (
 func (v Verification) record() db.Record {
 	return db.Record{Table: verificationTable, Values: []any{
 		v.Company, v.ID, v.SettlementID, v.Provider, v.BankCode, v.BankName, v.AccountNumber, v.AccountName, v.session,
-		clock.Micros(v.CreatedAt),
+		clock.Micros(v.CreatedAt), v.credentials,
 	}}
 }
 
@@ -72,13 +73,13 @@ func (l Limit) record(company string, settlementID int64, version string, at tim
 }
 
 const verificationColumns = `v.company_id, v.id, v.settlement_id, v.provider, v.bank_code, v.bank_name,
-	v.account_number, v.account_name, v.session, v.created_at`
+	v.account_number, v.account_name, v.session, v.credentials, v.created_at`
 
 // targets are where Scan puts verificationColumns; created_at comes last.
 func (v *Verification) targets(created *int64) []any {
 	return []any{
 		&v.Company, &v.ID, &v.SettlementID, &v.Provider, &v.BankCode, &v.BankName,
-		&v.AccountNumber, &v.AccountName, &v.session, created,
+		&v.AccountNumber, &v.AccountName, &v.session, &v.credentials, created,
 	}
 }
 

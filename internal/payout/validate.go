@@ -34,6 +34,7 @@ type Verification struct {
 	AccountNumber string
 	AccountName   string
 	session       string // what the bank wants to see again when it pays
+	credentials   int64  // the company's, of which the PIN was one
 	CreatedAt     time.Time
 }
 
@@ -48,6 +49,11 @@ var (
 // account exists is the bank's word alone; a wrong check digit refuses nothing,
 // since many accounts do not keep it.
 func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error) {
+	// Read before the PIN is checked: a reset in between voids the verification.
+	credentials, err := s.companies.Credentials(ctx, e.Company)
+	if err != nil {
+		return Verification{}, err
+	}
 	if err := s.companies.CheckPIN(ctx, e.Company, e.PIN.Reveal()); err != nil {
 		return Verification{}, err
 	}
@@ -65,7 +71,7 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 	v := Verification{
 		Company: e.Company, ID: id.New(), SettlementID: e.SettlementID, Provider: s.pays,
 		BankCode: e.BankCode, BankName: bank, AccountNumber: e.AccountNumber, AccountName: named.Name,
-		session: named.Session, CreatedAt: s.clock.Now(),
+		session: named.Session, credentials: credentials, CreatedAt: s.clock.Now(),
 	}
 	err = s.book.Commit(ctx, ledger.Unit{
 		Company: e.Company,
