@@ -24,7 +24,10 @@ func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObje
 		if err == nil {
 			answer = shape(result.(webhook.Secret))
 		}
-		return confidential(render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitCreateWebhookResponse(w) }, err))
+		visit := func(w http.ResponseWriter) error { return answer.VisitCreateWebhookResponse(w) }
+		full := render(c.op.family, visit, err)
+		answer.Data.Secret = nil
+		return confidential(full, render(c.op.family, visit, err))
 	})
 	made, err := h.Webhooks.Create(ctx, c.company, webhook.Draft{
 		URL: &r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
@@ -104,7 +107,10 @@ func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecre
 		if err == nil {
 			answer = shape(result.(webhook.Secret))
 		}
-		return confidential(render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitRotateWebhookSecretResponse(w) }, err))
+		visit := func(w http.ResponseWriter) error { return answer.VisitRotateWebhookSecretResponse(w) }
+		full := render(c.op.family, visit, err)
+		answer.Data.Secret = nil
+		return confidential(full, render(c.op.family, visit, err))
 	})
 	made, err := h.Webhooks.Rotate(ctx, c.company, r.ID, key.Answered)
 	if err != nil {
@@ -245,9 +251,9 @@ func (h *handlers) place(ctx context.Context, q *query, name string, value json.
 	return n, err
 }
 
-// confidential has an answer kept sealed.
-func confidential(a idempotency.Answer) idempotency.Answer {
-	a.Secret = true
+// confidential has an answer kept sealed, and shown without its secret later.
+func confidential(a, public idempotency.Answer) idempotency.Answer {
+	a.Secret, a.Public = true, public.Body
 	return a
 }
 

@@ -24,9 +24,15 @@ import (
 type Answer struct {
 	Status int
 	Body   []byte
-	// Secret says that the body shows a secret: it is kept sealed.
+	// Secret says that the body shows a secret: it is kept sealed. After secretFor
+	// it gives way to Public, which is the same without the secret.
 	Secret bool
+	Public []byte
 }
+
+// secretFor is how long a kept answer shows its secret: long enough for a caller
+// that lost the first answer, and no treasure for a thief that comes later.
+const secretFor = 10 * time.Minute
 
 // ErrInFlight tells a caller that the same request is at work right now.
 var ErrInFlight = fault.New(fault.Conflict, "Duplicate request in flight")
@@ -69,9 +75,11 @@ func (s *Service) same(company, kept, fingerprint string) bool {
 	return s.ring.Verify(kept, fingerprints, company, fingerprint)
 }
 
-// sealed begins a body that is kept sealed; no JSON text begins so.
+// sealed begins a body that is kept sealed; no JSON text begins so. Publicly
+// comes before the same without its secret; no sealed text holds that.
 const (
 	sealed   = "sealed:"
+	publicly = "\npublic:"
 	sealedAs = "idempotency_key.body"
 )
 
@@ -90,6 +98,10 @@ func (s *Service) answer(company string, r row) (*Answer, error) {
 	text, secret := strings.CutPrefix(r.body, sealed)
 	if !secret {
 		return &Answer{Status: int(r.status), Body: []byte(r.body)}, nil
+	}
+	text, public, _ := strings.Cut(text, publicly)
+	if public != "" && !s.clock.Now().Before(r.createdAt.Add(secretFor)) {
+		return &Answer{Status: int(r.status), Body: []byte(public)}, nil
 	}
 	body, err := s.ring.Open(company, sealedAs, text)
 	return &Answer{Status: int(r.status), Body: []byte(body.Reveal()), Secret: true}, err
@@ -206,7 +218,7 @@ func (k *Key) Unanswered() []ledger.Move {
 // body is an answer's body as it is kept.
 func (k *Key) body(a Answer) string {
 	if a.Secret {
-		return k.seal(a.Body)
+		return k.seal(a.Body) + publicly + string(a.Public)
 	}
 	return string(a.Body)
 }

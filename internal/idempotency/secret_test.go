@@ -3,6 +3,7 @@ package idempotency_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -38,7 +39,8 @@ func TestAFingerprintIsKeptUnderAKey(t *testing.T) {
 func TestAnAnswerWithASecretIsKeptSealed(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		const body = `{"secret":"whsec_hidden"}`
-		err := d.Freeze(t.Context(), d.key("a"), idempotency.Answer{Status: 200, Body: []byte(body), Secret: true})
+		const public = `{"id":"1"}`
+		err := d.Freeze(t.Context(), d.key("a"), idempotency.Answer{Status: 200, Body: []byte(body), Secret: true, Public: []byte(public)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,6 +54,12 @@ func TestAnAnswerWithASecretIsKeptSealed(t *testing.T) {
 		used, err := d.Used(t.Context(), d.company, "a")
 		if err != nil || used.Answer == nil || string(used.Answer.Body) != body {
 			t.Errorf("looked up: %+v, %v", used, err)
+		}
+		d.clock.Advance(10 * time.Minute)
+		d.stored("a", "200 "+public)
+		used, err = d.Used(t.Context(), d.company, "a")
+		if err != nil || used.Answer == nil || string(used.Answer.Body) != public || used.Answer.Secret {
+			t.Errorf("looked up after ten minutes: %+v, %v", used, err)
 		}
 		if _, err := d.Used(t.Context(), d.company, "b"); !fault.Is(err, fault.Missing) {
 			t.Errorf("another key: %v", err)
