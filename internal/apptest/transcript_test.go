@@ -29,7 +29,7 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 			t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 				t.Parallel()
 				p := apptest.Start(t, dialect)
-				stage := apitest.Stage{Companies: p.App.Companies, Settlements: p.App.Settlements, Clock: p.App.Clock}
+				stage := apitest.Stage{Companies: p.App.Companies, Settlements: p.App.Settlements, Clock: p.App.Clock, DB: p.App.DB}
 				apitest.New(t, p.BaseURL, func(t testing.TB) map[string]string {
 					v := map[string]string{
 						"base_url": p.BaseURL, "reference": p.Reference, "api_key": p.APIKey,

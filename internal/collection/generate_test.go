@@ -131,7 +131,7 @@ func TestWhatTheBankMayAnswer(t *testing.T) {
 
 func TestWhereTheMoneyGoesIsKnownBefore(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		foreign := h.account()
+		foreign := h.foreign()
 		r := h.asks("order-1", 5000)
 		r.SettlementID = foreign.ID
 		if _, err := h.Generate(t.Context(), r); err == nil || !strings.Contains(err.Error(), "Settlement account not found") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -19,6 +20,7 @@ type Stage struct {
 	Companies   *company.Service
 	Settlements *settlement.Service
 	Clock       clock.Clock
+	DB          *db.DB
 }
 
 // Cast makes who and what the transcripts speak of beside the main company
@@ -65,7 +67,11 @@ func (s Stage) Cast(t testing.TB, reference string) map[string]string {
 	_, expired, err := s.Companies.IssueKey(t.Context(), by, reference, s.Clock.Now().Add(time.Hour))
 	must(err)
 	v["expired_key"] = expired.Reveal()
-	v["other_settlement_id"] = account(join("other", company.InProgress, company.Submitted, company.Approved), "Main")
+	other := join("other", company.InProgress, company.Submitted, company.Approved)
+	// Its numbers begin where the main company has none.
+	_, err = s.DB.Exec(t.Context(), `INSERT INTO settlement_number (name, last) VALUES ($1, 1000)`, "account of "+other)
+	must(err)
+	v["other_settlement_id"] = account(other, "Main")
 	join("new")
 	s.move(t, join("kyb", company.InProgress, company.Submitted, company.ChangesRequested), company.Submitted)
 	_, err = s.Companies.SetLive(t.Context(), by, join("off", company.InProgress, company.Submitted, company.Approved), false)
