@@ -131,7 +131,11 @@ func TestWhatTheBankMayAnswer(t *testing.T) {
 
 func TestWhereTheMoneyGoesIsKnownBefore(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		foreign := h.foreign()
+		// Another company's second account has a number that ours has not.
+		foreign, err := h.settlements.Create(t.Context(), me, h.account().Company, "Second")
+		if err != nil {
+			t.Fatal(err)
+		}
 		r := h.asks("order-1", 5000)
 		r.SettlementID = foreign.ID
 		if _, err := h.Generate(t.Context(), r); err == nil || !strings.Contains(err.Error(), "Settlement account not found") {
