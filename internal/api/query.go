@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -58,7 +59,7 @@ func (q *query) id(name, value string) int64 {
 	return n
 }
 
-// instant is a moment, or a whole day in UTC. The end of a range is the moment
+// instant is a moment, or a whole day in Lagos. The end of a range is the moment
 // after it, so that what was shown with that very millisecond, or happened on
 // that day, still belongs to the range.
 func (q *query) instant(name, value string, end bool) time.Time {
@@ -66,7 +67,7 @@ func (q *query) instant(name, value string, end bool) time.Time {
 		return time.Time{}
 	}
 	last := 24 * time.Hour
-	t, err := time.Parse(time.DateOnly, value)
+	t, err := time.ParseInLocation(time.DateOnly, value, clock.Lagos)
 	if err != nil {
 		last = time.Millisecond
 		t, err = time.Parse(time.RFC3339Nano, value)

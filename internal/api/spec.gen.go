@@ -1689,10 +1689,10 @@ type ListCryptoTransactionsParams struct {
 	// Address Only what came to, or left, this address of yours, spelled as it was generated.
 	Address string `form:"address,omitempty" json:"address,omitempty"`
 
-	// From From this instant on, or from the beginning of this day (UTC).
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (UTC).
+	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
@@ -1792,10 +1792,10 @@ type FindStatementParams struct {
 	// SettlementID The settlement account.
 	SettlementID string `form:"settlementId" json:"settlementId"`
 
-	// From From this instant on, or from the beginning of this day (UTC).
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (UTC).
+	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 
 	// Format How the statement is written.
@@ -1816,10 +1816,10 @@ type ListLedgerEntriesParams struct {
 	// Type Only money that came in, or only money that went out.
 	Type string `form:"type,omitempty" json:"type,omitempty"`
 
-	// From From this instant on, or from the beginning of this day (UTC).
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (UTC).
+	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
@@ -1913,10 +1913,10 @@ type ListVtuTransactionsParams struct {
 	// SettlementID Only purchases paid from this settlement account.
 	SettlementID string `form:"settlementId,omitempty" json:"settlementId,omitempty"`
 
-	// From From this instant on, or from the beginning of this day (UTC).
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (UTC).
+	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 

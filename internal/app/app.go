@@ -123,7 +123,12 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 	if p.custody, err = a.custody(); err != nil {
 		return err
 	}
+	letterhead, err := a.cfg.Issuer.letterhead()
+	if err != nil {
+		return err
+	}
 	a.businesses(keys, p)
+	a.Reports.Letterhead(letterhead)
 	if err := a.Operators.Recognise(ctx); err != nil {
 		return err
 	}

@@ -41,6 +41,9 @@ type Config struct {
 	// CallbackBase is where providers reach this program, in live mode: a public
 	// https URL without a path.
 	CallbackBase string `koanf:"callback_base"`
+	// PublicURL is where companies reach this program, for /openapi.json. Empty:
+	// the address that the reader of the document asked.
+	PublicURL string `koanf:"public_url"`
 
 	// MasterKey is the keyring as text; MasterKeyFile the file that holds it.
 	MasterKey     secret.Text `koanf:"master_key"`
@@ -56,6 +59,7 @@ type Config struct {
 	Tatum     TatumConfig     `koanf:"tatum"`
 	Sudo      SudoConfig      `koanf:"sudo"`
 	Cards     CardConfig      `koanf:"cards"`
+	Issuer    IssuerConfig    `koanf:"issuer"`
 	Webhooks  WebhookConfig   `koanf:"webhooks"`
 	Limits    LimitConfig     `koanf:"limits"`
 	Log       LogConfig       `koanf:"log"`
@@ -212,7 +216,7 @@ func (c Config) check() error {
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
 		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
 	}
-	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode)); err != nil {
+	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode), c.Issuer.check(), checkPublic(c.PublicURL)); err != nil {
 		return err
 	}
 	if c.Mode == Live {
@@ -225,6 +229,19 @@ func checkCallback(base string) error {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
 		return errors.New("configuration: live mode needs callback_base, the public https URL (without a path) at which providers reach this program")
+	}
+	return nil
+}
+
+func checkPublic(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		return nil
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return errors.New("configuration: public_url must be an https URL without a path, such as https://api.example.com")
+	case u.Scheme == "http" && !pretend(u):
+		return errors.New("configuration: public_url must begin with https: secrets travel to it")
 	}
 	return nil
 }

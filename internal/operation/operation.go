@@ -203,6 +203,10 @@ const (
 	reverseFee = "reverse-fee"
 )
 
+// ReturnsFee tells whether a step of an operation's money brings its fee back to
+// the settlement account.
+func ReturnsFee(step string) bool { return step == refund || step == reverseFee }
+
 // transfer is one step of the operation's money.
 func (o Operation) transfer(step, from, to string, amount money.Kobo, narration string) ledger.Transfer {
 	return ledger.Transfer{

@@ -18,8 +18,9 @@ type Entry struct {
 	Reference    string // of what it belongs to: a payout's verify_id, a purchase's transactionId
 	SettlementID int64
 	Credit       bool
-	// Amount is what was credited, or debited without the fee. The balance moves
-	// by both together.
+	// Amount is what was credited, or debited without the fee: a debit moves the
+	// balance by both together. The fee of a refund is negative. It is the part of
+	// the amount that is a fee given back.
 	Amount, Fee       money.Kobo
 	Stands            bool // false for a debit whose operation is open, or was given back
 	Previous, Current money.Kobo

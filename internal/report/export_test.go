@@ -9,7 +9,7 @@ import (
 
 // WritePages is a PDF of so many pages, each with nothing but its number.
 func WritePages(w io.Writer, pages int) error {
-	p := newPDF(w)
+	p := newPDF(w, nil)
 	for n := range pages {
 		var c canvas
 		c.text(normal, margin, margin, write(strconv.Itoa(n+1)))

@@ -37,7 +37,8 @@ const (
 
 var errLongPDF = errors.New("report: a PDF ends at 10 GB")
 
-func newPDF(w io.Writer) *pdf {
+// newPDF begins a file whose pages may draw a logo, if there is one, as /Logo.
+func newPDF(w io.Writer, logo *Logo) *pdf {
 	p := &pdf{out: bufio.NewWriterSize(w, 1<<16), places: make([]int64, boldObject)}
 	p.squeezer = zlib.NewWriter(&p.squeezed)
 	// The second line tells programs that carry the file that it is not text.
@@ -45,8 +46,8 @@ func newPDF(w io.Writer) *pdf {
 	// Fonts by themselves: some readers look for them among the objects.
 	p.object(usualObject, usual.object())
 	p.object(boldObject, bold.object())
-	p.object(resourcesObject, fmt.Sprintf("<</Font<</%s %d 0 R/%s %d 0 R>>/XObject<</Total %d 0 R>>>>",
-		usual.name, usualObject, bold.name, boldObject, totalObject))
+	p.object(resourcesObject, fmt.Sprintf("<</Font<</%s %d 0 R/%s %d 0 R>>/XObject<</Total %d 0 R%s>>>>",
+		usual.name, usualObject, bold.name, boldObject, totalObject, p.logo(logo)))
 	return p
 }
 

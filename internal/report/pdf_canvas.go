@@ -109,6 +109,14 @@ func (c *canvas) amount(s style, x, y, width points, k money.Kobo) {
 	c.text(s, x-s.width(w), y, w)
 }
 
+// picture puts a picture of the file into a box.
+func (c *canvas) picture(name string, x, y, w, h points) {
+	*c = append(appendPoints(append(*c, "q "...), w), " 0 0 "...)
+	*c = append(appendPoints(*c, h), ' ')
+	c.place(x, y+h)
+	*c = append(*c, "cm /"+name+" Do Q\n"...)
+}
+
 // draws puts a form of the file, such as the total of the pages, at a place.
 func (c *canvas) draws(name string, x, y points) {
 	*c = append(*c, "q 1 0 0 1 "...)

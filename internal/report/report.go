@@ -19,12 +19,16 @@ import (
 
 // Service reads.
 type Service struct {
-	db    *db.DB
-	clock clock.Clock
+	db     *db.DB
+	clock  clock.Clock
+	issuer Issuer
 }
 
 // New reads from a database.
 func New(d *db.DB, c clock.Clock) *Service { return &Service{db: d, clock: c} }
+
+// Letterhead says who issues statements; until then they have no letterhead.
+func (s *Service) Letterhead(i Issuer) { s.issuer = i }
 
 // Outcome is what is known of an operation's end.
 type Outcome struct {

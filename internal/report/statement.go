@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -35,24 +36,29 @@ type Statement struct {
 	Count            int64
 
 	db      *db.DB
+	issuer  Issuer
 	company string
 	span    span
 }
 
 // Statement is the statement of a settlement account. A zero From is the
-// beginning; a zero To is now, and so is one in the future.
+// beginning; a zero To is now, and so is one in the future. A period that has not
+// begun has no balances yet, and is refused.
 func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
 	now := s.clock.Now()
 	if to.IsZero() || to.After(now) {
 		to = now
 	}
-	out := &Statement{SettlementID: settlementID, From: from, To: to, MadeAt: now, db: s.db, company: company}
+	out := &Statement{SettlementID: settlementID, From: from, To: to, MadeAt: now, db: s.db, issuer: s.issuer, company: company}
 	var err error
 	if out.Holder, err = holder(ctx, s.db, company, settlementID); errors.Is(err, db.ErrNone) {
 		return nil, fault.New(fault.Missing, "Settlement account not found")
 	}
 	if err != nil {
 		return nil, err
+	}
+	if from.After(now) {
+		return nil, fault.New(fault.Refused, "The period has not begun")
 	}
 	if to.Before(out.Opened()) {
 		return nil, fault.New(fault.Refused, "The period ends before it begins")
@@ -87,8 +93,11 @@ func (s *Statement) Last() time.Time { return s.To.Add(-time.Microsecond) }
 
 // Name is a file name for the statement, without its ending.
 func (s *Statement) Name() string {
-	return fmt.Sprintf("statement-%d-%s-%s", s.SettlementID, s.Opened().Format(time.DateOnly), s.Last().Format(time.DateOnly))
+	return fmt.Sprintf("statement-%d-%s-%s", s.SettlementID, lagos(s.Opened(), time.DateOnly), lagos(s.Last(), time.DateOnly))
 }
+
+// lagos is an instant as people in Nigeria read it: on their day, by their clock.
+func lagos(t time.Time, layout string) string { return t.In(clock.Lagos).Format(layout) }
 
 // piece is how many entries are read at a time.
 const piece = 2000

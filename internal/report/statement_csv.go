@@ -4,34 +4,39 @@ import (
 	"context"
 	"encoding/csv"
 	"io"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// headings are the columns of a statement. Debits hold the fee: opening balance
-// and credits, less debits, are the closing balance.
-var headings = []string{"Date (UTC)", "Reference", "Source", "Narration", "Debit (NGN)", "Credit (NGN)", "Balance (NGN)", "of which fee (NGN)"}
+// amountHeadings are columns of a statement. Debits hold the fee, and refunds the
+// fee that they give back, which is negative in its own column. Opening balance and
+// credits, less debits, are the closing balance.
+var amountHeadings = []string{"Reference", "Source", "Narration", "Debit (NGN)", "Credit (NGN)", "Balance (NGN)", "of which fee (NGN)"}
 
 // CSV writes the statement as comma-separated text. Its first and last rows are
-// the opening and the closing balance.
+// the opening and the closing balance. Instants are UTC, for programs; the last
+// column is the day on which people had them.
 func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	out := csv.NewWriter(w)
 	// The writer keeps its first error and Flush leaves it to Error.
-	_ = out.Write(headings)
-	_ = out.Write([]string{clock.Text(s.Opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), ""})
+	_ = out.Write(slices.Concat([]string{"Date (UTC)"}, amountHeadings, []string{"Day (Lagos)"}))
+	_ = out.Write([]string{clock.Text(s.Opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), "", lagos(s.Opened(), time.DateOnly)})
 	err := s.Each(ctx, func(e Entry) error {
 		debit, credit := sides(e)
 		return out.Write([]string{
 			clock.Text(e.CreatedAt), harmless(e.Reference), e.Source, harmless(e.Narration), debit, credit, e.Current.Decimal(), some(e.Fee),
+			lagos(e.CreatedAt, time.DateOnly),
 		})
 	})
 	if err != nil {
 		return err
 	}
-	_ = out.Write([]string{clock.Text(s.To), "", "", "Closing balance", "", "", s.Closing.Decimal(), ""})
+	_ = out.Write([]string{clock.Text(s.To), "", "", "Closing balance", "", "", s.Closing.Decimal(), "", lagos(s.Last(), time.DateOnly)})
 	out.Flush()
 	return out.Error()
 }

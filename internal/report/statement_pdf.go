@@ -11,7 +11,7 @@ import (
 
 // PDF writes the statement for paper, page by page.
 func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
-	p := &paper{statement: s, file: newPDF(w), balance: s.Opening}
+	p := &paper{statement: s, file: newPDF(w, s.issuer.Logo), balance: s.Opening}
 	p.front()
 	p.headings()
 	p.sum("Opening balance", s.Opening)
@@ -54,7 +54,7 @@ var columns = []struct {
 	x, to points
 	right bool
 }{
-	{"DATE (UTC)", margin, margin + 62_00, false},
+	{"DATE", margin, margin + 62_00, false},
 	{"DETAILS", margin + 62_00, margin + 267_00, false},
 	{"DEBIT", margin + 267_00, margin + 349_00, true},
 	{"CREDIT", margin + 349_00, margin + 431_00, true},
@@ -79,7 +79,7 @@ var (
 
 func (p *paper) period() string {
 	const day = "2 January 2006"
-	return p.statement.Opened().Format(day) + " to " + p.statement.Last().Format(day)
+	return lagos(p.statement.Opened(), day) + " to " + lagos(p.statement.Last(), day)
 }
 
 // front is the head of the first page: whose account it is, for when, and what
@@ -87,12 +87,12 @@ func (p *paper) period() string {
 func (p *paper) front() {
 	s := p.statement
 	p.pages = 1
-	p.box(navy, 0, 0, paperWidth, 84_00)
-	p.left(style{bold, 20_00, white}, margin, 42_00, 300_00, "Account statement")
-	p.left(style{usual, 10_00, sky}, margin, 62_00, 300_00, p.period())
-	p.right(style{bold, 11_00, white}, edge, 40_00, 200_00, s.Holder.Bank)
-	p.right(style{usual, 8_00, sky}, edge, 62_00, 200_00, "Issued "+s.MadeAt.Format("2 January 2006, 15:04")+" UTC")
-	p.y = 106_00
+	p.letterhead()
+	p.box(navy, 0, p.y, paperWidth, 84_00)
+	p.left(style{bold, 20_00, white}, margin, p.y+42_00, 300_00, "Account statement")
+	p.left(style{usual, 10_00, sky}, margin, p.y+62_00, 300_00, p.period())
+	p.right(style{usual, 8_00, sky}, edge, p.y+62_00, 200_00, "Issued "+lagos(s.MadeAt, "2 January 2006, 15:04")+" in Lagos")
+	p.y += 106_00
 	p.left(label, margin, p.y, 200_00, "Account holder")
 	p.y += 4_00
 	for _, name := range (style{bold, 14_00, navy}).lines(s.Holder.Company, across, 2) {
@@ -193,8 +193,8 @@ func (p *paper) entry(e Entry) error {
 	const first, next, ref, after points = 10_50, 9_60, 8_40, 5_00
 	height := first + points(max(len(lines)-1, 0))*next + 60 + points(max(len(refs), 1))*ref + after
 	p.row(height)
-	p.cell(dateColumn, normal, first, e.CreatedAt.Format("02 Jan 2006"))
-	p.cell(dateColumn, small, first+ref+60, e.CreatedAt.Format("15:04:05"))
+	p.cell(dateColumn, normal, first, lagos(e.CreatedAt, "02 Jan 2006"))
+	p.cell(dateColumn, small, first+ref+60, lagos(e.CreatedAt, "15:04:05"))
 	y := p.y + first - next
 	for _, w := range lines {
 		y += next
@@ -207,6 +207,9 @@ func (p *paper) entry(e Entry) error {
 	}
 	if e.Credit {
 		p.money(creditColumn, style{usual, 8_00, green}, first, e.Moved())
+		if e.Fee != 0 {
+			p.cell(creditColumn, small, first+ref+60, "fee returned "+grouped(-e.Fee))
+		}
 	} else {
 		p.money(debitColumn, normal, first, -e.Moved())
 		if e.Fee != 0 {
@@ -256,7 +259,7 @@ func (p *paper) totals() {
 // that there will be, as near as one can tell.
 func (p *paper) foot() {
 	p.box(line, margin, 806_00, across, 60)
-	p.left(small, margin, 817_00, 400_00, "Amounts in naira (NGN), times in UTC. Opening balance plus money in, less money out, is the closing balance.")
+	p.left(small, margin, 817_00, 400_00, "Amounts in naira (NGN), times in Lagos (UTC+1). Opening balance plus money in, less money out, is the closing balance.")
 	width := small.width(write(strconv.FormatInt(max(p.statement.Count/25, int64(p.pages)), 10)))
 	p.right(small, edge-width-2_00, 817_00, 100_00, "Page "+strconv.Itoa(p.pages)+" of")
 	p.draws("Total", edge-width, 817_00)

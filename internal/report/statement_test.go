@@ -144,7 +144,7 @@ func TestTheLedgerListIsTheChain(t *testing.T) {
 			t.Fatalf("the pages hold %d entries", len(chain))
 		}
 		refund, debit := chain[0], chain[1]
-		if !refund.Credit || refund.Amount != 5_010_75 || refund.Fee != 0 || !refund.Stands ||
+		if !refund.Credit || refund.Amount != 5_010_75 || refund.Fee != -10_75 || !refund.Stands ||
 			debit.Credit || debit.Amount != 5_000_00 || debit.Fee != 10_75 || debit.Stands || refund.Reference != debit.Reference {
 			t.Errorf("a refused payout is %+v and %+v", debit, refund)
 		}

@@ -34,6 +34,7 @@ type ledgerBook struct {
 	*workbook
 	statement *Statement
 	rows      int64
+	fees      money.Kobo
 }
 
 // frontRows are those above the table on the first sheet.
@@ -56,22 +57,30 @@ func (b *ledgerBook) open() {
 	if b.opened == 1 {
 		b.front()
 	}
-	heads := make([]cell, len(headings))
-	for i, h := range headings {
-		heads[i] = words(headingStyle, h)
+	heads := []cell{words(headingStyle, "Date (Lagos)")}
+	for _, h := range amountHeadings {
+		heads = append(heads, words(headingStyle, h))
 	}
 	b.row(heads...)
 }
 
 func (b *ledgerBook) front() {
 	s := b.statement
-	pair := func(name, value string) { b.row(words(plainStyle, name), words(plainStyle, value)) }
+	head := s.issuer.lines()
+	pair := func(name, value string) {
+		row := []cell{words(plainStyle, name), words(plainStyle, value)}
+		if len(head) > 0 {
+			row = append(row, cell{}, words(plainStyle, head[0]))
+			head = head[1:]
+		}
+		b.row(row...)
+	}
 	sum := func(name string, k money.Kobo) { b.row(words(plainStyle, name), naira(amountStyle, k)) }
 	b.row(words(titleStyle, "Account statement"))
 	pair("Company", s.Holder.Company)
 	pair("Account", s.Holder.Account+" ("+strconv.FormatInt(s.SettlementID, 10)+")")
 	pair("Bank account", s.Holder.Number+" "+s.Holder.Bank)
-	pair("Period (UTC)", clock.Text(s.Opened())+" to "+clock.Text(s.Last()))
+	pair("Period (Lagos)", lagos(s.Opened(), time.DateTime)+" to "+lagos(s.Last(), time.DateTime))
 	sum("Opening balance", s.Opening)
 	sum("Credits", s.Credits)
 	sum("Debits", s.Debits)
@@ -91,6 +100,7 @@ func (b *ledgerBook) entry(e Entry) error {
 	}
 	if e.Fee != 0 {
 		fee = naira(amountStyle, e.Fee)
+		b.fees += e.Fee
 	}
 	b.row(moment(e.CreatedAt), words(plainStyle, e.Reference), words(plainStyle, e.Source), words(plainStyle, e.Narration),
 		debit, credit, naira(amountStyle, e.Current), fee)
@@ -102,17 +112,19 @@ func (b *ledgerBook) close() {
 	s := b.statement
 	none := words(totalStyle, "")
 	b.row(words(totalStyle, "Closing balance"), none, none, none,
-		naira(totalStyle, s.Debits), naira(totalStyle, s.Credits), naira(totalStyle, s.Closing), none)
+		naira(totalStyle, s.Debits), naira(totalStyle, s.Credits), naira(totalStyle, s.Closing), naira(totalStyle, b.fees))
 }
 
 // naira is an amount as a spreadsheet keeps every number: its digits are written,
 // and no floating point is computed with.
 func naira(style int, k money.Kobo) cell { return cell{style: style, number: k.Decimal()} }
 
-// moment is an instant as a spreadsheet counts: in days since the end of 1899.
+// moment is an instant as a spreadsheet counts: in days since the end of 1899. It
+// knows no time zones, and shows the day and the clock of Lagos.
 func moment(t time.Time) cell {
 	const day = int64(24 * time.Hour / time.Millisecond)
 	const first = 25_569 // days from there to 1970
-	ms := t.UnixMilli() + first*day
+	_, ahead := t.In(clock.Lagos).Zone()
+	ms := t.UnixMilli() + int64(ahead)*1000 + first*day
 	return cell{style: momentStyle, number: fmt.Sprintf("%d.%010d", ms/day, ms%day*10_000_000_000/day)}
 }

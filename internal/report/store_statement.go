@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // side is one of a transfer's two entries.
@@ -79,6 +80,8 @@ func scanEntry(s db.Scanner) (Entry, error) {
 		// A debit of an operation is its amount and its fee in one.
 		e.Amount, e.Fee = -moved-fee, fee
 		e.Stands = state == "" || state == "SUCCESS"
+	} else if operation.ReturnsFee(step) {
+		e.Fee = -fee
 	}
 	e.SettlementID, err = strconv.ParseInt(strings.TrimPrefix(account, settlementPrefix), 10, 64)
 	return e, err

@@ -1,0 +1,78 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// IssuerConfig is the letterhead of statements: who runs this deployment. Empty,
+// statements have none.
+type IssuerConfig struct {
+	Name    string `koanf:"name"`
+	Address string `koanf:"address"` // at most three lines
+	Support string `koanf:"support"` // one line: an e-mail address, a phone number, a web page
+	Logo    string `koanf:"logo"`    // a PNG or JPEG file
+}
+
+// The bounds of the letterhead: it must fit above the statement.
+const (
+	longestIssuerLine = 80
+	mostIssuerAddress = 3
+)
+
+func (c IssuerConfig) check() error {
+	_, err := c.letterhead()
+	return err
+}
+
+// letterhead reads the settings as the reports want them.
+func (c IssuerConfig) letterhead() (report.Issuer, error) {
+	i := report.Issuer{Name: c.Name, Address: strings.TrimRight(c.Address, "\n"), Support: c.Support}
+	err := errors.Join(lines("name", i.Name, 1), lines("address", i.Address, mostIssuerAddress), lines("support", i.Support, 1))
+	if err != nil {
+		return i, err
+	}
+	if c.Logo == "" {
+		return i, nil
+	}
+	logo, err := readLogo(c.Logo)
+	if err != nil {
+		return i, fmt.Errorf("configuration: issuer.logo: %w", err)
+	}
+	i.Logo = logo
+	return i, nil
+}
+
+// lines refuses a text that has too many lines, or one that does not fit.
+func lines(name, text string, most int) error {
+	all := strings.Split(text, "\n")
+	if len(all) > most {
+		return fmt.Errorf("configuration: issuer.%s has %d lines; at most %d fit", name, len(all), most)
+	}
+	for _, line := range all {
+		if utf8.RuneCountInString(line) > longestIssuerLine || !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) {
+			return fmt.Errorf("configuration: a line of issuer.%s must be text of at most %d characters", name, longestIssuerLine)
+		}
+	}
+	return nil
+}
+
+func readLogo(path string) (*report.Logo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	b, err := io.ReadAll(io.LimitReader(f, report.LogoBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	return report.ReadLogo(b)
+}
