@@ -31,6 +31,8 @@ type operation struct {
 	idempotent bool     // takes an Idempotency-Key
 	dry        bool     // can be tried with dry_run
 	texts      []string // query parameters that are looked for as they are sent
+	query      []string // all query parameters that it knows
+	lenient    bool     // ignores the others, as the specification's own operations do (x-specified)
 	rules      *rules   // nil: takes no body
 }
 
@@ -42,6 +44,7 @@ type document struct {
 		Family      family             `json:"x-family"`
 		Limit       string             `json:"x-limit"`
 		Idempotent  bool               `json:"x-idempotent"`
+		Specified   bool               `json:"x-specified"`
 		Security    []map[string][]any `json:"security"`
 		Parameters  []parameter        `json:"parameters"`
 		RequestBody *struct {
@@ -53,7 +56,8 @@ type document struct {
 		} `json:"requestBody"`
 	} `json:"paths"`
 	Components struct {
-		Schemas map[string]schemaNode `json:"schemas"`
+		Schemas    map[string]schemaNode `json:"schemas"`
+		Parameters map[string]parameter  `json:"parameters"`
 	} `json:"components"`
 }
 
@@ -81,6 +85,20 @@ func texts(all []parameter) []string {
 	return names
 }
 
+// queries are the names of an operation's query parameters.
+func queries(all []parameter, components map[string]parameter) []string {
+	var names []string
+	for _, p := range all {
+		if p.Ref != "" {
+			p = components[strings.TrimPrefix(p.Ref, "#/components/parameters/")]
+		}
+		if p.In == "query" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
 // readContract reads the document. A mistake in it stops the program at start,
 // not at the first request.
 func readContract(text []byte) (*contract, error) {
@@ -102,6 +120,7 @@ func readContract(text []byte) (*contract, error) {
 			op := &operation{
 				id: o.OperationID, path: path, family: o.Family, idempotent: o.Idempotent, tokens: o.Limit == "token",
 				dry: slices.ContainsFunc(o.Parameters, isDryRun), texts: texts(o.Parameters),
+				query: queries(o.Parameters, doc.Components.Parameters), lenient: o.Specified,
 				open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
 			}
 			if !slices.Contains(families, op.family) {

@@ -95,8 +95,13 @@ const (
 // mayAsk refuses texts that no database keeps and PostgreSQL does not even
 // compare with.
 func mayAsk(op *operation, r *http.Request) error {
-	if op.texts == nil || r.URL.RawQuery == "" {
+	if r.URL.RawQuery == "" {
 		return nil
+	}
+	if !op.lenient {
+		if err := unknown(op, r); err != nil {
+			return err
+		}
 	}
 	asked := r.URL.Query()
 	for _, name := range op.texts {
@@ -105,6 +110,31 @@ func mayAsk(op *operation, r *http.Request) error {
 		}
 	}
 	return nil
+}
+
+// unknown refuses query parameters that the operation does not know, in the order
+// in which they were sent (completion.md §1). mayRun has judged dry runs.
+func unknown(op *operation, r *http.Request) error {
+	var q query
+	var fields []string
+	for part := range strings.SplitSeq(r.URL.RawQuery, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && clean(plain) {
+			name = plain
+		}
+		judged := r.Method == http.MethodPost && name == dryRun
+		if name == "" || judged || slices.Contains(op.query, name) || slices.Contains(fields, name) {
+			continue
+		}
+		q.wrong(name, "is not allowed")
+		fields = append(fields, name)
+	}
+	if fields == nil {
+		return nil
+	}
+	f := fault.Of(q.fault())
+	f.Extra = map[string]any{"fields": fields} // one dress names the fields
+	return f
 }
 
 // onePage leaves the first page and pageSize of several: page numbers are never

@@ -63,7 +63,7 @@ type Customers interface {
 	GenerateAccount(ctx context.Context, r customer.Request) (customer.Customer, error)
 	Find(ctx context.Context, company, idOrEmail string) (customer.Customer, error)
 	Customers(ctx context.Context, company, search string, offset, limit int) ([]customer.Customer, int, error)
-	Transactions(ctx context.Context, company string, offset, limit int) ([]customer.Transaction, int, error)
+	Transactions(ctx context.Context, company string, f customer.TransactionFilter, offset, limit int) ([]customer.Transaction, int, error)
 	TransactionsOf(ctx context.Context, company, customerID string) ([]customer.Transaction, error)
 	Transaction(ctx context.Context, company, customerID, transactionID string) (customer.Transaction, error)
 }

@@ -11,8 +11,16 @@ import (
 // ListTransactions shows what came into the accounts of all customers, newest
 // first. Only here a transaction has its fee, currency and customer.
 func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsRequestObject) (ListTransactionsResponseObject, error) {
+	var q query
+	filter := customer.TransactionFilter{
+		CustomerID: r.Params.CustomerID,
+		From:       q.instant("from", r.Params.From, false), To: q.instant("to", r.Params.To, true),
+	}
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
 	p := newPage(r.Params.Page, r.Params.PageSize)
-	list, total, err := h.Customers.Transactions(ctx, callOf(ctx).company, p.offset(), p.size)
+	list, total, err := h.Customers.Transactions(ctx, callOf(ctx).company, filter, p.offset(), p.size)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -101,6 +102,48 @@ func TestWhoGetsNoAccount(t *testing.T) {
 	})
 }
 
+func TestTransactionsAreFiltered(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		ada := w.served(t, "ada@example.test", 0)
+		w.clock.Advance(time.Minute)
+		bob := w.served(t, "bob@example.test", 0)
+		start := w.clock.Now()
+		for i := range 6 {
+			to := ada
+			if i%3 == 2 {
+				to = bob
+			}
+			w.pay(t, to.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1)))
+			w.clock.Advance(time.Hour)
+		}
+		for name, c := range map[string]struct {
+			filter        customer.TransactionFilter
+			offset, limit int
+			total         int
+			sessions      string
+		}{
+			"all":                   {customer.TransactionFilter{}, 0, 10, 6, "[s5 s4 s3 s2 s1 s0]"},
+			"of one customer":       {customer.TransactionFilter{CustomerID: bob.ID}, 0, 10, 2, "[s5 s2]"},
+			"of nobody":             {customer.TransactionFilter{CustomerID: "nobody"}, 0, 10, 0, "[]"},
+			"from":                  {customer.TransactionFilter{From: start.Add(4 * time.Hour)}, 0, 10, 2, "[s5 s4]"},
+			"before":                {customer.TransactionFilter{To: start.Add(2 * time.Hour)}, 0, 10, 2, "[s1 s0]"},
+			"of one, in between":    {customer.TransactionFilter{CustomerID: ada.ID, From: start.Add(time.Hour), To: start.Add(4 * time.Hour)}, 0, 10, 2, "[s3 s1]"},
+			"the second page of it": {customer.TransactionFilter{CustomerID: ada.ID}, 2, 2, 4, "[s1 s0]"},
+		} {
+			list, total, err := w.Transactions(t.Context(), w.company, c.filter, c.offset, c.limit)
+			must(t, err)
+			sessions := make([]string, 0, len(list))
+			for _, one := range list {
+				sessions = append(sessions, one.SessionID)
+			}
+			if total != c.total || fmt.Sprint(sessions) != c.sessions {
+				t.Errorf("%s: %d: %v", name, total, sessions)
+			}
+		}
+	})
+}
+
 func TestGuessesOfACustomersOTPHaveARate(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -142,12 +185,12 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 		if w.balance(t, w.main.ID) != 183_000 || w.balance(t, w.other.ID) != 5 {
 			t.Errorf("the balances are %s and %s", w.balance(t, w.main.ID), w.balance(t, w.other.ID))
 		}
-		page, total, err := w.Transactions(t.Context(), w.company, 0, 2)
+		page, total, err := w.Transactions(t.Context(), w.company, customer.TransactionFilter{}, 0, 2)
 		must(t, err)
 		if total != 61 || len(page) != 2 || page[0].CustomerID != bob.ID || page[1].Narration != "for s59" || page[1].FirstName != "Ada" {
 			t.Errorf("%d transactions: %+v", total, page)
 		}
-		page, _, err = w.Transactions(t.Context(), w.company, 60, 50)
+		page, _, err = w.Transactions(t.Context(), w.company, customer.TransactionFilter{}, 60, 50)
 		must(t, err)
 		if len(page) != 1 || page[0].SessionID != "s0" {
 			t.Errorf("the last page is %+v", page)

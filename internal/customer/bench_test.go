@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
@@ -29,7 +30,7 @@ func BenchmarkTransactions(b *testing.B) {
 		for name, offset := range map[string]int{"first": 0, "middle": rows / 2, "last": rows - 100} {
 			b.Run(fmt.Sprintf("%s/page=%s", dialect, name), func(b *testing.B) {
 				w.page(b, func() (int, error) {
-					list, total, err := w.Transactions(b.Context(), w.company, offset, 100)
+					list, total, err := w.Transactions(b.Context(), w.company, customer.TransactionFilter{}, offset, 100)
 					if total != rows {
 						b.Fatalf("%d transactions", total)
 					}

@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
@@ -217,6 +218,28 @@ func scanTransaction(sc db.Scanner) (Transaction, error) {
 func (s *Service) transactions(ctx context.Context, company string, high, low int64) ([]Transaction, error) {
 	return db.All(ctx, s.db, scanTransaction,
 		transactionColumns+`WHERE t.company_id = $1 AND t.number <= $2 AND t.number > $3 ORDER BY t.number DESC`, company, high, low)
+}
+
+// within is the filter's range of instants, which every transaction has one of.
+func (f TransactionFilter) within() (from, to int64) {
+	if f.To.IsZero() {
+		return clock.Micros(f.From), math.MaxInt64
+	}
+	return clock.Micros(f.From), clock.Micros(f.To)
+}
+
+func (s *Service) countTransactions(ctx context.Context, company string, f TransactionFilter) (int64, error) {
+	from, to := f.within()
+	return db.One(ctx, s.db, db.Value[int64], `
+		SELECT count(*) FROM customer_transaction
+		WHERE company_id = $1 AND ($2 = '' OR customer_id = $2) AND created_at >= $3 AND created_at < $4`, company, f.CustomerID, from, to)
+}
+
+func (s *Service) filteredTransactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, error) {
+	from, to := f.within()
+	return db.All(ctx, s.db, scanTransaction, transactionColumns+`
+		WHERE t.company_id = $1 AND ($2 = '' OR t.customer_id = $2) AND t.created_at >= $3 AND t.created_at < $4
+		ORDER BY t.number DESC LIMIT $5 OFFSET $6`, company, f.CustomerID, from, to, limit, offset)
 }
 
 func (s *Service) transactionsOf(ctx context.Context, company, customerID string, limit int) ([]Transaction, error) {

@@ -92,10 +92,24 @@ func (s *Service) take(ctx context.Context, company string, c settlement.Credit)
 	}}, true, nil
 }
 
+// TransactionFilter chooses transactions. The zero value chooses all.
+type TransactionFilter struct {
+	CustomerID string
+	From, To   time.Time // from the one on, and before the other; zero for no limit
+}
+
 // Transactions are limit of the company's transactions after the first offset,
-// newest first, and how many there are in all. A page is a range of their
-// numbers, so the last of a million pages is as near as the first.
-func (s *Service) Transactions(ctx context.Context, company string, offset, limit int) ([]Transaction, int, error) {
+// newest first, and how many there are in all. Without a filter a page is a range
+// of their numbers, so the last of a million pages is as near as the first.
+func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
+	if f != (TransactionFilter{}) {
+		total, err := s.countTransactions(ctx, company, f)
+		if err != nil {
+			return nil, 0, err
+		}
+		list, err := s.filteredTransactions(ctx, company, f, offset, limit)
+		return list, int(total), err
+	}
 	last, err := s.book.Last(ctx, company, transactionNumbers)
 	if err != nil {
 		return nil, 0, err
