@@ -47,6 +47,9 @@ type Config struct {
 
 	// Limits are the rate limits; nil turns them off, as in dev.
 	Limits *Limits
+	// PublicURL is where companies reach this server, for /openapi.json: scheme and
+	// host. Empty is the address that the reader of the document has asked.
+	PublicURL string
 	// RemoteAddress names the caller for the limit of the token operations. Nil
 	// takes the connection's address; behind a proxy the app knows better.
 	RemoteAddress func(*http.Request) string
@@ -107,7 +110,8 @@ func New(cfg Config) (http.Handler, error) {
 // traced leaves out the addresses that are secrets: a span shows its path.
 func traced(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/callbacks/") }
 
-// Document is the contract as JSON, in the order of openapi.yaml.
+// Document is the contract as JSON, in the order of openapi.yaml, with what its
+// x- fields say to the program. /openapi.json leaves those out.
 func Document() ([]byte, error) {
 	c, err := readContract(source)
 	if err != nil {
@@ -117,7 +121,7 @@ func Document() ([]byte, error) {
 }
 
 // Rendered is an OpenAPI document in YAML as JSON, in the order of its text.
-func Rendered(text []byte) ([]byte, error) { return yamlToJSON(text) }
+func Rendered(text []byte) ([]byte, error) { return yamlToJSON(text, "x-") }
 
 // Shown serves such a document.
 func Shown(document []byte) http.Handler { return asset("application/json", document, false) }

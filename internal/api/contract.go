@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,15 @@ var source []byte
 // contract is openapi.yaml as the edge uses it.
 type contract struct {
 	operations map[string]*operation // by "METHOD /path", without a last slash
-	json       []byte
+	json       []byte                // with what its x- fields say to us
+	before     []byte                // what others read, up to the address of the server
+	after      []byte
+}
+
+// at is the document as others read it, for a server at this address.
+func (c *contract) at(address string) ([]byte, error) {
+	url, err := json.Marshal(address)
+	return slices.Concat(c.before, url, c.after), err
 }
 
 // operation is one operation of the document and what its x- fields say.
@@ -102,7 +111,11 @@ func queries(all []parameter, components map[string]parameter) []string {
 // readContract reads the document. A mistake in it stops the program at start,
 // not at the first request.
 func readContract(text []byte) (*contract, error) {
-	rendered, err := yamlToJSON(text)
+	rendered, err := yamlToJSON(text, "x-go-")
+	if err != nil {
+		return nil, fmt.Errorf("contract: %w", err)
+	}
+	public, err := yamlToJSON(text, "x-")
 	if err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
@@ -115,6 +128,12 @@ func readContract(text []byte) (*contract, error) {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
 	c := &contract{operations: map[string]*operation{}, json: rendered}
+	const server = `"servers":[{"url":`
+	var found bool
+	if c.before, c.after, found = bytes.Cut(public, []byte(server+`"/"`)); !found {
+		return nil, errors.New("contract: the document names no server /")
+	}
+	c.before = append(c.before, server...)
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
 			op := &operation{
@@ -170,27 +189,28 @@ func ruleCompiler(rendered []byte) (func(ref string, schemas map[string]schemaNo
 }
 
 // yamlToJSON renders YAML as JSON with the keys in the order of the text, which
-// is the order people read the reference in.
-func yamlToJSON(text []byte) ([]byte, error) {
+// is the order people read the reference in. Keys that begin with ours are left
+// out: they are for us, and tell readers nothing.
+func yamlToJSON(text []byte, ours string) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err := writeNode(&out, &root)
+	err := writeNode(&out, &root, ours)
 	return out.Bytes(), err
 }
 
-func writeNode(out *bytes.Buffer, n *yaml.Node) error {
+func writeNode(out *bytes.Buffer, n *yaml.Node, ours string) error {
 	switch n.Kind {
 	case yaml.DocumentNode:
-		return writeNode(out, n.Content[0])
+		return writeNode(out, n.Content[0], ours)
 	case yaml.AliasNode:
-		return writeNode(out, n.Alias)
+		return writeNode(out, n.Alias, ours)
 	case yaml.MappingNode:
-		return writeMany(out, n, '{', '}', 2)
+		return writeMany(out, n, '{', '}', 2, ours)
 	case yaml.SequenceNode:
-		return writeMany(out, n, '[', ']', 1)
+		return writeMany(out, n, '[', ']', 1, ours)
 	default:
 		var v any
 		if err := n.Decode(&v); err != nil {
@@ -202,12 +222,12 @@ func writeNode(out *bytes.Buffer, n *yaml.Node) error {
 
 // writeMany writes the children of a list (step 1) or a map (step 2: keys and
 // values in turn).
-func writeMany(out *bytes.Buffer, n *yaml.Node, open, shut byte, step int) error {
+func writeMany(out *bytes.Buffer, n *yaml.Node, open, shut byte, step int, ours string) error {
 	out.WriteByte(open)
 	first := true
 	for i := 0; i < len(n.Content); i += step {
-		if step == 2 && strings.HasPrefix(n.Content[i].Value, "x-go-") {
-			continue // for our generator; it tells readers nothing
+		if step == 2 && strings.HasPrefix(n.Content[i].Value, ours) {
+			continue
 		}
 		if !first {
 			out.WriteByte(',')
@@ -219,7 +239,7 @@ func writeMany(out *bytes.Buffer, n *yaml.Node, open, shut byte, step int) error
 			}
 			out.WriteByte(':')
 		}
-		if err := writeNode(out, n.Content[i+step-1]); err != nil {
+		if err := writeNode(out, n.Content[i+step-1], ours); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -41,7 +42,36 @@ func (e *edge) mountReference() {
 	}
 	e.mux.HandleFunc("GET /docs/start.js", asset("text/javascript; charset=utf-8", file("start.js"), false))
 	e.mux.HandleFunc("GET /docs/scalar.js", asset("text/javascript; charset=utf-8", file("scalar.js.gz"), true))
-	e.mux.HandleFunc("GET /openapi.json", asset("application/json", e.contract.json, false))
+	e.mux.HandleFunc("GET /openapi.json", e.document)
+}
+
+// document serves the contract with the address of this server in it, so that a
+// client made from it knows whom to ask.
+func (e *edge) document(w http.ResponseWriter, r *http.Request) {
+	text, err := e.contract.at(e.address(r))
+	if err != nil {
+		refuse(w, r, account, err)
+		return
+	}
+	asset("application/json", text, false)(w, r)
+}
+
+// hostShape is that of a name or an address, perhaps with a port.
+var hostShape = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
+
+// address is where companies reach this server, as the settings or else the
+// request says it. A proxy that ends TLS tells so in X-Forwarded-Proto. Whoever
+// invents one is only told what they said.
+func (e *edge) address(r *http.Request) string {
+	switch {
+	case e.PublicURL != "":
+		return e.PublicURL
+	case !hostShape.MatchString(r.Host):
+		return "/"
+	case r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https":
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // asset serves bytes that never change while the program runs. Packed ones are

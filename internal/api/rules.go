@@ -120,6 +120,8 @@ func (r *rules) collect(found *problems, b *body, e *jsonschema.ValidationError)
 		for _, cause := range e.Causes {
 			r.collect(found, b, cause)
 		}
+	case *kind.OneOf:
+		r.collectOneOf(found, b, e)
 	case *kind.Required:
 		for _, name := range k.Missing {
 			field := dotted(path, name)
@@ -153,6 +155,35 @@ func pattern(k jsonschema.ErrorKind) string {
 		return p.Want
 	}
 	return ""
+}
+
+// collectOneOf turns a value that is none of several into the problems of the one
+// that has its type. Where none has, the value must be of one of their types.
+func (r *rules) collectOneOf(found *problems, b *body, e *jsonschema.ValidationError) {
+	types := &kind.Type{}
+	for _, branch := range e.Causes {
+		wrong := typeOf(branch, e.InstanceLocation)
+		if wrong == nil {
+			r.collect(found, b, branch)
+			return
+		}
+		types.Got, types.Want = wrong.Got, append(types.Want, wrong.Want...)
+	}
+	slices.Sort(types.Want)
+	r.collect(found, b, &jsonschema.ValidationError{InstanceLocation: e.InstanceLocation, ErrorKind: types})
+}
+
+// typeOf is what an error says of the type of the value at a place, if it does.
+func typeOf(e *jsonschema.ValidationError, location []string) *kind.Type {
+	if k, ok := e.ErrorKind.(*kind.Type); ok && slices.Equal(e.InstanceLocation, location) {
+		return k
+	}
+	for _, cause := range e.Causes {
+		if k := typeOf(cause, location); k != nil {
+			return k
+		}
+	}
+	return nil
 }
 
 // place is a place in the body as a field's dotted path, and which item of it, if

@@ -40,7 +40,9 @@ type AccountCheck struct {
 
 	// Recomputed What the entries add up to; naira.
 	Recomputed money.Kobo `json:"recomputed"`
-	Intact     bool       `json:"intact"`
+
+	// Intact True when both are the same.
+	Intact bool `json:"intact"`
 }
 
 // AccountValidation defines model for AccountValidation.
@@ -83,7 +85,9 @@ type AirtimePurchase struct {
 
 // Bank defines model for Bank.
 type Bank struct {
-	// Name Examples: Access Bank
+	// Name The bank's name.
+	//
+	// Examples: Access Bank
 	Name string `json:"name"`
 
 	// Code Use it as `bank_code`.
@@ -112,61 +116,87 @@ type CableTVPurchase struct {
 
 // Card defines model for Card.
 type Card struct {
+	// ID The card's id here.
 	ID string `json:"id"`
 
-	// Type Examples: virtual
+	// Type `virtual` or `physical`.
+	//
+	// Examples: virtual
 	Type string `json:"type"`
 
-	// Brand Examples: Verve
+	// Brand The card scheme.
+	//
+	// Examples: Verve
 	Brand string `json:"brand"`
 
-	// Currency Examples: NGN
+	// Currency The currency of the card, in ISO 4217.
+	//
+	// Examples: NGN
 	Currency string `json:"currency"`
 
-	// MaskedPan Examples: 506321*********0001
+	// MaskedPan The card number, with its middle hidden.
+	//
+	// Examples: 506321*********0001
 	MaskedPan string `json:"maskedPan"`
 
-	// ExpiryMonth Examples: 08
+	// ExpiryMonth The month in which it expires; two digits.
+	//
+	// Examples: 08
 	ExpiryMonth string `json:"expiryMonth"`
 
-	// ExpiryYear Examples: 2033
+	// ExpiryYear The year in which it expires; four digits.
+	//
+	// Examples: 2033
 	ExpiryYear string `json:"expiryYear"`
 
 	// Status The issuer's word: `active`, `inactive`, `canceled`.
 	//
 	// Examples: active
-	Status     string `json:"status"`
+	Status string `json:"status"`
+
+	// CustomerID The customer who holds it.
 	CustomerID string `json:"customerId"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When the card was made.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
 	// UpdatedAt Null while nothing has changed.
-	UpdatedAt      *string `json:"updatedAt"`
-	ProviderCardID string  `json:"providerCardId"`
+	UpdatedAt *string `json:"updatedAt"`
+
+	// ProviderCardID The issuer's own id of the card.
+	ProviderCardID string `json:"providerCardId"`
 }
 
 // CardFunding defines model for CardFunding.
 type CardFunding struct {
+	// Reference The id of the funding.
 	Reference string `json:"reference"`
-	CardID    string `json:"cardId"`
+
+	// CardID The card that is funded.
+	CardID string `json:"cardId"`
 
 	// Amount Naira.
 	//
 	// Examples: 5000
-	Amount       money.Kobo `json:"amount"`
-	Status       string     `json:"status"`
-	Refunded     bool       `json:"refunded"`
-	SettlementID int64      `json:"settlementId"`
+	Amount money.Kobo `json:"amount"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// Status `PENDING` until the outcome is known. `FAILED` always means refunded.
+	Status string `json:"status"`
+
+	// Refunded True when the amount is back in the settlement account.
+	Refunded bool `json:"refunded"`
+
+	// SettlementID The settlement account that pays.
+	SettlementID int64 `json:"settlementId"`
+
+	// CreatedAt When it was asked for.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	// UpdatedAt When its state last changed.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
@@ -183,7 +213,10 @@ type CardFundingOrder struct {
 
 // CardPage defines model for CardPage.
 type CardPage struct {
-	Data []Card   `json:"data"`
+	// Data The cards of this page, newest first.
+	Data []Card `json:"data"`
+
+	// Meta Which part of the whole list this is.
 	Meta ListMeta `json:"meta"`
 }
 
@@ -197,9 +230,15 @@ type CardReference struct {
 type CardRequest struct {
 	// CustomerID The customer's id or e-mail address.
 	CustomerID string `json:"customerId"`
-	Type       string `json:"type"`
-	Brand      string `json:"brand,omitempty"`
-	Currency   string `json:"currency,omitempty"`
+
+	// Type `virtual`, or `physical` for a card that exists and whose number you send.
+	Type string `json:"type"`
+
+	// Brand The card scheme.
+	Brand string `json:"brand,omitempty"`
+
+	// Currency The currency of the card.
+	Currency string `json:"currency,omitempty"`
 
 	// Number What is printed on a physical card. It is never stored.
 	Number string `json:"number,omitempty"`
@@ -213,22 +252,30 @@ type CardRequest struct {
 
 // CardToken defines model for CardToken.
 type CardToken struct {
+	// Token What the issuer's page or library wants, to show the card's details.
 	Token string `json:"token"`
 
 	// ExpiresIn Seconds.
 	//
 	// Examples: 120
-	ExpiresIn int    `json:"expiresIn"`
-	CardID    string `json:"cardId"`
+	ExpiresIn int `json:"expiresIn"`
+
+	// CardID The card that it is for.
+	CardID string `json:"cardId"`
 }
 
 // Category defines model for Category.
 type Category struct {
+	// ServiceCategoryID Use it to list the products, to verify and to buy.
 	ServiceCategoryID string `json:"serviceCategoryId"`
 
-	// ServiceCategoryName Examples: MTN
+	// ServiceCategoryName The network, or the company that supplies.
+	//
+	// Examples: MTN
 	ServiceCategoryName string `json:"serviceCategoryName"`
-	ServiceID           string `json:"serviceId"`
+
+	// ServiceID The service that it belongs to.
+	ServiceID string `json:"serviceId"`
 }
 
 // CorporateAccount defines model for CorporateAccount.
@@ -236,7 +283,10 @@ type CorporateAccount = corporate.Account
 
 // CorporateAccountRequest defines model for CorporateAccountRequest.
 type CorporateAccountRequest struct {
-	PhoneNumber  string `json:"phoneNumber"`
+	// PhoneNumber Your company's phone number, for the bank.
+	PhoneNumber string `json:"phoneNumber"`
+
+	// EmailAddress Your company's e-mail address, for the bank.
 	EmailAddress string `json:"emailAddress"`
 
 	// RnNumber The company's registration number.
@@ -251,11 +301,15 @@ type CorporateAccountRequest struct {
 
 // CryptoAddress defines model for CryptoAddress.
 type CryptoAddress struct {
-	// Address Examples: 0x9858EfFD232B4033E47d90003D41EC34EcaEda94
+	// Address Where to send.
+	//
+	// Examples: 0x9858EfFD232B4033E47d90003D41EC34EcaEda94
 	Address string `json:"address"`
 
 	// Index The address's number below your key.
-	Index   int64                `json:"index"`
+	Index int64 `json:"index"`
+
+	// Network The network that it belongs to.
 	Network CryptoAddressNetwork `json:"network"`
 
 	// Label Your own name for the address; absent where none was given.
@@ -264,15 +318,20 @@ type CryptoAddress struct {
 
 // CryptoAddressList defines model for CryptoAddressList.
 type CryptoAddressList struct {
+	// Address All addresses, oldest first.
 	Address []CryptoAddress `json:"address"`
 }
 
 // CryptoAddressNetwork defines model for CryptoAddressNetwork.
 type CryptoAddressNetwork struct {
-	// Chain Examples: ethereum
+	// Chain The blockchain.
+	//
+	// Examples: ethereum
 	Chain string `json:"chain"`
 
-	// Name Examples: Ethereum
+	// Name Its name, for people.
+	//
+	// Examples: Ethereum
 	Name string `json:"name"`
 }
 
@@ -284,19 +343,29 @@ type CryptoAddressRequest struct {
 
 // CryptoLatest defines model for CryptoLatest.
 type CryptoLatest struct {
+	// Data The most recent transaction; empty when there is none.
 	Data []CryptoTransaction `json:"data"`
-	Meta CryptoLatestMeta    `json:"meta"`
+
+	// Meta The count of all, on the one page there is.
+	Meta CryptoLatestMeta `json:"meta"`
 }
 
 // CryptoLatestMeta defines model for CryptoLatestMeta.
 type CryptoLatestMeta struct {
+	// Total How many transactions there are.
 	Total int `json:"total"`
 
-	// Page Examples: 1
+	// Page Always 1.
+	//
+	// Examples: 1
 	Page int `json:"page"`
 
-	// Limit Examples: 1
-	Limit      int `json:"limit"`
+	// Limit Always 1.
+	//
+	// Examples: 1
+	Limit int `json:"limit"`
+
+	// TotalPages How many pages of one there would be.
 	TotalPages int `json:"totalPages"`
 }
 
@@ -322,15 +391,23 @@ type CryptoNetwork struct {
 	// Examples: ethereum-mainnet
 	ID string `json:"id"`
 
-	// Chain Examples: ethereum
+	// Chain The blockchain.
+	//
+	// Examples: ethereum
 	Chain string `json:"chain"`
 
-	// Name Examples: Ethereum
+	// Name Its name, for people.
+	//
+	// Examples: Ethereum
 	Name string `json:"name"`
 
-	// NativeAsset Examples: ETH
-	NativeAsset string        `json:"nativeAsset"`
-	Tokens      []CryptoToken `json:"tokens"`
+	// NativeAsset The chain's own coin.
+	//
+	// Examples: ETH
+	NativeAsset string `json:"nativeAsset"`
+
+	// Tokens The tokens that are watched there.
+	Tokens []CryptoToken `json:"tokens"`
 
 	// IsActive Whether addresses can be generated now.
 	IsActive bool `json:"isActive"`
@@ -341,23 +418,38 @@ type CryptoNetwork struct {
 
 // CryptoToken defines model for CryptoToken.
 type CryptoToken struct {
-	// Symbol Examples: USDT
+	// Symbol Its short name.
+	//
+	// Examples: USDT
 	Symbol string `json:"symbol"`
 
-	// ContractAddress Examples: 0xdAC17F958D2ee523a2206206994597C13D831ec7
+	// ContractAddress The address of its contract.
+	//
+	// Examples: 0xdAC17F958D2ee523a2206206994597C13D831ec7
 	ContractAddress string `json:"contractAddress"`
 
-	// Decimals Examples: 6
+	// Decimals How many decimals it has.
+	//
+	// Examples: 6
 	Decimals int `json:"decimals"`
 }
 
 // CryptoTransaction defines model for CryptoTransaction.
 type CryptoTransaction struct {
-	ID        int64  `json:"id"`
-	Type      string `json:"type"`
+	// ID The transaction's number here.
+	ID int64 `json:"id"`
+
+	// Type `deposit` for what came in, `withdrawal` for what was seen to go out.
+	Type string `json:"type"`
+
+	// Direction `in` for a deposit, `out` for a withdrawal.
 	Direction string `json:"direction"`
-	Status    string `json:"status"`
-	TxHash    string `json:"txHash"`
+
+	// Status `pending` until it has enough confirmations (`completed`). `failed`: the chain no longer has it.
+	Status string `json:"status"`
+
+	// TxHash The transaction's hash on the chain.
+	TxHash string `json:"txHash"`
 
 	// Amount Whole units of the asset, without the fraction: `0` for 0.25 ETH. `amountDecimal` and `amountUnits` are exact.
 	Amount json.Number `json:"amount"`
@@ -365,23 +457,31 @@ type CryptoTransaction struct {
 	// From Null for deposits; your address for withdrawals.
 	From *string `json:"from"`
 
-	// Asset Examples: USDT
-	Asset     string `json:"asset"`
+	// Asset The coin or token.
+	//
+	// Examples: USDT
+	Asset string `json:"asset"`
+
+	// CompanyID Your company's reference.
 	CompanyID string `json:"companyId"`
 
-	// NetworkID Examples: ethereum-mainnet
+	// NetworkID The network that it was seen on.
+	//
+	// Examples: ethereum-mainnet
 	NetworkID string `json:"networkId"`
 
 	// TokenAddress Withdrawals: the destination. Deposits of a token: the other side. Deposits of the native asset: your address.
-	TokenAddress string     `json:"tokenAddress"`
-	Meta         CryptoMeta `json:"meta"`
+	TokenAddress string `json:"tokenAddress"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// Meta What else the chain said.
+	Meta CryptoMeta `json:"meta"`
+
+	// CreatedAt When it was first seen.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	// UpdatedAt When its state last changed.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
@@ -410,13 +510,18 @@ type CryptoTransaction struct {
 
 // CryptoTransactionPage defines model for CryptoTransactionPage.
 type CryptoTransactionPage struct {
+	// Data The transactions of this page, newest first.
 	Data []CryptoTransaction `json:"data"`
-	Meta ListMeta            `json:"meta"`
+
+	// Meta Which part of the whole list this is.
+	Meta ListMeta `json:"meta"`
 }
 
 // Currency defines model for Currency.
 type Currency struct {
-	// Name Examples: NGN
+	// Name Its three letters in ISO 4217.
+	//
+	// Examples: NGN
 	Name string `json:"name"`
 }
 
@@ -437,19 +542,29 @@ type CustomerAccountRequest struct {
 
 // CustomerBankAccount defines model for CustomerBankAccount.
 type CustomerBankAccount struct {
-	// AccountNumber Examples: 8000000012
+	// AccountNumber Where the customer is paid; 10 digits.
+	//
+	// Examples: 8000000012
 	AccountNumber string `json:"accountNumber"`
-	AccountName   string `json:"accountName"`
 
-	// BankName Examples: Safe Haven MFB
-	BankName string   `json:"bankName"`
-	BankCode string   `json:"bankCode"`
+	// AccountName The name on the account.
+	AccountName string `json:"accountName"`
+
+	// BankName The bank of the account.
+	//
+	// Examples: Safe Haven MFB
+	BankName string `json:"bankName"`
+
+	// BankCode The bank's code.
+	BankCode string `json:"bankCode"`
+
+	// Currency The currency of the amounts.
 	Currency Currency `json:"currency"`
 
 	// SettlementID Where credits go; null for the default one.
 	SettlementID *int64 `json:"settlementId"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When the account was opened.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -463,28 +578,43 @@ type CustomerOtpRetry struct {
 
 // CustomerPage defines model for CustomerPage.
 type CustomerPage struct {
+	// Data The customers of this page, newest first.
 	Data []Customer `json:"data"`
-	Meta ListMeta   `json:"meta"`
+
+	// Meta Which part of the whole list this is.
+	Meta ListMeta `json:"meta"`
 }
 
 // CustomerRequest defines model for CustomerRequest.
 type CustomerRequest struct {
-	FirstName  string `json:"firstName"`
-	LastName   string `json:"lastName"`
+	// FirstName The first name.
+	FirstName string `json:"firstName"`
+
+	// LastName The family name.
+	LastName string `json:"lastName"`
+
+	// MiddleName The middle name, if there is one.
 	MiddleName string `json:"middleName,omitempty"`
 
 	// Email One customer of yours may have it; upper and lower case are the same.
-	Email       string `json:"email"`
+	Email string `json:"email"`
+
+	// PhoneNumber Exactly 11 digits.
 	PhoneNumber string `json:"phoneNumber"`
 
 	// Bvn Exactly 11 digits, as a text or a number. It is never shown, not even in a refusal.
-	Bvn         json.RawMessage `json:"bvn,omitempty"`
-	DateOfBirth string          `json:"dateOfBirth,omitempty"`
-	Address     *Address        `json:"address,omitempty"`
+	Bvn json.RawMessage `json:"bvn,omitempty"`
+
+	// DateOfBirth YYYY-MM-DD, in the past.
+	DateOfBirth string `json:"dateOfBirth,omitempty"`
+
+	// Address Where the customer lives. A card needs it, unless you or the deployment have one.
+	Address *Address `json:"address,omitempty"`
 }
 
 // CustomerTransaction defines model for CustomerTransaction.
 type CustomerTransaction struct {
+	// ID The transaction's id.
 	ID string `json:"id"`
 
 	// Amount Naira.
@@ -497,14 +627,18 @@ type CustomerTransaction struct {
 	// Examples: CREDIT
 	Type string `json:"type"`
 
-	// Status Examples: SUCCESS
-	Status    string `json:"status"`
+	// Status `SUCCESS` for a transfer that came in.
+	//
+	// Examples: SUCCESS
+	Status string `json:"status"`
+
+	// Narration The sender's words.
 	Narration string `json:"narration"`
 
 	// SessionID The transfer's id between the banks.
 	SessionID string `json:"sessionId"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was credited here.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -540,11 +674,19 @@ type EntityQuery struct {
 // EntityVerification defines model for EntityVerification.
 type EntityVerification struct {
 	// MeterVerificationID Good for one purchase.
-	MeterVerificationID string  `json:"meterVerificationId"`
-	ServiceCategoryID   string  `json:"serviceCategoryId"`
-	EntityNumber        string  `json:"entityNumber"`
-	CustomerName        string  `json:"customerName"`
-	Address             *string `json:"address"`
+	MeterVerificationID string `json:"meterVerificationId"`
+
+	// ServiceCategoryID The category that was asked.
+	ServiceCategoryID string `json:"serviceCategoryId"`
+
+	// EntityNumber The smartcard or meter that was verified.
+	EntityNumber string `json:"entityNumber"`
+
+	// CustomerName The owner's name, as the biller has it.
+	CustomerName string `json:"customerName"`
+
+	// Address The owner's address; `null` when the biller does not say.
+	Address *string `json:"address"`
 
 	// CurrentPackage Cable TV only.
 	CurrentPackage *string `json:"currentPackage"`
@@ -564,7 +706,7 @@ type EntityVerification struct {
 	// Examples: PREPAID
 	VendType *string `json:"vendType"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was verified.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -597,7 +739,7 @@ type Event struct {
 	// Examples: vtu.success
 	Event string `json:"event"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was decided. It never goes back from one `sequence` to the next.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -613,6 +755,7 @@ type Event struct {
 
 // EventFeed defines model for EventFeed.
 type EventFeed struct {
+	// Data The events after the one that you named, oldest first.
 	Data []Event `json:"data"`
 
 	// HasMore True when there are more events after these.
@@ -626,45 +769,66 @@ type EventKind = string
 type GeneratedCard struct {
 	// CardID The same as `id`.
 	CardID string `json:"cardId"`
-	ID     string `json:"id"`
 
-	// Type Examples: virtual
+	// ID The card's id here.
+	ID string `json:"id"`
+
+	// Type `virtual` or `physical`.
+	//
+	// Examples: virtual
 	Type string `json:"type"`
 
-	// Brand Examples: Verve
+	// Brand The card scheme.
+	//
+	// Examples: Verve
 	Brand string `json:"brand"`
 
-	// Currency Examples: NGN
+	// Currency The currency of the card, in ISO 4217.
+	//
+	// Examples: NGN
 	Currency string `json:"currency"`
 
-	// MaskedPan Examples: 506321*********0001
+	// MaskedPan The card number, with its middle hidden.
+	//
+	// Examples: 506321*********0001
 	MaskedPan string `json:"maskedPan"`
 
-	// ExpiryMonth Examples: 08
+	// ExpiryMonth The month in which it expires; two digits.
+	//
+	// Examples: 08
 	ExpiryMonth string `json:"expiryMonth"`
 
-	// ExpiryYear Examples: 2033
+	// ExpiryYear The year in which it expires; four digits.
+	//
+	// Examples: 2033
 	ExpiryYear string `json:"expiryYear"`
 
 	// Status The issuer's word: `active`, `inactive`, `canceled`.
 	//
 	// Examples: active
-	Status     string `json:"status"`
+	Status string `json:"status"`
+
+	// CustomerID The customer who holds it.
 	CustomerID string `json:"customerId"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When the card was made.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
 	// UpdatedAt Null while nothing has changed.
-	UpdatedAt      *string      `json:"updatedAt"`
-	ProviderCardID string       `json:"providerCardId"`
-	Funding        *CardFunding `json:"funding,omitempty"`
+	UpdatedAt *string `json:"updatedAt"`
+
+	// ProviderCardID The issuer's own id of the card.
+	ProviderCardID string `json:"providerCardId"`
+
+	// Funding The funding with `amount`; left out when none was asked for.
+	Funding *CardFunding `json:"funding,omitempty"`
 }
 
 // IdempotencyUse defines model for IdempotencyUse.
 type IdempotencyUse struct {
+	// Key The key, as it was sent.
 	Key string `json:"key"`
 
 	// Status `RUNNING`: it was begun and has no answer yet. Send it again with the same key to get one.
@@ -679,7 +843,7 @@ type IdempotencyUse struct {
 	// Response The answer's body.
 	Response *json.RawMessage `json:"response"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was first used.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -688,12 +852,16 @@ type IdempotencyUse struct {
 // InFlightCheck defines model for InFlightCheck.
 type InFlightCheck struct {
 	// Clearing Money on its way by the book; naira.
-	Clearing       money.Kobo `json:"clearing"`
-	OpenOperations int64      `json:"openOperations"`
+	Clearing money.Kobo `json:"clearing"`
+
+	// OpenOperations How many operations are open.
+	OpenOperations int64 `json:"openOperations"`
 
 	// OpenAmount What the open operations add up to; naira.
 	OpenAmount money.Kobo `json:"openAmount"`
-	Intact     bool       `json:"intact"`
+
+	// Intact True when both sums are the same.
+	Intact bool `json:"intact"`
 }
 
 // Instant UTC, ISO 8601 with milliseconds.
@@ -709,12 +877,16 @@ type Integrity struct {
 	// VerifiedThrough The sequence of the last event the check has seen.
 	VerifiedThrough int64 `json:"verifiedThrough"`
 
-	// VerifiedAt UTC, ISO 8601 with milliseconds.
+	// VerifiedAt When the book was added up.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
-	VerifiedAt Instant        `json:"verifiedAt"`
-	Accounts   []AccountCheck `json:"accounts"`
-	InFlight   InFlightCheck  `json:"inFlight"`
+	VerifiedAt Instant `json:"verifiedAt"`
+
+	// Accounts Each of your accounts in the ledger.
+	Accounts []AccountCheck `json:"accounts"`
+
+	// InFlight Money on its way, beside the operations that it belongs to.
+	InFlight InFlightCheck `json:"inFlight"`
 }
 
 // KycInitiation defines model for KycInitiation.
@@ -731,6 +903,7 @@ type KycRecord struct {
 
 // KycSession defines model for KycSession.
 type KycSession struct {
+	// SessionID The session: use it to resend and to validate.
 	SessionID string `json:"session_id"`
 
 	// KycID The same as `session_id`.
@@ -751,11 +924,13 @@ type KycValidation struct {
 
 // LedgerEntry defines model for LedgerEntry.
 type LedgerEntry struct {
-	// Amount Naira. Of a payout or purchase without its fee.
+	// Amount Naira. Of a payout or purchase without its fee; of a refund with the fee that came back.
 	//
 	// Examples: 5000
 	Amount money.Kobo `json:"amount"`
-	Type   string     `json:"type"`
+
+	// Type `credit` for money that came in, `debit` for money that went out.
+	Type string `json:"type"`
 
 	// Status False for a debit whose outcome is open or that was refunded; true otherwise.
 	Status bool `json:"status"`
@@ -765,12 +940,12 @@ type LedgerEntry struct {
 	// Examples: 15025.5
 	PreviousBalance money.Kobo `json:"previous_balance"`
 
-	// CurrentBalance Naira. A debit moves it by amount and fee.
+	// CurrentBalance Naira. A debit moves it by amount and fee, a credit by its amount.
 	//
 	// Examples: 10000.5
 	CurrentBalance money.Kobo `json:"current_balance"`
 
-	// Fee Naira.
+	// Fee Naira. Of a debit beside the amount. Of a refund negative: the part of the amount that is the fee given back.
 	//
 	// Examples: 25
 	Fee money.Kobo `json:"fee"`
@@ -778,14 +953,18 @@ type LedgerEntry struct {
 	// Source What moved the money: `payout`, `vtu`, `credit`, `adjustment`, …
 	//
 	// Examples: payout
-	Source    string `json:"source"`
+	Source string `json:"source"`
+
+	// Narration What it was for, in words.
 	Narration string `json:"narration"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was booked.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant  `json:"createdAt"`
-	Currency  Currency `json:"currency"`
+	CreatedAt Instant `json:"createdAt"`
+
+	// Currency The currency of the amounts.
+	Currency Currency `json:"currency"`
 
 	// Customer The id of the customer whose account the money came into.
 	Customer *string `json:"customer"`
@@ -793,17 +972,22 @@ type LedgerEntry struct {
 
 // LedgerPage defines model for LedgerPage.
 type LedgerPage struct {
+	// Data The entries of this page, newest first.
 	Data []LedgerRow `json:"data"`
-	Meta ListMeta    `json:"meta"`
+
+	// Meta Which part of the whole list this is.
+	Meta ListMeta `json:"meta"`
 }
 
 // LedgerRow defines model for LedgerRow.
 type LedgerRow struct {
-	// Amount Naira. Of a payout or purchase without its fee.
+	// Amount Naira. Of a payout or purchase without its fee; of a refund with the fee that came back.
 	//
 	// Examples: 5000
 	Amount money.Kobo `json:"amount"`
-	Type   string     `json:"type"`
+
+	// Type `credit` for money that came in, `debit` for money that went out.
+	Type string `json:"type"`
 
 	// Status False for a debit whose outcome is open or that was refunded; true otherwise.
 	Status bool `json:"status"`
@@ -813,12 +997,12 @@ type LedgerRow struct {
 	// Examples: 15025.5
 	PreviousBalance money.Kobo `json:"previous_balance"`
 
-	// CurrentBalance Naira. A debit moves it by amount and fee.
+	// CurrentBalance Naira. A debit moves it by amount and fee, a credit by its amount.
 	//
 	// Examples: 10000.5
 	CurrentBalance money.Kobo `json:"current_balance"`
 
-	// Fee Naira.
+	// Fee Naira. Of a debit beside the amount. Of a refund negative: the part of the amount that is the fee given back.
 	//
 	// Examples: 25
 	Fee money.Kobo `json:"fee"`
@@ -826,29 +1010,50 @@ type LedgerRow struct {
 	// Source What moved the money: `payout`, `vtu`, `credit`, `adjustment`, …
 	//
 	// Examples: payout
-	Source    string `json:"source"`
+	Source string `json:"source"`
+
+	// Narration What it was for, in words.
 	Narration string `json:"narration"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was booked.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant  `json:"createdAt"`
-	Currency  Currency `json:"currency"`
+	CreatedAt Instant `json:"createdAt"`
+
+	// Currency The currency of the amounts.
+	Currency Currency `json:"currency"`
 
 	// Customer The id of the customer whose account the money came into.
-	Customer     *string `json:"customer"`
-	ID           string  `json:"id"`
-	Reference    string  `json:"reference"`
-	SettlementID int64   `json:"settlementId"`
+	Customer *string `json:"customer"`
+
+	// ID The id of the entry. An operation has one for each of its steps.
+	ID string `json:"id"`
+
+	// Reference What the entry belongs to: a payout by its `verify_id`, a purchase by its `transactionId`.
+	Reference string `json:"reference"`
+
+	// SettlementID The settlement account that it moved.
+	SettlementID int64 `json:"settlementId"`
 }
 
 // ListMeta defines model for ListMeta.
 type ListMeta struct {
-	Page        int  `json:"page"`
-	PageSize    int  `json:"pageSize"`
-	TotalItems  int  `json:"totalItems"`
-	TotalPages  int  `json:"totalPages"`
+	// Page The number of this page, from 1.
+	Page int `json:"page"`
+
+	// PageSize How many items a page has at most.
+	PageSize int `json:"pageSize"`
+
+	// TotalItems How many items the whole list has.
+	TotalItems int `json:"totalItems"`
+
+	// TotalPages How many pages the whole list has.
+	TotalPages int `json:"totalPages"`
+
+	// HasNextPage True when there is a page after this one.
 	HasNextPage bool `json:"hasNextPage"`
+
+	// HasPrevPage True when there is a page before this one.
 	HasPrevPage bool `json:"hasPrevPage"`
 
 	// NextPage The next page's relative URL.
@@ -866,15 +1071,28 @@ type ListMeta struct {
 
 // NewCustomer defines model for NewCustomer.
 type NewCustomer struct {
-	ID          string  `json:"id"`
-	FirstName   string  `json:"firstName"`
-	LastName    string  `json:"lastName"`
-	MiddleName  *string `json:"middleName"`
-	Email       string  `json:"email"`
-	PhoneNumber string  `json:"phoneNumber"`
-	Status      string  `json:"status"`
+	// ID The customer's id.
+	ID string `json:"id"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// FirstName The first name.
+	FirstName string `json:"firstName"`
+
+	// LastName The family name.
+	LastName string `json:"lastName"`
+
+	// MiddleName The middle name; `null` for none.
+	MiddleName *string `json:"middleName"`
+
+	// Email The e-mail address. It also finds the customer.
+	Email string `json:"email"`
+
+	// PhoneNumber The phone number; 11 digits.
+	PhoneNumber string `json:"phoneNumber"`
+
+	// Status `PENDING_OTP` until an account is generated.
+	Status string `json:"status"`
+
+	// CreatedAt When the customer was created.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -910,7 +1128,9 @@ type Outcome struct {
 	Attempts int `json:"attempts"`
 
 	// LastAnswer What the provider said last.
-	LastAnswer  *string `json:"lastAnswer"`
+	LastAnswer *string `json:"lastAnswer"`
+
+	// LastAskedAt When the provider was last asked; `null` before the first time.
 	LastAskedAt *string `json:"lastAskedAt"`
 
 	// NextTryAt When it is asked again.
@@ -919,12 +1139,12 @@ type Outcome struct {
 	// NeedsDecision True when asking has not settled it and a person must decide.
 	NeedsDecision bool `json:"needsDecision"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When the operation began.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	// UpdatedAt When something was last learnt of it.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
@@ -932,8 +1152,11 @@ type Outcome struct {
 
 // OutcomePage defines model for OutcomePage.
 type OutcomePage struct {
+	// Data The operations of this page, newest first.
 	Data []Outcome `json:"data"`
-	Meta ListMeta  `json:"meta"`
+
+	// Meta Which part of the whole list this is.
+	Meta ListMeta `json:"meta"`
 }
 
 // Payout defines model for Payout.
@@ -952,25 +1175,39 @@ type Payout struct {
 	Fee money.Kobo `json:"fee"`
 
 	// Status `FAILED` and `REVERSED` always mean refunded, with the fee.
-	Status        string  `json:"status"`
-	AccountName   string  `json:"account_name"`
-	AccountNumber string  `json:"account_number"`
-	BankCode      string  `json:"bank_code"`
-	Narration     *string `json:"narration"`
+	Status string `json:"status"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// AccountName The receiver's name, as the bank has it.
+	AccountName string `json:"account_name"`
+
+	// AccountNumber The receiver's account; 10 digits.
+	AccountNumber string `json:"account_number"`
+
+	// BankCode The code of the receiver's bank.
+	BankCode string `json:"bank_code"`
+
+	// Narration What you wrote for the statements of both sides; `null` for nothing.
+	Narration *string `json:"narration"`
+
+	// CreatedAt When the payout was sent.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
-	BankName  *string `json:"bank_name"`
+
+	// BankName The name of the receiver's bank; `null` when it is not known.
+	BankName *string `json:"bank_name"`
 
 	// SessionID Between the banks; the receiver's bank finds the money by it.
 	SessionID *string `json:"sessionId"`
 
 	// FailureReason What the bank said.
 	FailureReason *string `json:"failureReason"`
-	Refunded      bool    `json:"refunded"`
-	SettlementID  int64   `json:"settlementId"`
+
+	// Refunded True when the amount and the fee are back in the settlement account.
+	Refunded bool `json:"refunded"`
+
+	// SettlementID The settlement account that pays.
+	SettlementID int64 `json:"settlementId"`
 
 	// CompletedAt Null while it is PENDING.
 	CompletedAt *string `json:"completedAt"`
@@ -990,6 +1227,7 @@ type PayoutOrder struct {
 
 // PayoutPreview defines model for PayoutPreview.
 type PayoutPreview struct {
+	// DryRun Always `true`.
 	DryRun bool `json:"dryRun"`
 
 	// WouldSucceed As far as it is known without asking the bank.
@@ -1010,22 +1248,27 @@ type PayoutPreview struct {
 	// Balance The settlement account now; naira.
 	Balance money.Kobo `json:"balance"`
 
-	// BalanceAfter And afterwards; unchanged if it would be refused.
+	// BalanceAfter And afterwards, in naira; unchanged if it would be refused.
 	BalanceAfter money.Kobo `json:"balanceAfter"`
 }
 
 // PowerPurchase defines model for PowerPurchase.
 type PowerPurchase struct {
-	TransactionID string  `json:"transactionId"`
-	Status        string  `json:"status"`
-	Type          VtuType `json:"type"`
+	// TransactionID Ask for the purchase by this id.
+	TransactionID string `json:"transactionId"`
+
+	// Status `PENDING` means debited, and not known yet: do not buy again.
+	Status string `json:"status"`
+
+	// Type What was bought.
+	Type VtuType `json:"type"`
 
 	// Amount What was charged in naira.
 	//
 	// Examples: 2000.00
 	Amount money.Text `json:"amount"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was bought.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -1054,22 +1297,29 @@ type Product struct {
 	// IsFixedAmount False when the buyer chooses the amount.
 	IsFixedAmount bool `json:"isFixedAmount"`
 
-	// Validity Examples: 30 days
+	// Validity How long it lasts, in words; `""` when nothing was said.
+	//
+	// Examples: 30 days
 	Validity string `json:"validity"`
 }
 
 // Purchase defines model for Purchase.
 type Purchase struct {
-	TransactionID string  `json:"transactionId"`
-	Status        string  `json:"status"`
-	Type          VtuType `json:"type"`
+	// TransactionID Ask for the purchase by this id.
+	TransactionID string `json:"transactionId"`
+
+	// Status `PENDING` means debited, and not known yet: do not buy again.
+	Status string `json:"status"`
+
+	// Type What was bought.
+	Type VtuType `json:"type"`
 
 	// Amount What was charged in naira.
 	//
 	// Examples: 500.00
 	Amount money.Text `json:"amount"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was bought.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -1077,13 +1327,19 @@ type Purchase struct {
 
 // PurchaseAnswer defines model for PurchaseAnswer.
 type PurchaseAnswer struct {
+	// Success Always `true`.
 	Success Succeeded `json:"success"`
-	Data    any       `json:"data"`
-	Message *string   `json:"message,omitempty"`
+
+	// Data The purchase, or what it would be.
+	Data any `json:"data"`
+
+	// Message What became of it, in words. A repeated TV purchase has none.
+	Message *string `json:"message,omitempty"`
 }
 
 // PurchasePreview defines model for PurchasePreview.
 type PurchasePreview struct {
+	// DryRun Always `true`.
 	DryRun bool `json:"dryRun"`
 
 	// WouldSucceed As far as it is known without asking the network.
@@ -1094,15 +1350,17 @@ type PurchasePreview struct {
 
 	// Amount The price in naira.
 	Amount money.Text `json:"amount"`
-	Fee    money.Text `json:"fee"`
 
-	// Total What would be debited.
+	// Fee What is charged on top, in naira.
+	Fee money.Text `json:"fee"`
+
+	// Total What would be debited, in naira.
 	Total money.Text `json:"total"`
 
-	// Balance The settlement account now.
+	// Balance The balance of the settlement account now, in naira.
 	Balance money.Text `json:"balance"`
 
-	// BalanceAfter And afterwards; unchanged if it would be refused.
+	// BalanceAfter And afterwards, in naira; unchanged if it would be refused.
 	BalanceAfter money.Text `json:"balanceAfter"`
 }
 
@@ -1114,11 +1372,13 @@ type RefreshRequest struct {
 
 // ResentCustomer defines model for ResentCustomer.
 type ResentCustomer struct {
+	// CustomerID The customer's id.
 	CustomerID string `json:"customerId"`
 }
 
 // RetriedSession defines model for RetriedSession.
 type RetriedSession struct {
+	// SessionID The session whose OTP was sent again.
 	SessionID string `json:"session_id"`
 }
 
@@ -1135,14 +1395,24 @@ type SentPayout struct {
 	// Fee Naira; debited beside the amount.
 	//
 	// Examples: 25
-	Fee           money.Kobo `json:"fee"`
-	Status        string     `json:"status"`
-	AccountName   string     `json:"account_name"`
-	AccountNumber string     `json:"account_number"`
-	BankCode      string     `json:"bank_code"`
-	Narration     *string    `json:"narration"`
+	Fee money.Kobo `json:"fee"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// Status `SUCCESS` when the bank has paid; `PENDING` while it has said neither yes nor no.
+	Status string `json:"status"`
+
+	// AccountName The receiver's name, as the bank has it.
+	AccountName string `json:"account_name"`
+
+	// AccountNumber The receiver's account; 10 digits.
+	AccountNumber string `json:"account_number"`
+
+	// BankCode The code of the receiver's bank.
+	BankCode string `json:"bank_code"`
+
+	// Narration What you wrote for the statements of both sides; `null` for nothing.
+	Narration *string `json:"narration"`
+
+	// CreatedAt When the payout was sent.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -1150,9 +1420,12 @@ type SentPayout struct {
 
 // Service defines model for Service.
 type Service struct {
+	// ServiceID Use it to list the categories.
 	ServiceID string `json:"serviceId"`
 
-	// ServiceName Examples: Data
+	// ServiceName The name of the service.
+	//
+	// Examples: Data
 	ServiceName string `json:"serviceName"`
 }
 
@@ -1173,17 +1446,20 @@ type SettlementAlertRequest struct {
 
 // Statement defines model for Statement.
 type Statement struct {
+	// SettlementID The settlement account.
 	SettlementID int64 `json:"settlementId"`
 
-	// From UTC, ISO 8601 with milliseconds.
+	// From The first instant of the period.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	From Instant `json:"from"`
 
-	// To UTC, ISO 8601 with milliseconds.
+	// To The last instant of the period.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
-	To       Instant  `json:"to"`
+	To Instant `json:"to"`
+
+	// Currency The currency of the amounts.
 	Currency Currency `json:"currency"`
 
 	// OpeningBalance Naira.
@@ -1196,9 +1472,13 @@ type Statement struct {
 	TotalDebits money.Kobo `json:"totalDebits"`
 
 	// ClosingBalance Naira: opening balance and credits, less debits.
-	ClosingBalance money.Kobo  `json:"closingBalance"`
-	TotalItems     int64       `json:"totalItems"`
-	Data           []LedgerRow `json:"data"`
+	ClosingBalance money.Kobo `json:"closingBalance"`
+
+	// TotalItems How many entries there are.
+	TotalItems int64 `json:"totalItems"`
+
+	// Data Every entry of the period, oldest first.
+	Data []LedgerRow `json:"data"`
 }
 
 // Succeeded defines model for Succeeded.
@@ -1221,15 +1501,23 @@ type Transaction = customer.Transaction
 
 // TransactionCustomer defines model for TransactionCustomer.
 type TransactionCustomer struct {
-	ID        string `json:"id"`
+	// ID The customer's id.
+	ID string `json:"id"`
+
+	// FirstName The first name.
 	FirstName string `json:"firstName"`
-	LastName  string `json:"lastName"`
+
+	// LastName The family name.
+	LastName string `json:"lastName"`
 }
 
 // TransactionPage defines model for TransactionPage.
 type TransactionPage struct {
+	// Data The transactions of this page, newest first.
 	Data []Transaction `json:"data"`
-	Meta ListMeta      `json:"meta"`
+
+	// Meta Which part of the whole list this is.
+	Meta ListMeta `json:"meta"`
 }
 
 // UtilityPurchase defines model for UtilityPurchase.
@@ -1251,9 +1539,14 @@ type UtilityPurchase struct {
 
 // UtilityPurchaseAnswer defines model for UtilityPurchaseAnswer.
 type UtilityPurchaseAnswer struct {
+	// Success Always `true`.
 	Success Succeeded `json:"success"`
-	Data    any       `json:"data"`
-	Message *string   `json:"message,omitempty"`
+
+	// Data The purchase, or what it would be.
+	Data any `json:"data"`
+
+	// Message What became of it, in words.
+	Message *string `json:"message,omitempty"`
 }
 
 // ValidatedAccount defines model for ValidatedAccount.
@@ -1261,8 +1554,12 @@ type ValidatedAccount struct {
 	// ID Use it as `verify_id`; it becomes the payout's `reference`.
 	ID string `json:"id"`
 
-	// AccountName Examples: ADA OBI
-	AccountName   string `json:"account_name"`
+	// AccountName The owner's name, as the bank has it.
+	//
+	// Examples: ADA OBI
+	AccountName string `json:"account_name"`
+
+	// AccountNumber The account that was validated.
 	AccountNumber string `json:"account_number"`
 }
 
@@ -1271,29 +1568,41 @@ type VirtualAccount struct {
 	// VirtualTrxID Fetch it by this id.
 	VirtualTrxID string `json:"virtual_trx_id"`
 
-	// AccountNumber Examples: 7000000001
+	// AccountNumber Where to pay; 10 digits.
+	//
+	// Examples: 7000000001
 	AccountNumber string `json:"accountNumber"`
 
-	// AccountName Examples: KOBO CHECKOUT
+	// AccountName The name on the account.
+	//
+	// Examples: KOBO CHECKOUT
 	AccountName string `json:"accountName"`
 
-	// BankName Examples: Safe Haven MFB
+	// BankName The bank of the account.
+	//
+	// Examples: Safe Haven MFB
 	BankName string `json:"bankName"`
 
 	// Amount Naira.
 	//
 	// Examples: 2500
-	Amount            money.Kobo `json:"amount"`
-	ExternalReference string     `json:"externalReference"`
+	Amount money.Kobo `json:"amount"`
 
-	// ExpiryDate UTC, ISO 8601 with milliseconds.
+	// ExternalReference Your own name for the payment.
+	ExternalReference string `json:"externalReference"`
+
+	// ExpiryDate Until when a payment counts as in time.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
-	ExpiryDate Instant  `json:"expiryDate"`
-	Status     string   `json:"status"`
-	Currency   Currency `json:"currency"`
+	ExpiryDate Instant `json:"expiryDate"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// Status `PENDING` until it is paid (`SUCCESS`) or its time is over (`FAILED`).
+	Status string `json:"status"`
+
+	// Currency The currency of the amounts.
+	Currency Currency `json:"currency"`
+
+	// CreatedAt When the account was generated.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -1327,21 +1636,31 @@ type VirtualAccountTransaction struct {
 	// Examples: 2500
 	Amount money.Kobo `json:"amount"`
 
-	// ExpiryDate UTC, ISO 8601 with milliseconds.
+	// ExpiryDate Until when a payment counts as in time.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	ExpiryDate Instant `json:"expiryDate"`
 
-	// BankName Examples: Safe Haven MFB
+	// BankName The bank of the account.
+	//
+	// Examples: Safe Haven MFB
 	BankName string `json:"bankName"`
 
-	// AccountNumber Examples: 7000000001
-	AccountNumber     string   `json:"accountNumber"`
-	ExternalReference string   `json:"externalReference"`
-	Status            string   `json:"status"`
-	Currency          Currency `json:"currency"`
+	// AccountNumber Where to pay; 10 digits.
+	//
+	// Examples: 7000000001
+	AccountNumber string `json:"accountNumber"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// ExternalReference Your own name for the payment.
+	ExternalReference string `json:"externalReference"`
+
+	// Status `PENDING` until it is paid (`SUCCESS`) or its time is over (`FAILED`).
+	Status string `json:"status"`
+
+	// Currency The currency of the amounts.
+	Currency Currency `json:"currency"`
+
+	// CreatedAt When the account was generated.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -1349,30 +1668,47 @@ type VirtualAccountTransaction struct {
 
 // VtuTransaction defines model for VtuTransaction.
 type VtuTransaction struct {
+	// TransactionID The purchase's id.
 	TransactionID string `json:"transactionId"`
 
 	// Status `FAILED` always means refunded.
-	Status string  `json:"status"`
-	Type   VtuType `json:"type"`
+	Status string `json:"status"`
+
+	// Type What was bought.
+	Type VtuType `json:"type"`
 
 	// Amount The price in naira.
 	//
 	// Examples: 500.00
 	Amount money.Text `json:"amount"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was bought.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// Fee Examples: 0.00
-	Fee               money.Text `json:"fee"`
-	IdempotencyKey    string     `json:"idempotencyKey"`
-	SettlementID      int64      `json:"settlementId"`
-	ServiceCategoryID string     `json:"serviceCategoryId"`
-	ProductID         *string    `json:"productId"`
-	ProductName       *string    `json:"productName"`
-	PhoneNumber       *string    `json:"phoneNumber"`
+	// Fee What was charged on top, in naira.
+	//
+	// Examples: 0.00
+	Fee money.Text `json:"fee"`
+
+	// IdempotencyKey Your own name for the purchase.
+	IdempotencyKey string `json:"idempotencyKey"`
+
+	// SettlementID The settlement account that pays.
+	SettlementID int64 `json:"settlementId"`
+
+	// ServiceCategoryID The category it was bought from.
+	ServiceCategoryID string `json:"serviceCategoryId"`
+
+	// ProductID The product; `null` where the buyer chooses the amount.
+	ProductID *string `json:"productId"`
+
+	// ProductName The name of the product; `null` where there is none.
+	ProductName *string `json:"productName"`
+
+	// PhoneNumber The phone that gets it; `null` for TV and power.
+	PhoneNumber *string `json:"phoneNumber"`
 
 	// CardNumber Cable TV only.
 	CardNumber *string `json:"cardNumber"`
@@ -1381,10 +1717,12 @@ type VtuTransaction struct {
 	ProviderReference *string `json:"providerReference"`
 
 	// Message What the provider said.
-	Message  *string `json:"message"`
-	Refunded bool    `json:"refunded"`
+	Message *string `json:"message"`
 
-	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	// Refunded True when the money is back in the settlement account.
+	Refunded bool `json:"refunded"`
+
+	// UpdatedAt When its state last changed.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
@@ -1398,8 +1736,11 @@ type VtuTransaction struct {
 
 // VtuTransactionPage defines model for VtuTransactionPage.
 type VtuTransactionPage struct {
+	// Data The purchases of this page, newest first.
 	Data []VtuTransaction `json:"data"`
-	Meta ListMeta         `json:"meta"`
+
+	// Meta Which part of the whole list this is.
+	Meta ListMeta `json:"meta"`
 }
 
 // VtuType defines model for VtuType.
@@ -1407,10 +1748,15 @@ type VtuType = string
 
 // Webhook defines model for Webhook.
 type Webhook struct {
+	// ID The webhook's id.
 	ID string `json:"id"`
 
-	// URL Examples: https://example.com/hooks/kobo
-	URL         string  `json:"url"`
+	// URL Where events are posted.
+	//
+	// Examples: https://example.com/hooks/kobo
+	URL string `json:"url"`
+
+	// Description Your own note; `null` for none.
 	Description *string `json:"description"`
 
 	// Events Empty for all.
@@ -1430,15 +1776,15 @@ type Webhook struct {
 	// OldSecretUntil Until then the secret before the last rotation signs too.
 	OldSecretUntil *string `json:"oldSecretUntil"`
 
-	// Backlog What the endpoint has still to be told. Only when one webhook is fetched.
+	// Backlog What it has still to be told.
 	Backlog *WebhookBacklog `json:"backlog,omitempty"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When it was created.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	// UpdatedAt When it last changed.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
@@ -1461,21 +1807,28 @@ type WebhookBacklog struct {
 
 // WebhookDelivery defines model for WebhookDelivery.
 type WebhookDelivery struct {
-	ID        string `json:"id"`
+	// ID The delivery's id.
+	ID string `json:"id"`
+
+	// WebhookID The webhook that it goes to.
 	WebhookID string `json:"webhookId"`
 
 	// EventID The event's `id`; the header `webhook-id`.
 	EventID string `json:"eventId"`
 
-	// Event Examples: vtu.success
+	// Event The kind of the event.
+	//
+	// Examples: vtu.success
 	Event string `json:"event"`
 
 	// Sequence The event's; 0 for a test.
 	Sequence int64 `json:"sequence"`
 
 	// Status `PENDING` is tried again, `FAILED` is not.
-	Status   string `json:"status"`
-	Attempts int64  `json:"attempts"`
+	Status string `json:"status"`
+
+	// Attempts How often it was sent.
+	Attempts int64 `json:"attempts"`
 
 	// ResponseStatus The HTTP status of the last answer.
 	ResponseStatus *int64 `json:"responseStatus"`
@@ -1487,15 +1840,17 @@ type WebhookDelivery struct {
 	Response *string `json:"response"`
 
 	// Error Why the last attempt does not count as taken.
-	Error         *string `json:"error"`
+	Error *string `json:"error"`
+
+	// NextAttemptAt When it is sent again; `null` when it is not.
 	NextAttemptAt *string `json:"nextAttemptAt"`
 
-	// CreatedAt UTC, ISO 8601 with milliseconds.
+	// CreatedAt When the delivery was made.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// UpdatedAt UTC, ISO 8601 with milliseconds.
+	// UpdatedAt When its state last changed.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
@@ -1503,17 +1858,25 @@ type WebhookDelivery struct {
 
 // WebhookDeliveryPage defines model for WebhookDeliveryPage.
 type WebhookDeliveryPage struct {
+	// Data The deliveries of this page, newest first.
 	Data []WebhookDelivery `json:"data"`
-	Meta ListMeta          `json:"meta"`
+
+	// Meta Which part of the whole list this is.
+	Meta ListMeta `json:"meta"`
 }
 
 // WebhookReplay defines model for WebhookReplay.
 type WebhookReplay struct {
+	// WebhookID The webhook that it goes to.
 	WebhookID string `json:"webhookId"`
-	From      int64  `json:"from"`
-	To        int64  `json:"to"`
 
-	// RequestedAt UTC, ISO 8601 with milliseconds.
+	// From The sequence of the first event that is sent again.
+	From int64 `json:"from"`
+
+	// To The sequence of the last one.
+	To int64 `json:"to"`
+
+	// RequestedAt When you asked for it.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	RequestedAt Instant `json:"requestedAt"`
@@ -1538,7 +1901,9 @@ type WebhookRequest struct {
 
 	// Events The events it is to hear of; empty or left out for all.
 	Events *[]string `json:"events,omitempty"`
-	Active *bool     `json:"active,omitempty"`
+
+	// Active False to make it and send nothing for the time being.
+	Active *bool `json:"active,omitempty"`
 }
 
 // WebhookUpdate defines model for WebhookUpdate.
@@ -5242,8 +5607,11 @@ type ListCardsResponseObject interface {
 }
 
 type ListCards200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   CardPage      `json:"data"`
+
+	// Data One page of cards.
+	Data CardPage `json:"data"`
 }
 
 func (response ListCards200JSONResponse) VisitListCardsResponse(w http.ResponseWriter) error {
@@ -5268,9 +5636,14 @@ type FundCardResponseObject interface {
 }
 
 type FundCard200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
-	Data    any           `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What became of the funding, in words.
+	Message string `json:"message"`
+
+	// Data The reference of the funding, or what it would be.
+	Data any `json:"data"`
 }
 
 func (response FundCard200JSONResponse) VisitFundCardResponse(w http.ResponseWriter) error {
@@ -5295,9 +5668,14 @@ type GenerateCardResponseObject interface {
 }
 
 type GenerateCard200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
-	Data    GeneratedCard `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What happened, in words.
+	Message string `json:"message"`
+
+	// Data The new card.
+	Data GeneratedCard `json:"data"`
 }
 
 func (response GenerateCard200JSONResponse) VisitGenerateCardResponse(w http.ResponseWriter) error {
@@ -5321,8 +5699,11 @@ type GenerateCardTokenResponseObject interface {
 }
 
 type GenerateCardToken200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   CardToken     `json:"data"`
+
+	// Data The token.
+	Data CardToken `json:"data"`
 }
 
 func (response GenerateCardToken200JSONResponse) VisitGenerateCardTokenResponse(w http.ResponseWriter) error {
@@ -5346,9 +5727,14 @@ type FindCardResponseObject interface {
 }
 
 type FindCard200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
-	Data    Card          `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What happened, in words.
+	Message string `json:"message"`
+
+	// Data The card, as the issuer knows it.
+	Data Card `json:"data"`
 }
 
 func (response FindCard200JSONResponse) VisitFindCardResponse(w http.ResponseWriter) error {
@@ -5373,8 +5759,11 @@ type SendDefaultPinResponseObject interface {
 }
 
 type SendDefaultPin200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What happened, in words.
+	Message string `json:"message"`
 }
 
 func (response SendDefaultPin200JSONResponse) VisitSendDefaultPinResponse(w http.ResponseWriter) error {
@@ -5398,8 +5787,11 @@ type FindCardTransactionResponseObject interface {
 }
 
 type FindCardTransaction200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   CardFunding   `json:"data"`
+
+	// Data The funding as it stands.
+	Data CardFunding `json:"data"`
 }
 
 func (response FindCardTransaction200JSONResponse) VisitFindCardTransactionResponse(w http.ResponseWriter) error {
@@ -5424,9 +5816,14 @@ type GenerateCorporateAccountResponseObject interface {
 }
 
 type GenerateCorporateAccount200JSONResponse struct {
-	Status  SuccessStatus    `json:"status"`
-	Message string           `json:"message"`
-	Data    CorporateAccount `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What happened, in words.
+	Message string `json:"message"`
+
+	// Data The bank account, new or as it is held.
+	Data CorporateAccount `json:"data"`
 }
 
 func (response GenerateCorporateAccount200JSONResponse) VisitGenerateCorporateAccountResponse(w http.ResponseWriter) error {
@@ -5451,9 +5848,14 @@ type InitiateCorporateKycResponseObject interface {
 }
 
 type InitiateCorporateKyc200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
-	Data    KycSession    `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What the BVN provider said.
+	Message string `json:"message"`
+
+	// Data The session that was opened, or was open already.
+	Data KycSession `json:"data"`
 }
 
 func (response InitiateCorporateKyc200JSONResponse) VisitInitiateCorporateKycResponse(w http.ResponseWriter) error {
@@ -5478,9 +5880,14 @@ type RetryCorporateOtpResponseObject interface {
 }
 
 type RetryCorporateOtp200JSONResponse struct {
-	Status  SuccessStatus  `json:"status"`
-	Message string         `json:"message"`
-	Data    RetriedSession `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What happened, in words.
+	Message string `json:"message"`
+
+	// Data The session that has another OTP.
+	Data RetriedSession `json:"data"`
 }
 
 func (response RetryCorporateOtp200JSONResponse) VisitRetryCorporateOtpResponse(w http.ResponseWriter) error {
@@ -5505,9 +5912,14 @@ type ValidateCorporateKycResponseObject interface {
 }
 
 type ValidateCorporateKyc200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
-	Data    KycRecord     `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What happened, in words.
+	Message string `json:"message"`
+
+	// Data The proven identity.
+	Data KycRecord `json:"data"`
 }
 
 func (response ValidateCorporateKyc200JSONResponse) VisitValidateCorporateKycResponse(w http.ResponseWriter) error {
@@ -5533,8 +5945,11 @@ type GenerateCryptoAddressResponseObject interface {
 }
 
 type GenerateCryptoAddress200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   CryptoAddress `json:"data"`
+
+	// Data The new address.
+	Data CryptoAddress `json:"data"`
 }
 
 func (response GenerateCryptoAddress200JSONResponse) VisitGenerateCryptoAddressResponse(w http.ResponseWriter) error {
@@ -5558,8 +5973,11 @@ type ListCryptoTransactionsResponseObject interface {
 }
 
 type ListCryptoTransactions200JSONResponse struct {
-	Status SuccessStatus         `json:"status"`
-	Data   CryptoTransactionPage `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of transactions.
+	Data CryptoTransactionPage `json:"data"`
 }
 
 func (response ListCryptoTransactions200JSONResponse) VisitListCryptoTransactionsResponse(w http.ResponseWriter) error {
@@ -5582,8 +6000,11 @@ type ListCryptoNetworksResponseObject interface {
 }
 
 type ListCryptoNetworks200JSONResponse struct {
-	Status SuccessStatus   `json:"status"`
-	Data   []CryptoNetwork `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The networks.
+	Data []CryptoNetwork `json:"data"`
 }
 
 func (response ListCryptoNetworks200JSONResponse) VisitListCryptoNetworksResponse(w http.ResponseWriter) error {
@@ -5607,8 +6028,11 @@ type ListCryptoAddressesResponseObject interface {
 }
 
 type ListCryptoAddresses200JSONResponse struct {
-	Status SuccessStatus     `json:"status"`
-	Data   CryptoAddressList `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The addresses, in a field that is called `address`.
+	Data CryptoAddressList `json:"data"`
 }
 
 func (response ListCryptoAddresses200JSONResponse) VisitListCryptoAddressesResponse(w http.ResponseWriter) error {
@@ -5631,8 +6055,11 @@ type FindLastCryptoTransactionResponseObject interface {
 }
 
 type FindLastCryptoTransaction200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   CryptoLatest  `json:"data"`
+
+	// Data The most recent transaction.
+	Data CryptoLatest `json:"data"`
 }
 
 func (response FindLastCryptoTransaction200JSONResponse) VisitFindLastCryptoTransactionResponse(w http.ResponseWriter) error {
@@ -5656,8 +6083,11 @@ type ListCustomersResponseObject interface {
 }
 
 type ListCustomers200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   CustomerPage  `json:"data"`
+
+	// Data One page of customers.
+	Data CustomerPage `json:"data"`
 }
 
 func (response ListCustomers200JSONResponse) VisitListCustomersResponse(w http.ResponseWriter) error {
@@ -5682,9 +6112,14 @@ type CreateCustomerResponseObject interface {
 }
 
 type CreateCustomer200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
-	Data    NewCustomer   `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What the BVN provider said.
+	Message string `json:"message"`
+
+	// Data The new customer.
+	Data NewCustomer `json:"data"`
 }
 
 func (response CreateCustomer200JSONResponse) VisitCreateCustomerResponse(w http.ResponseWriter) error {
@@ -5709,8 +6144,11 @@ type GenerateCustomerAccountResponseObject interface {
 }
 
 type GenerateCustomerAccount200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What happened, in words.
+	Message string `json:"message"`
 }
 
 func (response GenerateCustomerAccount200JSONResponse) VisitGenerateCustomerAccountResponse(w http.ResponseWriter) error {
@@ -5735,9 +6173,14 @@ type ResendCustomerOtpResponseObject interface {
 }
 
 type ResendCustomerOtp200JSONResponse struct {
-	Status  SuccessStatus  `json:"status"`
-	Message string         `json:"message"`
-	Data    ResentCustomer `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What happened, in words.
+	Message string `json:"message"`
+
+	// Data The customer who gets the OTP.
+	Data ResentCustomer `json:"data"`
 }
 
 func (response ResendCustomerOtp200JSONResponse) VisitResendCustomerOtpResponse(w http.ResponseWriter) error {
@@ -5761,8 +6204,11 @@ type FindCustomerResponseObject interface {
 }
 
 type FindCustomer200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Customer      `json:"data"`
+
+	// Data The customer.
+	Data Customer `json:"data"`
 }
 
 func (response FindCustomer200JSONResponse) VisitFindCustomerResponse(w http.ResponseWriter) error {
@@ -5786,8 +6232,11 @@ type ListEventsResponseObject interface {
 }
 
 type ListEvents200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   EventFeed     `json:"data"`
+
+	// Data The next events.
+	Data EventFeed `json:"data"`
 }
 
 func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
@@ -5811,8 +6260,11 @@ type FindEventResponseObject interface {
 }
 
 type FindEvent200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Event         `json:"data"`
+
+	// Data The event.
+	Data Event `json:"data"`
 }
 
 func (response FindEvent200JSONResponse) VisitFindEventResponse(w http.ResponseWriter) error {
@@ -5836,8 +6288,11 @@ type FindIdempotencyKeyResponseObject interface {
 }
 
 type FindIdempotencyKey200JSONResponse struct {
-	Status SuccessStatus  `json:"status"`
-	Data   IdempotencyUse `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The use of the key.
+	Data IdempotencyUse `json:"data"`
 }
 
 func (response FindIdempotencyKey200JSONResponse) VisitFindIdempotencyKeyResponse(w http.ResponseWriter) error {
@@ -5860,8 +6315,11 @@ type CheckIntegrityResponseObject interface {
 }
 
 type CheckIntegrity200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Integrity     `json:"data"`
+
+	// Data What adding the book up again came to.
+	Data Integrity `json:"data"`
 }
 
 func (response CheckIntegrity200JSONResponse) VisitCheckIntegrityResponse(w http.ResponseWriter) error {
@@ -5885,8 +6343,11 @@ type ListOutcomesResponseObject interface {
 }
 
 type ListOutcomes200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   OutcomePage   `json:"data"`
+
+	// Data One page of unresolved operations.
+	Data OutcomePage `json:"data"`
 }
 
 func (response ListOutcomes200JSONResponse) VisitListOutcomesResponse(w http.ResponseWriter) error {
@@ -5910,8 +6371,11 @@ type FindOutcomeResponseObject interface {
 }
 
 type FindOutcome200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Outcome       `json:"data"`
+
+	// Data The operation and what is known of its end.
+	Data Outcome `json:"data"`
 }
 
 func (response FindOutcome200JSONResponse) VisitFindOutcomeResponse(w http.ResponseWriter) error {
@@ -5934,8 +6398,11 @@ type ListSettlementAccountsResponseObject interface {
 }
 
 type ListSettlementAccounts200JSONResponse struct {
-	Status SuccessStatus       `json:"status"`
-	Data   []SettlementAccount `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data All your settlement accounts, by `id`.
+	Data []SettlementAccount `json:"data"`
 }
 
 func (response ListSettlementAccounts200JSONResponse) VisitListSettlementAccountsResponse(w http.ResponseWriter) error {
@@ -5960,8 +6427,11 @@ type CreateSettlementAccountResponseObject interface {
 }
 
 type CreateSettlementAccount200JSONResponse struct {
-	Status SuccessStatus     `json:"status"`
-	Data   SettlementAccount `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The new settlement account.
+	Data SettlementAccount `json:"data"`
 }
 
 func (response CreateSettlementAccount200JSONResponse) VisitCreateSettlementAccountResponse(w http.ResponseWriter) error {
@@ -5987,8 +6457,11 @@ type SetSettlementAlertResponseObject interface {
 }
 
 type SetSettlementAlert200JSONResponse struct {
-	Status SuccessStatus     `json:"status"`
-	Data   SettlementAccount `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The settlement account as it is now.
+	Data SettlementAccount `json:"data"`
 }
 
 func (response SetSettlementAlert200JSONResponse) VisitSetSettlementAlertResponse(w http.ResponseWriter) error {
@@ -6012,8 +6485,11 @@ type ListBanksResponseObject interface {
 }
 
 type ListBanks200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   []Bank        `json:"data"`
+
+	// Data The banks, by name.
+	Data []Bank `json:"data"`
 }
 
 func (response ListBanks200JSONResponse) VisitListBanksResponse(w http.ResponseWriter) error {
@@ -6037,8 +6513,11 @@ type FindPayoutResponseObject interface {
 }
 
 type FindPayout200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Payout        `json:"data"`
+
+	// Data The payout as it stands.
+	Data Payout `json:"data"`
 }
 
 func (response FindPayout200JSONResponse) VisitFindPayoutResponse(w http.ResponseWriter) error {
@@ -6063,9 +6542,14 @@ type SendPayoutResponseObject interface {
 }
 
 type SendPayout200JSONResponse struct {
-	Status  SuccessStatus `json:"status"`
-	Message string        `json:"message"`
-	Data    any           `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What became of the payout, in words.
+	Message string `json:"message"`
+
+	// Data The payout, or what it would be.
+	Data any `json:"data"`
 }
 
 func (response SendPayout200JSONResponse) VisitSendPayoutResponse(w http.ResponseWriter) error {
@@ -6089,8 +6573,11 @@ type FindStatementResponseObject interface {
 }
 
 type FindStatement200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Statement     `json:"data"`
+
+	// Data The statement.
+	Data Statement `json:"data"`
 }
 
 func (response FindStatement200JSONResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
@@ -6174,8 +6661,11 @@ type ListLedgerEntriesResponseObject interface {
 }
 
 type ListLedgerEntries200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   LedgerPage    `json:"data"`
+
+	// Data One page of entries.
+	Data LedgerPage `json:"data"`
 }
 
 func (response ListLedgerEntries200JSONResponse) VisitListLedgerEntriesResponse(w http.ResponseWriter) error {
@@ -6199,8 +6689,11 @@ type FindLedgerEntryResponseObject interface {
 }
 
 type FindLedgerEntry200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   LedgerEntry   `json:"data"`
+
+	// Data The entry.
+	Data LedgerEntry `json:"data"`
 }
 
 func (response FindLedgerEntry200JSONResponse) VisitFindLedgerEntryResponse(w http.ResponseWriter) error {
@@ -6225,6 +6718,7 @@ type ValidateAccountResponseObject interface {
 }
 
 type ValidateAccount200JSONResponse struct {
+	// Data The account and the name of its owner.
 	Data ValidatedAccount `json:"data"`
 }
 
@@ -6249,8 +6743,11 @@ type ListTransactionsResponseObject interface {
 }
 
 type ListTransactions200JSONResponse struct {
-	Status SuccessStatus   `json:"status"`
-	Data   TransactionPage `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of transactions.
+	Data TransactionPage `json:"data"`
 }
 
 func (response ListTransactions200JSONResponse) VisitListTransactionsResponse(w http.ResponseWriter) error {
@@ -6274,8 +6771,11 @@ type ListCustomerTransactionsResponseObject interface {
 }
 
 type ListCustomerTransactions200JSONResponse struct {
-	Status SuccessStatus         `json:"status"`
-	Data   []CustomerTransaction `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The newest 50 transactions of the customer.
+	Data []CustomerTransaction `json:"data"`
 }
 
 func (response ListCustomerTransactions200JSONResponse) VisitListCustomerTransactionsResponse(w http.ResponseWriter) error {
@@ -6300,8 +6800,11 @@ type FindCustomerTransactionResponseObject interface {
 }
 
 type FindCustomerTransaction200JSONResponse struct {
-	Status SuccessStatus        `json:"status"`
-	Data   *CustomerTransaction `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The transaction, or `null` when the customer has none with this id.
+	Data *CustomerTransaction `json:"data"`
 }
 
 func (response FindCustomerTransaction200JSONResponse) VisitFindCustomerTransactionResponse(w http.ResponseWriter) error {
@@ -6326,8 +6829,11 @@ type GenerateVirtualAccountResponseObject interface {
 }
 
 type GenerateVirtualAccount200JSONResponse struct {
-	Status SuccessStatus  `json:"status"`
-	Data   VirtualAccount `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The virtual account.
+	Data VirtualAccount `json:"data"`
 }
 
 func (response GenerateVirtualAccount200JSONResponse) VisitGenerateVirtualAccountResponse(w http.ResponseWriter) error {
@@ -6351,8 +6857,11 @@ type FindVirtualAccountResponseObject interface {
 }
 
 type FindVirtualAccount200JSONResponse struct {
-	Status SuccessStatus             `json:"status"`
-	Data   VirtualAccountTransaction `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The collection as it stands.
+	Data VirtualAccountTransaction `json:"data"`
 }
 
 func (response FindVirtualAccount200JSONResponse) VisitFindVirtualAccountResponse(w http.ResponseWriter) error {
@@ -6376,8 +6885,11 @@ type ListCategoryProductsResponseObject interface {
 }
 
 type ListCategoryProducts200JSONResponse struct {
+	// Success Always `true`.
 	Success Succeeded `json:"success"`
-	Data    []Product `json:"data"`
+
+	// Data The products of the category.
+	Data []Product `json:"data"`
 }
 
 func (response ListCategoryProducts200JSONResponse) VisitListCategoryProductsResponse(w http.ResponseWriter) error {
@@ -6493,8 +7005,11 @@ type ListServiceCategoriesResponseObject interface {
 }
 
 type ListServiceCategories200JSONResponse struct {
-	Success Succeeded  `json:"success"`
-	Data    []Category `json:"data"`
+	// Success Always `true`.
+	Success Succeeded `json:"success"`
+
+	// Data The active categories of the service.
+	Data []Category `json:"data"`
 }
 
 func (response ListServiceCategories200JSONResponse) VisitListServiceCategoriesResponse(w http.ResponseWriter) error {
@@ -6517,8 +7032,11 @@ type ListServicesResponseObject interface {
 }
 
 type ListServices200JSONResponse struct {
+	// Success Always `true`.
 	Success Succeeded `json:"success"`
-	Data    []Service `json:"data"`
+
+	// Data The active services.
+	Data []Service `json:"data"`
 }
 
 func (response ListServices200JSONResponse) VisitListServicesResponse(w http.ResponseWriter) error {
@@ -6542,8 +7060,11 @@ type FindVtuTransactionResponseObject interface {
 }
 
 type FindVtuTransaction200JSONResponse struct {
-	Success Succeeded      `json:"success"`
-	Data    VtuTransaction `json:"data"`
+	// Success Always `true`.
+	Success Succeeded `json:"success"`
+
+	// Data The purchase as it stands.
+	Data VtuTransaction `json:"data"`
 }
 
 func (response FindVtuTransaction200JSONResponse) VisitFindVtuTransactionResponse(w http.ResponseWriter) error {
@@ -6567,8 +7088,11 @@ type ListVtuTransactionsResponseObject interface {
 }
 
 type ListVtuTransactions200JSONResponse struct {
-	Success Succeeded          `json:"success"`
-	Data    VtuTransactionPage `json:"data"`
+	// Success Always `true`.
+	Success Succeeded `json:"success"`
+
+	// Data One page of purchases.
+	Data VtuTransactionPage `json:"data"`
 }
 
 func (response ListVtuTransactions200JSONResponse) VisitListVtuTransactionsResponse(w http.ResponseWriter) error {
@@ -6593,8 +7117,11 @@ type VerifyEntityResponseObject interface {
 }
 
 type VerifyEntity200JSONResponse struct {
-	Success Succeeded          `json:"success"`
-	Data    EntityVerification `json:"data"`
+	// Success Always `true`.
+	Success Succeeded `json:"success"`
+
+	// Data The verification, which one purchase may use.
+	Data EntityVerification `json:"data"`
 }
 
 func (response VerifyEntity200JSONResponse) VisitVerifyEntityResponse(w http.ResponseWriter) error {
@@ -6617,8 +7144,11 @@ type ListWebhooksResponseObject interface {
 }
 
 type ListWebhooks200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   []Webhook     `json:"data"`
+
+	// Data All your webhooks.
+	Data []Webhook `json:"data"`
 }
 
 func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
@@ -6643,8 +7173,11 @@ type CreateWebhookResponseObject interface {
 }
 
 type CreateWebhook200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Webhook       `json:"data"`
+
+	// Data The new webhook, with its secret.
+	Data Webhook `json:"data"`
 }
 
 func (response CreateWebhook200JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
@@ -6669,8 +7202,11 @@ type ResendWebhookDeliveryResponseObject interface {
 }
 
 type ResendWebhookDelivery200JSONResponse struct {
-	Status SuccessStatus   `json:"status"`
-	Data   WebhookDelivery `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The delivery, which is sent again.
+	Data WebhookDelivery `json:"data"`
 }
 
 func (response ResendWebhookDelivery200JSONResponse) VisitResendWebhookDeliveryResponse(w http.ResponseWriter) error {
@@ -6694,9 +7230,12 @@ type DeleteWebhookResponseObject interface {
 }
 
 type DeleteWebhook200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message Examples: Webhook deleted
+	// Message What happened, in words.
+	//
+	// Examples: Webhook deleted
 	Message string `json:"message"`
 }
 
@@ -6721,8 +7260,11 @@ type FindWebhookResponseObject interface {
 }
 
 type FindWebhook200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Webhook       `json:"data"`
+
+	// Data The webhook.
+	Data Webhook `json:"data"`
 }
 
 func (response FindWebhook200JSONResponse) VisitFindWebhookResponse(w http.ResponseWriter) error {
@@ -6748,8 +7290,11 @@ type UpdateWebhookResponseObject interface {
 }
 
 type UpdateWebhook200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Webhook       `json:"data"`
+
+	// Data The webhook as it is now.
+	Data Webhook `json:"data"`
 }
 
 func (response UpdateWebhook200JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
@@ -6774,8 +7319,11 @@ type ListWebhookDeliveriesResponseObject interface {
 }
 
 type ListWebhookDeliveries200JSONResponse struct {
-	Status SuccessStatus       `json:"status"`
-	Data   WebhookDeliveryPage `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of deliveries.
+	Data WebhookDeliveryPage `json:"data"`
 }
 
 func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
@@ -6801,8 +7349,11 @@ type ReplayWebhookResponseObject interface {
 }
 
 type ReplayWebhook200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   WebhookReplay `json:"data"`
+
+	// Data The replay, which has begun.
+	Data WebhookReplay `json:"data"`
 }
 
 func (response ReplayWebhook200JSONResponse) VisitReplayWebhookResponse(w http.ResponseWriter) error {
@@ -6827,8 +7378,11 @@ type RotateWebhookSecretResponseObject interface {
 }
 
 type RotateWebhookSecret200JSONResponse struct {
+	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
-	Data   Webhook       `json:"data"`
+
+	// Data The webhook, with its new secret.
+	Data Webhook `json:"data"`
 }
 
 func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
@@ -6853,8 +7407,11 @@ type TestWebhookResponseObject interface {
 }
 
 type TestWebhook200JSONResponse struct {
-	Status SuccessStatus   `json:"status"`
-	Data   WebhookDelivery `json:"data"`
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The delivery of the test event.
+	Data WebhookDelivery `json:"data"`
 }
 
 func (response TestWebhook200JSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {

@@ -98,6 +98,10 @@ func newWorld(t testing.TB) *world {
 		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log,
+		// Nobody reaches them, and every answer has their headers.
+		Limits: &api.Limits{
+			Company: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000}, Token: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000},
+		},
 		Health:  answer("application/json", `{"status": "ok"}`),
 		Ready:   answer("application/json", `{"database": "ok", "migrations": "ok", "status": "ready", "workers": "ok"}`),
 		Metrics: answer("text/plain", "# no figures\n"),

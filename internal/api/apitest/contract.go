@@ -84,11 +84,26 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	if header.Get("X-Request-Id") == "" {
 		return errors.New("the answer has no X-Request-Id")
 	}
-	if err := c.Holds(r, status, header, body); err != nil {
+	if err := errors.Join(c.Holds(r, status, header, body), c.named(r, status, header)); err != nil {
 		return err
 	}
 	if id := c.Operation(r.Method, r.URL.EscapedPath()); status == http.StatusOK && (id == "listEvents" || id == "findEvent") {
 		return c.checkEvents(body)
+	}
+	return nil
+}
+
+// named is nil when the document names each of these headers that an answer has.
+func (c *Contract) named(r *http.Request, status int, header http.Header) error {
+	route := c.route(r.Method, r.URL.EscapedPath())
+	if route == nil {
+		return nil
+	}
+	for _, name := range []string{"X-Request-Id", "Idempotent-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+		answer := route.Operation.Responses.Status(status)
+		if header.Get(name) != "" && (answer == nil || answer.Value.Headers[name] == nil) {
+			return fmt.Errorf("the contract does not say that %s may answer %d with %s", route.Operation.OperationID, status, name)
+		}
 	}
 	return nil
 }

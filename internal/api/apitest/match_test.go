@@ -48,7 +48,7 @@ func TestMatch(t *testing.T) {
 }
 
 const document = `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{"/api/things/{id}":{"get":{"operationId":"thing","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],
-"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}}}}}}`
+"responses":{"200":{"description":"d","headers":{"X-Request-Id":{"schema":{"type":"string"}}},"content":{"application/json":{"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}}}}}}`
 
 // A player must see what is wrong with a server, or its transcripts prove nothing.
 func TestAPlayerBites(t *testing.T) {

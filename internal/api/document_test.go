@@ -1,0 +1,247 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/api/apitest"
+)
+
+// served is the document as a stranger gets it, who asked for this host.
+func served(t testing.TB, change func(*api.Config), ask func(*http.Request)) []byte {
+	t.Helper()
+	config, _ := broken{func() error { return nil }}.config()
+	if change != nil {
+		change(&config)
+	}
+	h, err := api.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/openapi.json", nil)
+	if ask != nil {
+		ask(r)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %s", w.Code, w.Header())
+	}
+	text, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func decoded(t testing.TB, text []byte) (doc map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// each calls see for every object of the document that is not an example.
+func each(path string, node any, see func(path string, object map[string]any)) {
+	switch n := node.(type) {
+	case map[string]any:
+		see(path, n)
+		for _, key := range slices.Sorted(maps.Keys(n)) {
+			if key != "example" && key != "examples" && key != "value" {
+				each(path+"/"+key, n[key], see)
+			}
+		}
+	case []any:
+		for i, item := range n {
+			each(fmt.Sprint(path, "/", i), item, see)
+		}
+	}
+}
+
+func TestTheDocumentIsForStrangers(t *testing.T) {
+	doc := decoded(t, served(t, nil, nil))
+	properties := 0
+	each("", doc, func(path string, object map[string]any) {
+		for key, value := range object {
+			if strings.HasPrefix(key, "x-") {
+				t.Errorf("%s: %s is ours", path, key)
+			}
+			if kinds, several := value.([]any); several && key == "type" && (len(kinds) != 2 || !slices.Contains(kinds, any("null"))) {
+				t.Errorf("%s: a value of %v is no type of most languages: say oneOf", path, kinds)
+			}
+		}
+		if !strings.HasSuffix(path, "/properties") {
+			return
+		}
+		for name, property := range object {
+			properties++
+			if text, _ := property.(map[string]any)["description"].(string); len(text) < 4 {
+				t.Errorf("%s/%s has no description", path, name)
+			}
+		}
+	})
+	if properties < 700 {
+		t.Errorf("only %d properties were seen", properties)
+	}
+	if licence := doc["info"].(map[string]any)["license"]; fmt.Sprint(licence) != "map[identifier:Apache-2.0 name:Apache License 2.0]" {
+		t.Errorf("the licence is %v", licence)
+	}
+}
+
+// A request's example is the body as it could be sent: it keeps the rules, and
+// leaves nothing out but what would contradict the rest.
+func TestEveryRequestHasAWholeExample(t *testing.T) {
+	c, doc := contract(t), decoded(t, served(t, nil, nil))
+	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	left := map[string]string{
+		"validateCorporateKyc": "kyc_id", // stands for an absent session_id
+		"generateCard":         "number", // of a physical card
+	}
+	bodies := 0
+	for path, item := range doc["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			o := operation.(map[string]any)
+			body, takes := o["requestBody"].(map[string]any)
+			if !takes {
+				continue
+			}
+			bodies++
+			id := o["operationId"].(string)
+			media := body["content"].(map[string]any)["application/json"].(map[string]any)
+			example, _ := media["example"].(map[string]any)
+			name := strings.TrimPrefix(media["schema"].(map[string]any)["$ref"].(string), "#/components/schemas/")
+			for field := range schemas[name].(map[string]any)["properties"].(map[string]any) {
+				if _, there := example[field]; !there && left[id] != field {
+					t.Errorf("the example of %s is without %s", id, field)
+				}
+			}
+			text, err := json.Marshal(example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := httptest.NewRequestWithContext(t.Context(), strings.ToUpper(method), path, nil)
+			r.Header.Set("Content-Type", "application/json")
+			if err := c.Takes(r, string(text)); err != nil {
+				t.Errorf("the example of %s: %v", id, err)
+			}
+			if err := api.KeepsTheRules(r.Method, path, string(text)); err != nil {
+				t.Errorf("the example of %s: %v", id, err)
+			}
+		}
+	}
+	if bodies != 24 {
+		t.Errorf("%d operations take a body", bodies)
+	}
+}
+
+// The transcripts show that what is sent is documented; this shows the same of
+// answers that no transcript has.
+func TestEveryAnswerNamesItsHeaders(t *testing.T) {
+	doc := decoded(t, served(t, nil, nil))
+	shared := doc["components"].(map[string]any)["responses"].(map[string]any)
+	limited := []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+	for path, item := range doc["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			for status, answer := range operation.(map[string]any)["responses"].(map[string]any) {
+				a := answer.(map[string]any)
+				if ref, is := a["$ref"].(string); is {
+					a = shared[strings.TrimPrefix(ref, "#/components/responses/")].(map[string]any)
+				}
+				want := []string{"X-Request-Id"}
+				if strings.HasPrefix(path, "/api/") && status != "401" {
+					want = append(want, limited...)
+				}
+				if status == "429" || status == "503" {
+					want = append(want, "Retry-After")
+				}
+				headers, _ := a["headers"].(map[string]any)
+				for _, name := range want {
+					if headers[name] == nil {
+						t.Errorf("%s %s %s does not say %s", method, path, status, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTheDocumentNamesItsServer(t *testing.T) {
+	for want, c := range map[string]struct {
+		public  string
+		host    string
+		forward string
+	}{
+		"http://127.0.0.1:8080":   {host: "127.0.0.1:8080"},
+		"http://[::1]:8080":       {host: "[::1]:8080"},
+		"http://pay.example.com":  {host: "pay.example.com", forward: "ftp"},
+		"https://pay.example.com": {host: "pay.example.com", forward: "https"},
+		"https://api.example.com": {public: "https://api.example.com", host: "10.0.0.1"},
+		"/":                       {host: `evil"}],"x":[{"`},
+	} {
+		doc := decoded(t, served(t, func(config *api.Config) { config.PublicURL = c.public }, func(r *http.Request) {
+			r.Host = c.host
+			r.Header.Set("X-Forwarded-Proto", c.forward)
+		}))
+		if got := doc["servers"].([]any)[0].(map[string]any)["url"]; got != want || len(doc["servers"].([]any)) != 1 {
+			t.Errorf("the server is %v, not %s", got, want)
+		}
+	}
+}
+
+// A generator that knows nothing of Kobo makes a client of the document, and the
+// client compiles.
+func TestAnOrdinaryGeneratorTakesTheDocument(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string, text []byte) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	run := func(name string, args ...string) {
+		if text, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+	}
+	document := write("openapi.json", served(t, nil, nil))
+	config := write("client.yaml", []byte("package: client\ngenerate: {models: true, client: true}\n"))
+	client := filepath.Join(folder, "client.go")
+	run("go", "tool", "oapi-codegen", "-config", config, "-o", client, document)
+	// The client has a folder of this module for the compiler alone.
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(here, "client", "client.go"): client}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run("go", "build", "-overlay", write("overlay.json", overlay), "./client")
+}
+
+// What a test says of a header is no more than what the document says.
+func TestAHeaderThatIsNotNamedIsFound(t *testing.T) {
+	c, err := apitest.ReadContract([]byte(strings.ReplaceAll(string(served(t, nil, nil)), `"Retry-After":`, `"Retry-Never":`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/api/v1/settlement/accounts", nil)
+	header := http.Header{"X-Request-Id": {"1"}, "Content-Type": {"application/json"}, "Retry-After": {"1"}}
+	err = c.Check(r, http.StatusTooManyRequests, header, []byte(`{"status":"error","message":"Too many requests"}`))
+	if err == nil || !strings.Contains(err.Error(), "may answer 429 with Retry-After") {
+		t.Error(err)
+	}
+}
