@@ -70,6 +70,8 @@ var tenantless = map[string]string{
 
 	"card_directory": "whose a card is, for a notice that names only the issuer's card",
 
+	"db_schema": "the schema is the same for all companies",
+
 	"operator_key":         "operators belong to no company",
 	"operator_keyring":     "the master keys are the same for all companies",
 	"operator_door":        "the door is the same for all companies",

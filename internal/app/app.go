@@ -5,7 +5,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -100,15 +99,9 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 }
 
 func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
-	have, want, err := a.DB.Migrated(ctx)
+	err := a.DB.Fits(ctx)
 	if err != nil {
 		return err
-	}
-	if have > want {
-		return fmt.Errorf("the database has schema %d and this program knows %d: it is for a newer Kobo", have, want)
-	}
-	if have != want {
-		return fmt.Errorf("the database has schema %d and this program needs %d: run kobo migrate", have, want)
 	}
 	if a.cfg.Mode == Sandbox {
 		if a.world, err = openWorld(ctx, a.cfg, a.log); err != nil {

@@ -129,7 +129,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		t.Errorf("a database without a schema: %v", err)
 	}
 	cfg.Database = dbtest.URL(t, db.SQLite)
-	if _, err := dbtest.Open(t, cfg.Database).Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`); err != nil {
+	if _, err := dbtest.Open(t, cfg.Database).Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1); UPDATE db_schema SET serves = 99999`); err != nil {
 		t.Fatal(err)
 	}
 	if err := open(cfg); err == nil || !strings.Contains(err.Error(), "for a newer Kobo") {

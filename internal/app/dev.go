@@ -65,7 +65,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	if _, err := secret.LoadOrCreate(cfg.MasterKeyFile); err != nil {
 		return nil, Credentials{}, err
 	}
-	if err := Migrate(ctx, cfg.Database); err != nil {
+	if err := Migrate(ctx, cfg.Database, false); err != nil {
 		return nil, Credentials{}, err
 	}
 	a, err := Open(ctx, cfg, log)
@@ -92,13 +92,17 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	return a, c, nil
 }
 
-// Migrate brings the schema of a database to what this program needs.
-func Migrate(ctx context.Context, database string) error {
+// Migrate brings the schema of a database to what this program needs. Force does
+// so beside connected programs that the new schema does not serve.
+func Migrate(ctx context.Context, database string, force bool) error {
 	d, err := db.Open(ctx, database)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
+	if force {
+		return d.ForceMigrate(ctx)
+	}
 	return d.Migrate(ctx)
 }
 

@@ -16,7 +16,7 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 }
 
 // ready says whether requests can be answered: the database can be written to,
-// its schema is ours, the worker is at work, the companies' door is open.
+// its schema is ours or serves us, the worker is at work, the companies' door is open.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 	defer cancel()
@@ -29,7 +29,7 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	if err := a.DB.Ping(ctx); err != nil {
 		fail("database", "away")
 		fail("migrations", "unknown")
-	} else if have, want, err := a.DB.Migrated(ctx); err != nil || have != want {
+	} else if err := a.DB.Fits(ctx); err != nil {
 		fail("migrations", "not those of this program")
 	}
 	if !a.Worker.Healthy() {

@@ -16,6 +16,7 @@ import (
 type postgres struct {
 	pool   *pgxpool.Pool
 	replan time.Duration // how long a connection keeps the plans of batches
+	waits  patience      // of a migration, for locks
 }
 
 func openPostgres(ctx context.Context, url string) (*postgres, error) {
@@ -25,6 +26,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 		return nil, errors.New("db: the PostgreSQL URL cannot be read")
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
+	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // whatever the URL says
 	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, 12)
@@ -32,7 +34,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	return &postgres{pool: pool, replan: 5 * time.Second}, nil
+	return &postgres{pool: pool, replan: 5 * time.Second, waits: usualPatience}, nil
 }
 
 func (p *postgres) close()                         { p.pool.Close() }
