@@ -109,7 +109,7 @@ func unserved(ctx context.Context, handle *sql.DB, serves int64) error {
 	if err := rows.Err(); err != nil || len(found) == 0 {
 		return err
 	}
-	return fmt.Errorf("the new schema serves programs from schema %d on, and these are connected:\n%s\nstop them first (kobo migrate --force does not wait for that)",
+	return fmt.Errorf("the new schema serves programs from schema %d on, and these are connected:\n%s\nstop them first (kobo migrate --force goes on beside them)",
 		serves, strings.Join(found, "\n"))
 }
 
