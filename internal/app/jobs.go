@@ -18,6 +18,7 @@ import (
 // handleJobs teaches the worker every kind of work there is.
 func (a *App) handleJobs() {
 	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
+	a.Worker.Handle(operation.RecheckJob, a.Operations.Recheck)
 	a.Worker.Handle(settlement.AssignJob, a.Settlements.Assign)
 	a.Worker.Handle(crypto.WatchJob, a.Crypto.Watch)
 	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)

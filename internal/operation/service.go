@@ -187,6 +187,9 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 		return u, err
 	}
 	paper.add(&u)
+	if !after.NextAt.IsZero() { // it FAILED by absence
+		u.Notes = append(u.Notes, job.New(after.Company, RecheckJob, after.ID, after.NextAt))
+	}
 	u.Transfers = s.settle(after)
 	s.bear(&u, after)
 	return u, nil
