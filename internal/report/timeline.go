@@ -89,8 +89,12 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 	o := list[0]
 	steps := []Step{{At: o.CreatedAt, What: "intent", Text: fmt.Sprintf("%s of %s naira, fee %s, from settlement account %d, by %s, under the reference %s",
 		o.Kind, o.Amount.Decimal(), o.Fee.Decimal(), o.SettlementID, o.Provider, o.ID)}}
-	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s after %d polls; last answer %s (%s) %s",
-		o.State, o.Polls, o.Outcome, o.Code, mask(o.Message))}
+	words := "last answer"
+	if o.State != operation.Pending {
+		words = "decided by" // the rechecks of a FAILED one count, and decide nothing
+	}
+	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s, %d polls in all; %s %s (%s) %s",
+		o.State, o.Polls, words, o.Outcome, o.Code, mask(o.Message))}
 	if o.Outcome != "" {
 		steps = append(steps, now)
 	}

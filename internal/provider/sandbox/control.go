@@ -40,6 +40,7 @@ func (s *Sandbox) controls() map[string]map[string]func(*http.Request) (any, err
 		"/sandbox/statement-line":    {http.MethodPost: s.plantLine},
 		"/sandbox/next-card":         {http.MethodPost: s.tellNext(nextCard)},
 		"/sandbox/next-account":      {http.MethodPost: s.tellNext(nextAccount)},
+		"/sandbox/next-payment":      {http.MethodPost: s.delayNext},
 		"/sandbox/card-notice":       {http.MethodPost: s.cardNotice},
 	}
 }
@@ -145,7 +146,7 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	s.clock.MoveTo(offset)
-	if err := errors.Join(s.deliver(ctx), s.deliverTatum(ctx)); err != nil {
+	if err := errors.Join(s.carryOut(ctx), s.deliver(ctx), s.deliverTatum(ctx)); err != nil {
 		return err
 	}
 	if s.onAdvance == nil {

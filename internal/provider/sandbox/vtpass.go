@@ -39,7 +39,7 @@ func (s *Sandbox) vtpass() http.Handler {
 	mux.HandleFunc("GET "+vtpassPath+"/services", reading(vtpassCategories))
 	mux.HandleFunc("GET "+vtpassPath+"/service-variations", reading(vtpassVariations))
 	mux.HandleFunc("POST "+vtpassPath+"/merchant-verify", writing(vtpassVerify))
-	mux.HandleFunc("POST "+vtpassPath+"/pay", writing(s.vtpassPay))
+	mux.HandleFunc("POST "+vtpassPath+"/pay", writing(s.orLate(s.vtpassPay)))
 	mux.HandleFunc("POST "+vtpassPath+"/requery", writing(s.vtpassRequery))
 	return mux
 }
