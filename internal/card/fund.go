@@ -96,22 +96,10 @@ func (s *Service) Declined(f Funding) error {
 	return fault.New(fault.Refused, said(by, strings.TrimRight(f.message, ".")).Message+end)
 }
 
-// purse is the account that pays for fundings, the company's first active one,
-// and its balance. A company without one gets one, with nothing in it
-// (wallet-api.md, fund card).
-func (s *Service) purse(ctx context.Context, company string) (settlementID int64, balance money.Kobo, err error) {
-	a, err := s.settlements.Default(ctx, company)
-	if !fault.Is(err, fault.Missing) {
-		return a.ID, a.Balance, err
-	}
-	// Requests that arrive together must not each open one.
-	s.opening.Lock()
-	defer s.opening.Unlock()
-	a, err = s.settlements.Default(ctx, company)
-	if fault.Is(err, fault.Missing) {
-		a, err = s.settlements.CreateOwn(ctx, company, "Main account", nil)
-	}
-	return a.ID, a.Balance, err
+// purse is the account that pays for fundings, the company's first active one. A
+// company without one gets one, with nothing in it (wallet-api.md, fund card).
+func (s *Service) purse(ctx context.Context, company string) (settlement.Account, error) {
+	return s.settlements.Needed(ctx, company, "Main account")
 }
 
 // plan is a funding that could be made.
@@ -131,8 +119,8 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 			return c, operation.Operation{}, err
 		}
 	}
-	settlementID, _, err := s.purse(ctx, o.Company)
-	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: settlementID, Amount: o.Amount}, err
+	from, err := s.purse(ctx, o.Company)
+	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount}, err
 }
 
 // Fund puts money on a card. The funding that comes back may be PENDING: then the

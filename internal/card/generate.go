@@ -168,11 +168,11 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 		who.Address = &a.Address
 	}
 	if r.Load > 0 {
-		_, balance, err := s.purse(ctx, r.Company)
+		from, err := s.purse(ctx, r.Company)
 		if err != nil {
 			return who, err
 		}
-		if balance < r.Load {
+		if from.Balance < r.Load {
 			return who, errShort
 		}
 	}
