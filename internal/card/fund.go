@@ -153,9 +153,15 @@ func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
+// tries is how often a funding is begun that another one stood in the way of, and
+// whose end nobody saw in between.
+const tries = 10
+
+var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
+
 // fund goes the three steps.
 func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
-	for {
+	for range tries {
 		op = s.operations.Start(op)
 		u := s.operations.Unit(op, 0, "Card funding")
 		// The key first: a repeated request is told that it is at work.
@@ -176,14 +182,19 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 			return Funding{}, idempotency.Taken(err)
 		}
 		reference, err := s.openFunding(ctx, op.Company, c.ID, op.Amount)
-		if err == nil {
-			return Funding{}, Confirming(reference)
+		if errors.Is(err, db.ErrNone) {
+			reference, err = s.correct(ctx, op.Company, c.ID, op.Amount)
 		}
-		if !errors.Is(err, db.ErrNone) {
+		if err != nil {
 			return Funding{}, err
 		}
-		// It has been resolved in this very moment: this request is a new one.
+		if reference != "" {
+			return Funding{}, Confirming(reference)
+		}
+		// It has been resolved in this very moment, or the guard was wrong: this
+		// request is a new one.
 	}
+	return Funding{}, errBusy
 }
 
 func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
@@ -204,16 +215,6 @@ func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *
 
 func funding(o operation.Operation, c Card) provider.CardFunding {
 	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
-}
-
-// open counts the fundings of a card and an amount whose outcome is not known.
-// An alone one does not begin beside another.
-func open(cardID string, amount money.Kobo, add int64, alone bool) ledger.Tally {
-	t := ledger.Tally{Name: "card/" + cardID + "/" + amount.Decimal(), Add: add}
-	if alone {
-		t.Most = 1
-	}
-	return t
 }
 
 func route(o operation.Operation) operation.Route {

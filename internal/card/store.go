@@ -173,7 +173,11 @@ func scanCard(sc db.Scanner) (Card, error) {
 }
 
 func (s *Service) findCard(ctx context.Context, company, cardID string) (Card, error) {
-	return db.One(ctx, s.db, scanCard, cardColumns+`WHERE company_id = $1 AND id = $2`, company, cardID)
+	return readCard(ctx, s.db, company, cardID)
+}
+
+func readCard(ctx context.Context, q db.Querier, company, cardID string) (Card, error) {
+	return db.One(ctx, q, scanCard, cardColumns+`WHERE company_id = $1 AND id = $2`, company, cardID)
 }
 
 func (s *Service) countCards(ctx context.Context, company, customerID string) (int64, error) {
@@ -215,8 +219,12 @@ func (s *Service) openFunding(ctx context.Context, company, cardID string, amoun
 		company, cardID, int64(amount))
 }
 
+func cardOf(ctx context.Context, q db.Querier, company, reference string) (string, error) {
+	return db.One(ctx, q, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
+}
+
 func (s *Service) fundedCard(ctx context.Context, company, reference string) (string, error) {
-	return db.One(ctx, s.db, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
+	return cardOf(ctx, s.db, company, reference)
 }
 
 func (s *Service) findAddress(ctx context.Context, company string) (LastResort, error) {

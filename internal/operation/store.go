@@ -133,6 +133,13 @@ func (s *Service) findByKey(ctx context.Context, company, kind, key string) (Ope
 		WHERE company_id = $1 AND kind = $2 AND idempotency_key = $3 AND idempotency_key <> ''`, company, kind, key)
 }
 
+// PendingOf are the operations of a kind and an amount whose outcome is not known,
+// the oldest first.
+func PendingOf(ctx context.Context, q db.Querier, company, kind string, amount money.Kobo) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT id FROM operation
+		WHERE company_id = $1 AND state = 'PENDING' AND kind = $2 AND amount_kobo = $3 ORDER BY id`, company, kind, int64(amount))
+}
+
 func (c Case) record() db.Record {
 	return db.Record{Table: caseTable, Values: []any{
 		c.Company, c.ID, c.Subject, string(c.Reason), c.Turn, c.Detail, int64(c.Amount), string(c.State), c.Outcome, c.Note,
