@@ -24,6 +24,12 @@ var notAmounts = map[string]string{
 	"vtu_product.fixed_amount": "whether the price is fixed, and not how much it is",
 }
 
+// presets are the columns with a default, and why: a column that a released table
+// gets later has one, since the program before it does not name the column.
+var presets = map[string]string{
+	"job.provider": "programs of schema 32 write jobs without it",
+}
+
 type (
 	table struct {
 		columns []column
@@ -89,7 +95,7 @@ func readCatalog(t *testing.T, d *db.DB) catalog {
 			kind += " that may be NULL"
 		}
 		at := c.tables[r[0]]
-		at.columns = append(at.columns, column{r[1], kind, r[4]})
+		at.columns = append(at.columns, column{r[1], kind, strings.TrimSuffix(r[4], "::text")})
 		c.tables[r[0]] = at
 	}
 	for _, r := range texts(t, d, q.indexes, 4) {
@@ -172,7 +178,7 @@ func columnComplaints(name string, c column) (out []string) {
 	case isInstant.MatchString(c.name) && c.kind == "bigint":
 		complain("an instant is named …_at or …_until")
 	}
-	if c.preset != "" {
+	if c.preset != "" && presets[name+"."+c.name] == "" {
 		complain("no defaults: the program says every value")
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
 
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -58,6 +59,7 @@ type Config struct {
 	Cards     CardConfig      `koanf:"cards"`
 	Webhooks  WebhookConfig   `koanf:"webhooks"`
 	Limits    LimitConfig     `koanf:"limits"`
+	Jobs      JobConfig       `koanf:"jobs"`
 	Log       LogConfig       `koanf:"log"`
 	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
 	// empty sends none.
@@ -98,6 +100,27 @@ type LimitConfig struct {
 	TokenPerMinute   int  `koanf:"token_per_minute"`
 }
 
+// JobConfig is how much background work one program does at once. Of the workers,
+// Inbox are kept for money that comes in; of one kind of job at most PerProvider ask
+// the same provider.
+type JobConfig struct {
+	Workers     int `koanf:"workers"`
+	Inbox       int `koanf:"inbox"`
+	PerProvider int `koanf:"per_provider"`
+}
+
+func (c JobConfig) check() error {
+	switch {
+	case c.Workers < 2 || c.Workers > 256:
+		return errors.New("configuration: jobs.workers must be 2 to 256")
+	case c.Inbox < 1 || c.Inbox >= c.Workers:
+		return errors.New("configuration: jobs.inbox must be at least 1 and less than jobs.workers")
+	case c.PerProvider < 1 || c.PerProvider > c.Workers:
+		return errors.New("configuration: jobs.per_provider must be 1 to jobs.workers")
+	}
+	return nil
+}
+
 // LogConfig says how the log looks.
 type LogConfig struct {
 	Level  string `koanf:"level"`  // debug, info, warn, error
@@ -110,6 +133,7 @@ func Defaults() Config {
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
 		Webhooks: WebhookConfig{KeepDays: 30},
 		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60},
+		Jobs:     JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
 		Log:      LogConfig{Level: "info", Format: "json"},
 	}
 }
@@ -212,7 +236,7 @@ func (c Config) check() error {
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
 		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
 	}
-	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode)); err != nil {
+	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode), c.Jobs.check()); err != nil {
 		return err
 	}
 	if c.Mode == Live {

@@ -40,6 +40,7 @@ limits:
 	for name, value := range map[string]string{
 		"KOBO_DATABASE": "sqlite:from-the-environment.db", "KOBO_SAFEHAVEN_CLIENT_ID": "from-the-environment",
 		"KOBO_LIMITS_OFF": "true", "KOBO_LIMITS_TOKEN_PER_MINUTE": "9", "KOBO_MASTER_KEY": "a secret", "KOBO_TEST_ANYTHING": "not ours", "KOBO_WEBHOOKS_KEEP_DAYS": "90",
+		"KOBO_JOBS_WORKERS": "32", "KOBO_JOBS_PER_PROVIDER": "8",
 	} {
 		t.Setenv(name, value)
 	}
@@ -52,6 +53,7 @@ limits:
 	want.SafeHaven.ClientID, want.SafeHaven.DebitAccount = "from-the-environment", "0100000001"
 	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9}
 	want.Webhooks.KeepDays = 90
+	want.Jobs = app.JobConfig{Workers: 32, Inbox: 4, PerProvider: 8}
 	if fmt.Sprintf("%+v", cfg) != fmt.Sprintf("%+v", want) || cfg.MasterKey.Reveal() != "a secret" {
 		t.Errorf("loaded %+v\nwant   %+v", cfg, want)
 	}
@@ -114,6 +116,10 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"sudo.base_url is a sandbox":             func(c *app.Config) { c.Sudo.BaseURL = "https://localhost:1" },
 		"live mode needs callback_base":          func(c *app.Config) { c.CallbackBase = "http://pay.example.com" },
 		"either safehaven.private_key_file":      func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
+		"jobs.workers must be 2 to 256":          func(c *app.Config) { c.Jobs.Workers = 1 },
+		"less than jobs.workers":                 func(c *app.Config) { c.Jobs.Inbox = 16 },
+		"jobs.inbox must be at least 1":          func(c *app.Config) { c.Jobs.Inbox = 0 },
+		"jobs.per_provider must be 1 to":         func(c *app.Config) { c.Jobs.PerProvider = 17 },
 		"must begin with sqlite: or postgres://": func(c *app.Config) { c.Database = "kobo.db" },
 		"master_key_file":                        func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
 	} {

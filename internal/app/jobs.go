@@ -10,6 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -17,6 +18,7 @@ import (
 
 // handleJobs teaches the worker every kind of work there is.
 func (a *App) handleJobs() {
+	a.Worker.Limit(job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider})
 	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
 	a.Worker.Handle(operation.RecheckJob, a.Operations.Recheck)
 	a.Worker.Handle(settlement.AssignJob, a.Settlements.Assign)

@@ -150,7 +150,7 @@ func (a *App) warnOverdue(ctx context.Context) error {
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
 	for _, name := range slices.Sorted(maps.Keys(a.books)) {
-		jobs = append(jobs, job.New(settlement.House, reconcileJob, name, a.Clock.Now().Add(reconcileEvery)))
+		jobs = append(jobs, job.NewFor(name, settlement.House, reconcileJob, name, a.Clock.Now().Add(reconcileEvery)))
 	}
 	return a.DB.Insert(ctx, jobs...)
 }

@@ -228,7 +228,7 @@ func (s *Service) intend(ctx context.Context, r Request, h holder) (Card, error)
 		Company: r.Company,
 		Claims:  r.Key.Running(c.ID, c.calledUntil),
 		Moves:   []ledger.Move{h.taken(c.ID)},
-		Notes:   []db.Record{c.record(), job.New(r.Company, ResolveJob, c.ID, c.calledUntil.Add(pauses[0]))},
+		Notes:   []db.Record{c.record(), job.NewFor(c.provider, r.Company, ResolveJob, c.ID, c.calledUntil.Add(pauses[0]))},
 	})
 	if ledger.Is(err, ledger.Moved) {
 		err = errCreating

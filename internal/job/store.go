@@ -16,25 +16,28 @@ var table = &db.Table{
 		db.Ints("run_at", "lease_until", "fence", "attempts"),
 		db.Texts("last_error"),
 		db.Ints("created_at"),
+		db.Texts("provider"),
 	),
 }
 
 func scan(s db.Scanner) (Job, error) {
 	var j Job
 	var runAt int64
-	err := s.Scan(&j.Company, &j.ID, &j.Kind, &j.Subject, &runAt, &j.Attempts, &j.fence)
+	err := s.Scan(&j.Company, &j.ID, &j.Kind, &j.Subject, &runAt, &j.Attempts, &j.fence, &j.Provider)
 	j.RunAt = clock.Time(runAt)
 	return j, err
 }
 
 // due lists jobs that may be taken now, the most overdue first. It spans all
 // companies and takes nothing: taking is done company by company. Kinds that
-// this program does not know are a newer program's work.
-func due(ctx context.Context, q db.Querier, kinds []string, now time.Time, limit int) ([]Job, error) {
+// this program does not know are a newer program's work. Full names the lanes
+// that have no room: their jobs hide none that stands behind them.
+func due(ctx context.Context, q db.Querier, kinds, full []string, now time.Time, limit int) ([]Job, error) {
 	return db.All(ctx, q, scan, `
-		SELECT company_id, id, kind, subject, run_at, attempts, fence FROM job
-		WHERE run_at <= $1 AND lease_until <= $1 AND kind = ANY($2) ORDER BY run_at LIMIT $3`,
-		clock.Micros(now), kinds, limit)
+		SELECT company_id, id, kind, subject, run_at, attempts, fence, provider FROM job
+		WHERE run_at <= $1 AND lease_until <= $1 AND kind = ANY($2) AND NOT (kind || '/' || provider = ANY($3))
+		ORDER BY run_at LIMIT $4`,
+		clock.Micros(now), kinds, full, limit)
 }
 
 // outstanding counts jobs that are due, whether or not somebody is at work on
@@ -50,7 +53,7 @@ func take(ctx context.Context, q db.Querier, company, kind string, subjects []st
 	return db.All(ctx, q, scan, `
 		UPDATE job SET lease_until = $5, fence = fence + 1, attempts = attempts + 1
 		WHERE company_id = $1 AND kind = $2 AND subject = ANY($3) AND lease_until <= $4 AND run_at <= $4
-		RETURNING company_id, id, kind, subject, run_at, attempts, fence`,
+		RETURNING company_id, id, kind, subject, run_at, attempts, fence, provider`,
 		company, kind, subjects, clock.Micros(now), clock.Micros(until))
 }
 

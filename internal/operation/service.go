@@ -79,7 +79,7 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 		Open:      []ledger.Account{{ID: r.Clearing}, {ID: r.Provider, Floor: money.NoFloor}},
 		Claims:    []db.Record{o.record()},
 		Transfers: []ledger.Transfer{first},
-		Notes:     []db.Record{job.New(o.Company, ResolveJob, o.ID, o.NextAt)},
+		Notes:     []db.Record{o.followed()},
 	}
 	if o.Fee > 0 {
 		// A fee may be given back after it has been taken out, so no floor.

@@ -1,0 +1,15 @@
+-- kobo: serves 32
+-- +goose Up
+
+-- The provider that a job's work asks, '' if it asks none: a worker keeps one slow
+-- provider from taking all its hands.
+ALTER TABLE job ADD COLUMN provider TEXT NOT NULL DEFAULT '';
+
+UPDATE job SET provider = (
+    SELECT o.provider FROM operation AS o WHERE o.company_id = job.company_id AND o.id = job.subject
+) WHERE kind = 'operation.resolve' AND EXISTS (
+    SELECT 1 FROM operation AS o WHERE o.company_id = job.company_id AND o.id = job.subject
+);
+
+-- +goose Down
+ALTER TABLE job DROP COLUMN provider;
