@@ -46,11 +46,34 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	all.Go(func() { a.Webhooks.Run(ctx) })
 	all.Go(func() { a.syncLists(ctx) })
 	all.Go(func() { a.watchDoor(ctx) })
+	all.Go(func() { a.restoreJobs(ctx) })
 	all.Go(func() { a.Crypto.Follow(ctx) })
 	if a.world != nil {
 		all.Go(func() { a.world.watch(ctx) })
 	}
 	return &all
+}
+
+// How often jobs that were lost are looked for, and how soon again if that failed.
+const (
+	restoreEvery = time.Hour
+	restoreAgain = time.Minute
+)
+
+// restoreJobs has every open operation followed, from the start on.
+func (a *App) restoreJobs(ctx context.Context) {
+	for {
+		wait := restoreEvery
+		if err := a.Operations.Restore(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("lost jobs were not looked for", "error", err)
+			wait = restoreAgain
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
 }
 
 func (a *App) syncLists(ctx context.Context) {

@@ -47,6 +47,18 @@ func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Tim
 		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
 }
 
+// Subjects tells which of these subjects of a company have a job of a kind, at
+// whatever stage.
+func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects []string) (map[string]bool, error) {
+	list, err := db.All(ctx, q, db.Value[string],
+		`SELECT subject FROM job WHERE company_id = $1 AND kind = $2 AND subject = ANY($3)`, company, kind, subjects)
+	there := map[string]bool{}
+	for _, subject := range list {
+		there[subject] = true
+	}
+	return there, err
+}
+
 // take leases jobs of one company and kind that nobody holds, and tells which it
 // got.
 func take(ctx context.Context, q db.Querier, company, kind string, subjects []string, now, until time.Time) ([]Job, error) {

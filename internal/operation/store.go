@@ -140,6 +140,12 @@ func PendingOf(ctx context.Context, q db.Querier, company, kind string, amount m
 		WHERE company_id = $1 AND state = 'PENDING' AND kind = $2 AND amount_kobo = $3 ORDER BY id`, company, kind, int64(amount))
 }
 
+// pendingAfter are the next open operations of all companies after one of them.
+func (s *Service) pendingAfter(ctx context.Context, company, operationID string, limit int) ([]Operation, error) {
+	return db.All(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
+		WHERE state = 'PENDING' AND (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`, company, operationID, limit)
+}
+
 func (c Case) record() db.Record {
 	return db.Record{Table: caseTable, Values: []any{
 		c.Company, c.ID, c.Subject, string(c.Reason), c.Turn, c.Detail, int64(c.Amount), string(c.State), c.Outcome, c.Note,
@@ -204,6 +210,12 @@ func (s *Service) cases(ctx context.Context, f CaseFilter, limit, offset int) ([
 func (s *Service) openOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
 	return db.All(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = $1 AND amount_kobo = $2 ORDER BY company_id, id`, string(reason), int64(amount))
+}
+
+// openBreaks are the open cases of these reasons, of all companies, the oldest first.
+func (s *Service) openBreaks(ctx context.Context, reasons []string) ([]Case, error) {
+	return db.All(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case
+		WHERE state = 'OPEN' AND reason = ANY($1) ORDER BY created_at, id`, reasons)
 }
 
 func (s *Service) caseCount(ctx context.Context, f CaseFilter) (int64, error) {
