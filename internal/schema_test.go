@@ -13,7 +13,8 @@ import (
 
 // scans are the indexes that go over all companies on purpose.
 var scans = map[string]string{
-	"job_due":                  "the worker's scan for due work (job.due)",
+	"job_due":                  "the scan for due work of programs of schema 32",
+	"job_lane":                 "the worker's scan for due work (job.lanes, job.due)",
 	"payout_reference":         "whose a payout is, for a bank that names only its reference (payout.owner)",
 	"crypto_transaction_block": "what was in a block that is gone (crypto.inBlocks)",
 	"operator_audit_newest":    "the audit log of all companies, the newest first",

@@ -1,8 +1,11 @@
 package job
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 )
 
 // Limits are how many jobs a worker does at once.
@@ -17,15 +20,20 @@ var Usual = Limits{Workers: 16, Reserved: 4, PerProvider: 4}
 
 // lane is what Limits.PerProvider is about: the jobs of one kind that ask one
 // provider, or none.
-type lane struct{ kind, provider string }
+func (j Job) lane() string { return j.Kind + "/" + j.Provider }
 
-func (j Job) lane() lane { return lane{j.Kind, j.Provider} }
+// kindOf is the kind of a lane's jobs.
+func kindOf(lane string) string {
+	kind, _, _ := strings.Cut(lane, "/")
+	return kind
+}
 
 // room is how many more jobs may be taken up now.
 type room struct {
 	all, others int // others: of the kinds that are not reserved
 	most        int // of one lane
-	inHand      map[lane]int
+	inHand      map[string]int
+	reserved    map[string]bool
 }
 
 // room is what the jobs in hand leave of the limits.
@@ -33,53 +41,64 @@ func (w *Worker) room() room {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := room{
-		all: w.limits.Workers, others: w.limits.Workers - w.limits.Reserved,
-		most: w.limits.PerProvider, inHand: maps.Clone(w.inHand),
+		all: w.limits.Workers, others: w.limits.Workers - w.limits.Reserved, most: w.limits.PerProvider,
+		inHand: maps.Clone(w.inHand), reserved: w.reserved,
 	}
-	for l, n := range r.inHand {
+	for lane, n := range r.inHand {
 		r.all -= n
-		if !w.reserved[l.kind] {
+		if !r.reserved[kindOf(lane)] {
 			r.others -= n
 		}
 	}
-	r.others = min(r.all, r.others)
 	return r
 }
 
-// takes are the kinds that may be taken up.
-func (w *Worker) takes(r room) (kinds []string) {
-	for kind := range w.kinds {
-		if r.others > 0 || r.all > 0 && w.reserved[kind] {
-			kinds = append(kinds, kind)
-		}
+// left is how many more jobs of a lane may be taken up.
+func (r room) left(lane string) int {
+	n := min(r.all, r.most-r.inHand[lane])
+	if !r.reserved[kindOf(lane)] {
+		n = min(n, r.others)
 	}
-	return kinds
-}
-
-// full are the lanes that have no room, as the list's reader names them.
-func (r room) full() []string {
-	names := []string{}
-	for l, n := range r.inHand {
-		if n >= r.most {
-			names = append(names, l.kind+"/"+l.provider)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return max(n, 0)
 }
 
 // admit takes the room for a job, if there is any.
-func (r *room) admit(j Job, reserved bool) bool {
-	if r.all == 0 || r.inHand[j.lane()] >= r.most || !reserved && r.others == 0 {
+func (r *room) admit(j Job) bool {
+	if r.left(j.lane()) == 0 {
 		return false
 	}
 	r.inHand[j.lane()]++
 	r.all--
-	if !reserved {
+	if !r.reserved[j.Kind] {
 		r.others--
 	}
-	r.others = min(r.others, r.all)
 	return true
+}
+
+// next are the due jobs for which there is room, the most overdue first. Kinds that
+// this program does not know are a newer program's work.
+func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error) {
+	r := w.room()
+	if r.all == 0 {
+		return nil, nil
+	}
+	names, err := lanes(ctx, w.db, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, lane := range names {
+		n := r.left(lane)
+		if w.kinds[kindOf(lane)] == nil || n == 0 {
+			continue
+		}
+		some, err := due(ctx, w.db, lane, now, n)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, some...)
+	}
+	slices.SortStableFunc(list, func(a, b Job) int { return a.RunAt.Compare(b.RunAt) })
+	return slices.DeleteFunc(list, func(j Job) bool { return !r.admit(j) }), nil
 }
 
 // begin counts jobs as in hand.

@@ -28,16 +28,30 @@ func scan(s db.Scanner) (Job, error) {
 	return j, err
 }
 
-// due lists jobs that may be taken now, the most overdue first. It spans all
-// companies and takes nothing: taking is done company by company. Kinds that
-// this program does not know are a newer program's work. Full names the lanes
-// that have no room: their jobs hide none that stands behind them.
-func due(ctx context.Context, q db.Querier, kinds, full []string, now time.Time, limit int) ([]Job, error) {
+// lanes names the lanes with a job that may be taken now. It spans all companies
+// and takes nothing: taking is done company by company. Only the head of each lane
+// is looked at, so a long queue costs no more than a short one.
+func lanes(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `
+		WITH RECURSIVE lane (name) AS (
+			SELECT (SELECT kind || '/' || provider FROM job ORDER BY kind || '/' || provider LIMIT 1)
+			UNION ALL
+			SELECT (
+				SELECT kind || '/' || provider FROM job WHERE kind || '/' || provider > lane.name
+				ORDER BY kind || '/' || provider LIMIT 1
+			) FROM lane WHERE lane.name IS NOT NULL
+		)
+		SELECT lane.name FROM lane WHERE lane.name IS NOT NULL AND EXISTS (
+			SELECT id FROM job WHERE kind || '/' || provider = lane.name AND run_at <= $1 AND lease_until <= $1
+		) ORDER BY lane.name`, clock.Micros(now))
+}
+
+// due lists jobs of a lane that may be taken now, the most overdue first.
+func due(ctx context.Context, q db.Querier, lane string, now time.Time, limit int) ([]Job, error) {
 	return db.All(ctx, q, scan, `
 		SELECT company_id, id, kind, subject, run_at, attempts, fence, provider FROM job
-		WHERE run_at <= $1 AND lease_until <= $1 AND kind = ANY($2) AND NOT (kind || '/' || provider = ANY($3))
-		ORDER BY run_at LIMIT $4`,
-		clock.Micros(now), kinds, full, limit)
+		WHERE kind || '/' || provider = $2 AND run_at <= $1 AND lease_until <= $1 ORDER BY run_at LIMIT $3`,
+		clock.Micros(now), lane, limit)
 }
 
 // outstanding counts jobs that are due, whether or not somebody is at work on

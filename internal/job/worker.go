@@ -21,10 +21,6 @@ const (
 	// lease is how long a job may take before another worker may take it up.
 	// A kind's work must give up well before that, or Renew it.
 	lease = 2 * time.Minute
-	// spare is how many times as long as a look that found nothing the worker
-	// waits before the next: behind a long queue of a provider that is slow each
-	// look takes its time, and the database has other work.
-	spare = 4
 )
 
 // Worker does the jobs of all companies, together with the workers of other
@@ -42,15 +38,15 @@ type Worker struct {
 	busy sync.WaitGroup
 
 	mu     sync.Mutex
-	inHand map[lane]int
-	lastOK time.Time // when the list was last read, or was not to be read
+	inHand map[string]int // by lane
+	lastOK time.Time      // when the list was last read, or was not to be read
 }
 
 // NewWorker is a worker that knows no kind of work yet.
 func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger) *Worker {
 	return &Worker{
 		db: d, clock: c, log: log, kinds: map[string]Work{}, limits: Usual, reserved: map[string]bool{},
-		wake: make(chan struct{}, 1), inHand: map[lane]int{},
+		wake: make(chan struct{}, 1), inHand: map[string]int{},
 	}
 }
 
@@ -120,18 +116,12 @@ func (w *Worker) Run(ctx context.Context) {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for {
-		began := time.Now()
 		n, err := w.round(ctx)
 		if err != nil && ctx.Err() == nil {
 			w.log.Warn("the to-do list cannot be read", "error", err)
 		}
 		if n > 0 {
 			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(min(spare*time.Since(began), look)):
 		}
 		select {
 		case <-ctx.Done():
@@ -165,21 +155,14 @@ func (w *Worker) round(ctx context.Context) (int, error) {
 // claim leases the due jobs for which there is room, one company and kind after
 // the other. A job that must wait is not leased: another program may have room.
 func (w *Worker) claim(ctx context.Context) ([]Job, error) {
-	now, r := w.clock.Now(), w.room()
-	kinds := w.takes(r)
-	if len(kinds) == 0 {
-		return nil, nil
-	}
-	list, err := due(ctx, w.db, kinds, r.full(), now, r.all)
+	now := w.clock.Now()
+	list, err := w.next(ctx, now)
 	if err != nil {
 		return nil, err
 	}
 	type group struct{ company, kind string }
 	subjects, order := map[group][]string{}, []group{}
 	for _, j := range list {
-		if !r.admit(j, w.reserved[j.Kind]) {
-			continue
-		}
 		g := group{j.Company, j.Kind}
 		if subjects[g] == nil {
 			order = append(order, g)
