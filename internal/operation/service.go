@@ -188,7 +188,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	}
 	paper.add(&u)
 	if !after.NextAt.IsZero() { // it FAILED by absence
-		u.Notes = append(u.Notes, job.New(after.Company, RecheckJob, after.ID, after.NextAt))
+		u.Notes = append(u.Notes, job.NewFor(after.Provider, after.Company, RecheckJob, after.ID, after.NextAt))
 	}
 	u.Transfers = s.settle(after)
 	s.bear(&u, after)
