@@ -42,6 +42,7 @@ var order = []string{
 	"internal/event",
 	"internal/inbox",
 	"internal/ledger",
+	"internal/deployment",
 	"internal/job",
 	"internal/provider",
 	"internal/db/dbtest/pgtest",

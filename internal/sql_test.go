@@ -78,6 +78,7 @@ var tenantless = map[string]string{
 	"operator_key":         "operators belong to no company",
 	"operator_keyring":     "the master keys are the same for all companies",
 	"operator_door":        "the door is the same for all companies",
+	"deployment":           "how far the whole database has come",
 	"settlement_number":    "the allocator of account numbers, which are unique in the whole installation",
 	"settlement_directory": "whose a bank account is, for a credit that names only the account",
 	"settlement_session":   "whose a bank's credit is, decided once for all companies",

@@ -24,6 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
@@ -48,6 +49,7 @@ type App struct {
 	Clock       clock.Clock
 	Companies   *company.Service
 	Operators   *operator.Service
+	Deployment  *deployment.Service
 	Settlements *settlement.Service
 	Corporate   *corporate.Service
 	Customers   *customer.Service
@@ -127,6 +129,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Book = ledger.New(a.DB, a.Clock)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
+	a.Deployment = deployment.New(a.DB, clock.System{}, a.log, a.cfg.epochFile())
 	a.Events = event.NewService(a.DB, a.Book)
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
 	a.Webhooks = webhook.New(webhook.Config{
@@ -239,6 +242,9 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	}
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.dismiss)
+	if err := a.meetDatabase(ctx); err != nil {
+		return err
+	}
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
@@ -39,6 +40,9 @@ type Config struct {
 	Listen   string `koanf:"listen"`   // address and port, 127.0.0.1:8080
 	Database string `koanf:"database"` // sqlite:PATH or postgres://…
 	Data     string `koanf:"data"`     // folder for the sandbox's books
+	// EpochFile remembers how far the database has come; empty: beside a SQLite
+	// file, and none for PostgreSQL.
+	EpochFile string `koanf:"epoch_file"`
 	// CallbackBase is where providers reach this program, in live mode: a public
 	// https URL without a path.
 	CallbackBase string `koanf:"callback_base"`
@@ -289,6 +293,15 @@ func (c SafeHavenConfig) plug() (safehaven.Config, error) {
 		out.PrivateKeyPEM = string(pem)
 	}
 	return out, nil
+}
+
+// epochFile is where the epoch is written; "" for nowhere.
+func (c Config) epochFile() string {
+	path, lite := db.SQLitePath(c.Database)
+	if c.EpochFile == "" && lite {
+		return path + ".epoch"
+	}
+	return c.EpochFile
 }
 
 // keyring is the master key.

@@ -47,6 +47,7 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	all.Go(func() { a.syncLists(ctx) })
 	all.Go(func() { a.watchDoor(ctx) })
 	all.Go(func() { a.restoreJobs(ctx) })
+	all.Go(func() { a.Deployment.Run(ctx) })
 	all.Go(func() { a.Crypto.Follow(ctx) })
 	if a.world != nil {
 		all.Go(func() { a.world.watch(ctx) })
