@@ -135,6 +135,9 @@ func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	if err != nil {
 		return Funding{}, err
 	}
+	if key := o.Key.Value(); key != "" {
+		op.ID = operation.Reference(o.Company, Kind, key)
+	}
 	return s.fund(ctx, c, op, o.Key)
 }
 
@@ -239,7 +242,15 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The card could not be read"}
 	}
-	return by.RequeryFunding(ctx, funding(o, c))
+	known, err := s.operations.Repeated(ctx, o)
+	if err != nil {
+		return provider.Answer{Code: "not_read", Message: "The funding's answers could not be read"}
+	}
+	f := funding(o, c)
+	if known {
+		f.Since = time.Time{} // it was made before a restore, nobody knows when
+	}
+	return by.RequeryFunding(ctx, f)
 }
 
 // paper is what goes with an outcome: the event, and the room for another funding

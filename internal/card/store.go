@@ -215,7 +215,7 @@ func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o o
 // known.
 func (s *Service) openFunding(ctx context.Context, company, cardID string, amount money.Kobo) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `SELECT id FROM card_funding
-		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY id LIMIT 1`,
+		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY created_at, id LIMIT 1`,
 		company, cardID, int64(amount))
 }
 

@@ -144,6 +144,14 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	return key, nil, nil
 }
 
+// Value is the key itself, as the caller chose it, or "".
+func (k *Key) Value() string {
+	if k == nil {
+		return ""
+	}
+	return k.value
+}
+
 // Subject is the id of what an earlier request with this key has made before it
 // was cut off, or "". The request then answers from that.
 func (k *Key) Subject() string {

@@ -49,7 +49,13 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		o.Missing = 0
 	}
 	if a.Missing && o.gone(now) {
-		return time.Time{}, s.absent(ctx, o, a)
+		known, err := s.Repeated(ctx, o)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if !known {
+			return time.Time{}, s.absent(ctx, o, a)
+		}
 	}
 	if a.Outcome != provider.Unknown {
 		_, err := s.conclude(ctx, o, a, nil)

@@ -53,10 +53,15 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, wi
 func (s *Service) Handle(kind string, k Kind) { s.kinds[kind] = k }
 
 // Start is a new operation, dated now and not yet written. It gets an id, unless
-// the business has one that is as new and as permanent.
+// the business has one that is as new and as permanent: the Reference of its key,
+// or a random one if it has no key.
 func (s *Service) Start(o Operation) Operation {
 	now := s.clock.Now()
-	if o.ID == "" {
+	switch {
+	case o.ID != "":
+	case o.IdempotencyKey != "":
+		o.ID = Reference(o.Company, o.Kind, o.IdempotencyKey)
+	default:
 		o.ID = id.New()
 	}
 	o.State = Pending

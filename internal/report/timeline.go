@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -206,12 +207,12 @@ func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Tim
 
 // longNumber is one that may be somebody's, and a card's as it is printed. An id
 // of ours is none.
-var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
+var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
 
 // mask hides all but the last four digits of long numbers.
 func mask(s string) string {
 	return longNumber.ReplaceAllStringFunc(s, func(n string) string {
-		if strings.Count(n, "-") == 4 { // an id
+		if strings.Count(n, "-") == 4 || strings.ContainsFunc(n, unicode.IsLetter) { // an id
 			return n
 		}
 		return strings.Repeat("*", len(n)-4) + n[len(n)-4:]
