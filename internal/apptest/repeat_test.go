@@ -3,6 +3,7 @@ package apptest_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -94,7 +95,11 @@ func TestWhatIsRepeatedAfterARestoreIsDoneOnce(t *testing.T) {
 				t.Errorf("%s: asked for %d times, executed %d times", reference, sale.Requests, sale.Executions)
 			}
 		}
-		for _, tr := range q.Transactions() {
+		list := q.Transactions()
+		if !slices.IsSortedFunc(list, func(a, b apptest.Transaction) int { return b.CreatedAt.Compare(a.CreatedAt) }) {
+			t.Errorf("the purchases are not listed newest first: %v", list)
+		}
+		for _, tr := range list {
 			if tr.Status != "SUCCESS" || before[tr.IdempotencyKey] != tr.TransactionID {
 				t.Errorf("%s was %s, and now is %s: %s", tr.IdempotencyKey, before[tr.IdempotencyKey], tr.TransactionID, tr.Status)
 			}
