@@ -16,18 +16,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// late is a biller that loses the answer of each sale, and takes its time for a
+// lateBiller is a biller that loses the answer of each sale, and takes its time for a
 // question about one.
-type late struct {
+type lateBiller struct {
 	provider.Biller
 	takes time.Duration
 }
 
-func (late) Pay(context.Context, provider.Purchase) provider.Answer {
+func (lateBiller) Pay(context.Context, provider.Purchase) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-func (l late) Requery(ctx context.Context, _ string) provider.Answer {
+func (l lateBiller) Requery(ctx context.Context, _ string, _ time.Time) provider.Answer {
 	select {
 	case <-ctx.Done():
 	case <-time.After(l.takes):
@@ -54,9 +54,9 @@ func creditsBesideSlowProviders(b *testing.B, dialect db.Dialect, backlog int) {
 		func(c *app.Config) { c.VTU.Routes = "DATA/GLO=vtpass" },
 		apptest.Around(func(of provider.Biller) provider.Biller {
 			if of.Name() == "Safe Haven" {
-				return late{of, time.Hour}
+				return lateBiller{of, time.Hour}
 			}
-			return late{of, 13 * time.Second}
+			return lateBiller{of, 13 * time.Second}
 		}))
 	openSales(b, p, 160)
 	_, err := p.App.DB.Exec(b.Context(), `INSERT INTO job (company_id, kind, subject, id, run_at, lease_until, fence, attempts, last_error, created_at, provider)

@@ -37,7 +37,7 @@ func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
 			if err := s.Advance(ctx, 170*time.Minute); err != nil {
 				t.Fatal(err)
 			}
-			if a := p.Requery(ctx, held.Reference); !a.Missing || executions(t, s, held.Reference) != 0 {
+			if a := p.Requery(ctx, held.Reference, s.clock.Now()); !a.Missing || executions(t, s, held.Reference) != 0 {
 				t.Errorf("too early: %+v", a)
 			}
 			for range 2 {
@@ -49,7 +49,7 @@ func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
 			if want == provider.Confirmed {
 				executed = 1
 			}
-			if a := p.Requery(ctx, held.Reference); a.Outcome != want || executions(t, s, held.Reference) != executed {
+			if a := p.Requery(ctx, held.Reference, s.clock.Now()); a.Outcome != want || executions(t, s, held.Reference) != executed {
 				t.Errorf("afterwards: %+v", a)
 			}
 		})
