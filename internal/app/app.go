@@ -69,6 +69,7 @@ type App struct {
 	cfg      Config
 	log      *slog.Logger
 	closed   atomic.Bool                    // the companies' door
+	leaving  atomic.Bool                    // the program was told to stop
 	books    map[string]provider.Bookkeeper // the banks, for reconciliation
 	world    *world                         // the sandbox; nil in live mode
 	registry *prometheus.Registry
@@ -225,8 +226,8 @@ func (a *App) limits() *api.Limits {
 // stop: longer than a call to a provider.
 const goodbye = 10 * time.Second
 
-// Run serves on the listener and works until ctx ends; then it lets what is in
-// hand finish, and closes the app. Ready, which may be nil, is called once
+// Run serves on the listener and works until ctx ends; then it drains, lets what
+// is in hand finish, and closes the app. Ready, which may be nil, is called once
 // requests are answered.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
 	defer a.Close()
@@ -236,7 +237,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	}
 	var unused newcomers
 	server := &http.Server{
-		Handler: handler, ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		Handler: parting(&a.leaving, handler), ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		WriteTimeout: a.cfg.Window + time.Minute,
 	}
@@ -267,10 +268,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		a.log.Info("stopping")
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Window+goodbye)
-		defer cancel()
-		err = server.Shutdown(last)
+		err = a.leave(ctx, server, failed)
 	}
 	stop()
 	jobs.Wait()

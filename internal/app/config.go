@@ -62,6 +62,7 @@ type Config struct {
 	Sudo      SudoConfig      `koanf:"sudo"`
 	Cards     CardConfig      `koanf:"cards"`
 	Webhooks  WebhookConfig   `koanf:"webhooks"`
+	Serve     ServeConfig     `koanf:"serve"`
 	Limits    LimitConfig     `koanf:"limits"`
 	Jobs      JobConfig       `koanf:"jobs"`
 	Log       LogConfig       `koanf:"log"`
@@ -136,6 +137,7 @@ func Defaults() Config {
 	return Config{
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
 		Webhooks: WebhookConfig{KeepDays: 30},
+		Serve:    ServeConfig{Drain: 5 * time.Second},
 		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60},
 		Jobs:     JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
 		Log:      LogConfig{Level: "info", Format: "json"},
@@ -235,6 +237,8 @@ func (c Config) check() error {
 		return errors.New("configuration: window must be at least 1s")
 	case c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650:
 		return errors.New("configuration: webhooks.keep_days must be 1 to 3650")
+	case c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute:
+		return errors.New("configuration: serve.drain must be 0s to 10m")
 	case c.Mode == Sandbox && c.CallbackBase != "":
 		return errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is")
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":

@@ -41,6 +41,7 @@ limits:
 		"KOBO_DATABASE": "sqlite:from-the-environment.db", "KOBO_SAFEHAVEN_CLIENT_ID": "from-the-environment",
 		"KOBO_LIMITS_OFF": "true", "KOBO_LIMITS_TOKEN_PER_MINUTE": "9", "KOBO_MASTER_KEY": "a secret", "KOBO_TEST_ANYTHING": "not ours", "KOBO_WEBHOOKS_KEEP_DAYS": "90",
 		"KOBO_JOBS_WORKERS": "32", "KOBO_JOBS_PER_PROVIDER": "8",
+		"KOBO_SERVE_DRAIN": "8s",
 	} {
 		t.Setenv(name, value)
 	}
@@ -52,7 +53,7 @@ limits:
 	want.Database, want.Window, want.MasterKey = "sqlite:from-the-environment.db", 20*time.Second, secret.NewText("a secret")
 	want.SafeHaven.ClientID, want.SafeHaven.DebitAccount = "from-the-environment", "0100000001"
 	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9}
-	want.Webhooks.KeepDays = 90
+	want.Webhooks.KeepDays, want.Serve.Drain = 90, 8*time.Second
 	want.Jobs = app.JobConfig{Workers: 32, Inbox: 4, PerProvider: 8}
 	if fmt.Sprintf("%+v", cfg) != fmt.Sprintf("%+v", want) || cfg.MasterKey.Reveal() != "a secret" {
 		t.Errorf("loaded %+v\nwant   %+v", cfg, want)
@@ -108,6 +109,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"database is not set":                    func(c *app.Config) { c.Database = "" },
 		"master_key or master_key_file":          func(c *app.Config) { c.MasterKey = secret.Text{} },
 		"window must be at least":                func(c *app.Config) { c.Window = time.Millisecond },
+		"serve.drain must be 0s to 10m":          func(c *app.Config) { c.Serve.Drain = -time.Second },
 		"safehaven.base_url is for live mode":    func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
 		"live mode needs safehaven.base_url":     func(c *app.Config) { c.SafeHaven.ClientID = "" },
 		"must be an https URL":                   func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },

@@ -46,6 +46,7 @@ func DevConfig(data, database string) Config {
 	}
 	cfg.MasterKeyFile = filepath.Join(data, "master.key")
 	cfg.Window = 2 * time.Second // the bad days of the sandbox should not take minutes
+	cfg.Serve.Drain = 0          // nobody balances load to a development program
 	cfg.Limits.Off = true
 	cfg.Log = LogConfig{Level: "info", Format: "text"}
 	return cfg
