@@ -12,6 +12,7 @@ import (
 var order = []string{
 	"cmd/...",
 	"internal/sim",
+	"internal/apptest/standby",
 	"internal/apptest",
 	"internal/app",
 	"internal/console",
