@@ -173,6 +173,7 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 		u.Notes = append(u.Notes, fundingRecord(op, c.ID), event.New(op.Company, event.CardFundingPending, of(op, c.ID)))
 		err := s.book.Commit(ctx, u)
 		if err == nil {
+			key.Begun()
 			return s.run(ctx, c, op, key)
 		}
 		if earlier, ok := operation.Earlier(err); ok {

@@ -189,6 +189,14 @@ func (k *Key) Answered(result any, err error) []db.Record {
 	return k.record(done, "", k.now, k.render(result, err))
 }
 
+// Begun notes that the unit with the Running claim is in the book: whatever comes
+// of the rest, the answer of this request is its own.
+func (k *Key) Begun() {
+	if k != nil {
+		k.begun = true
+	}
+}
+
 // Done is the move, for the unit that decides it, that stores the answer to a
 // Running request.
 func (k *Key) Done(result any, err error) []ledger.Move {

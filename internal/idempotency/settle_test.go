@@ -36,11 +36,11 @@ func TestOneAnswerStandsForAKey(t *testing.T) {
 		if heir := d.key("k"); d.settled(heir) != "400 no" {
 			t.Error("the heir of a request that was cut off may speak")
 		}
-		done := first.Done("yes", nil)
+		first.Begun()
 		if got := d.settled(first); got != "400 no" {
 			t.Errorf("the request itself, while its answer may change: %s", got)
 		}
-		d.commit(ledger.Unit{Company: d.company, Moves: done})
+		d.commit(ledger.Unit{Company: d.company, Moves: first.Done("yes", nil)})
 		for _, k := range []*idempotency.Key{first, twin, other} {
 			if got := d.settled(k); got != `200 "yes"` {
 				t.Errorf("once it is answered: %s", got)
@@ -71,7 +71,7 @@ func TestARefusalStandsOnceItIsStored(t *testing.T) {
 func TestNothingStandsWithoutTheDatabase(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		k, begun := d.key("k"), d.key("begun")
-		begun.Unanswered()
+		begun.Begun()
 		d.db.Close()
 		if got := d.settled(k); got != "unavailable" {
 			t.Errorf("a refusal that could not be stored: %s", got)

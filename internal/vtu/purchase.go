@@ -105,6 +105,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 	if err := s.book.Commit(ctx, u); err != nil {
 		return s.refused(ctx, err)
 	}
+	key.Begun()
 	o, err := s.operations.Run(ctx, o,
 		func(ctx context.Context) provider.Answer { return s.billers[o.Provider].Pay(ctx, b.request(o)) },
 		func(after operation.Operation) operation.Paper {
