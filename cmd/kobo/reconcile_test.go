@@ -97,7 +97,7 @@ type mute struct{ provider.Biller }
 
 func (mute) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
 
-func (mute) Requery(context.Context, string) provider.Answer { return provider.Answer{} }
+func (mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
 
 // Money that is stuck is listed with a case that exists, although nobody has asked
 // about its operation.
