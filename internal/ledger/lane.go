@@ -80,7 +80,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var d *decision
-	err := b.db.Run(ctx, func(p db.Pipeline) error {
+	err := b.run(ctx, func(p db.Pipeline) error {
 		d = newDecision(b.watcher != nil)
 		for _, w := range all {
 			d.name(w.unit)
@@ -107,8 +107,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		b.answer(d)
 		return d.late
 	case errors.Is(err, db.ErrUncommitted):
-		b.lookUp(d)
-		return d.late
+		return append(d.late, b.lookUp(d)...)
 	case ctx.Err() != nil:
 		// The database did not answer in time, and nothing was committed.
 		err = fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
@@ -147,7 +146,37 @@ func (b *Book) answer(d *decision) {
 // lookUp settles a batch whose COMMIT got no answer. It takes the heads' locks
 // first, which the lost transaction held: once they are ours it is over, one
 // way or the other, and its rows tell which.
-func (b *Book) lookUp(d *decision) {
+//
+// A refusal may rest on what the batch itself did, so it stands only if the batch
+// happened. Otherwise lookUp returns the refused units to be decided again, or
+// tells them that the database is away: none of them has written anything.
+func (b *Book) lookUp(d *decision) (again []*pending) {
+	happened, err := b.happened(d)
+	if err == nil && happened {
+		b.answer(d)
+		return nil
+	}
+	away := fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
+	outcome := away
+	if err != nil {
+		outcome = fault.New(fault.Unknown, "Service temporarily unavailable").Because(err)
+	}
+	for _, w := range d.accepted {
+		w.done <- outcome
+	}
+	for _, r := range d.refused {
+		if err == nil {
+			again = append(again, r.who)
+		} else {
+			r.who.done <- away
+		}
+	}
+	return again
+}
+
+// happened asks until the database says whether the batch was committed, or until
+// it cannot be known.
+func (b *Book) happened(d *decision) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	happened, err := b.witnessed(ctx, d)
@@ -161,20 +190,7 @@ func (b *Book) lookUp(d *decision) {
 		}
 		happened, err = b.witnessed(ctx, d)
 	}
-	if err == nil && happened {
-		b.answer(d)
-		return
-	}
-	outcome := fault.New(fault.Unavailable, "Service temporarily unavailable")
-	if err != nil {
-		outcome = fault.New(fault.Unknown, "Service temporarily unavailable").Because(err)
-	}
-	for _, w := range d.accepted {
-		w.done <- outcome
-	}
-	for _, r := range d.refused {
-		r.who.done <- r.why
-	}
+	return happened, err
 }
 
 // errNoWitness: every unit of the batch only moved rows.
@@ -198,7 +214,7 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	}
 	heads := d.headLookup()
 	heads.Found = func([]any) error { return nil }
-	err := b.db.Run(ctx, func(p db.Pipeline) error {
+	err := b.run(ctx, func(p db.Pipeline) error {
 		found = false
 		defer p.Rollback()
 		return p.Read(ctx, heads, witness)

@@ -187,6 +187,7 @@ func Is(err error, why Reason, of ...*db.Table) bool {
 // Book is the ledger of all companies in one database.
 type Book struct {
 	db    *db.DB
+	run   func(ctx context.Context, strokes func(db.Pipeline) error) error // of db
 	clock clock.Clock
 	lanes []lane
 
@@ -198,7 +199,7 @@ type Book struct {
 
 // New opens the book.
 func New(d *db.DB, c clock.Clock) *Book {
-	b := &Book{db: d, clock: c, lanes: make([]lane, lanes(d.Dialect()))}
+	b := &Book{db: d, run: d.Run, clock: c, lanes: make([]lane, lanes(d.Dialect()))}
 	for i := range b.lanes {
 		b.lanes[i].book = b
 	}
