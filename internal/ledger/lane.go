@@ -14,8 +14,8 @@ import (
 // most is how many units share a transaction.
 const most = 512
 
-// patience is how long a batch may take, and how long an unanswered COMMIT is
-// looked up.
+// patience is how long a batch may take, and again how long an unanswered COMMIT
+// is looked up.
 const patience = 20 * time.Second
 
 type pending struct {
@@ -77,7 +77,7 @@ func (l *lane) take() []*pending {
 // commit runs one batch, answers its units, and returns those that must wait
 // for the next.
 func (b *Book) commit(all []*pending) (late []*pending) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
@@ -177,7 +177,7 @@ func (b *Book) lookUp(d *decision) (again []*pending) {
 // happened asks until the database says whether the batch was committed, or until
 // it cannot be known.
 func (b *Book) happened(d *decision) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
 	happened, err := b.witnessed(ctx, d)
 	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && !errors.Is(err, errOther) && ctx.Err() == nil; pause *= 2 {
@@ -206,6 +206,10 @@ var errUnheld = errors.New("ledger: the lost transaction held nothing that could
 
 // witnessed looks for a row of one accepted unit: the batch was one
 // transaction, so one row speaks for all.
+//
+// A server may show a row that its standby does not have, after a restart or when
+// somebody ended the wait for the standby. So witnessed writes the heads as they
+// are and commits: a standby that has this commit has every one before it.
 func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	found := false
 	witness, there := d.witness(&found)
@@ -213,11 +217,16 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 		return false, errNoWitness
 	}
 	heads := d.headLookup()
-	heads.Found = func([]any) error { return nil }
+	again := db.Write{Table: headTable, By: heads.By, Set: heads.Columns}
+	heads.Found = func(row []any) error { again.Rows = append(again.Rows, row); return nil }
 	err := b.run(ctx, func(p db.Pipeline) error {
-		found = false
-		defer p.Rollback()
-		return p.Read(ctx, heads, witness)
+		found, again.Rows = false, nil
+		err := p.Read(ctx, heads, witness)
+		if err != nil || !found {
+			p.Rollback()
+			return err
+		}
+		return p.Commit(ctx, again)
 	})
 	if err == nil && !found && !d.held() {
 		err = errUnheld

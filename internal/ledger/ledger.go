@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -191,6 +192,8 @@ type Book struct {
 	clock clock.Clock
 	lanes []lane
 
+	patience time.Duration
+
 	watcher Watcher
 
 	mu        sync.RWMutex
@@ -199,7 +202,7 @@ type Book struct {
 
 // New opens the book.
 func New(d *db.DB, c clock.Clock) *Book {
-	b := &Book{db: d, run: d.Run, clock: c, lanes: make([]lane, lanes(d.Dialect()))}
+	b := &Book{db: d, run: d.Run, clock: c, lanes: make([]lane, lanes(d.Dialect())), patience: patience}
 	for i := range b.lanes {
 		b.lanes[i].book = b
 	}
