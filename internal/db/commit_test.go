@@ -92,3 +92,17 @@ func TestACommitWithAWarningIsNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A connection that was lost before its COMMIT was sent has committed nothing.
+func TestACommitThatIsNotSentDidNotHappen(t *testing.T) {
+	d := dbtest.New(t, db.Postgres)
+	err := d.Tx(t.Context(), func(q db.Querier) error {
+		if _, err := q.Exec(t.Context(), `SELECT pg_terminate_backend(pg_backend_pid())`); err == nil {
+			t.Error("the connection is still there")
+		}
+		return nil
+	})
+	if errors.Is(err, db.ErrUncommitted) || !fault.Is(err, fault.Unavailable) {
+		t.Errorf("told %v", err)
+	}
+}

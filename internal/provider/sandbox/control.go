@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // farthest is how far the clock may be moved in all.
@@ -79,6 +80,8 @@ func (s *Sandbox) Control() http.Handler {
 		switch {
 		case errors.As(err, &c):
 			sayError(w, http.StatusBadRequest, string(c))
+		case fault.Is(err, fault.Unavailable), fault.Is(err, fault.Unknown):
+			sayError(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 		case err != nil:
 			sayError(w, http.StatusInternalServerError, "Internal Server Error")
 		default:
