@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -208,7 +209,21 @@ func (a *App) Handler() (http.Handler, error) {
 	if a.world != nil {
 		cfg.Mounts["/sandbox/"] = a.world.sandbox.Control()
 	}
-	return api.New(cfg)
+	return a.answering(cfg)
+}
+
+// patience lets an answer reach its caller within ten seconds, while the database
+// says nothing.
+const patience = 9500 * time.Millisecond
+
+// answering is the whole face, whose requests share a bound on their waits for the
+// database.
+func (a *App) answering(cfg api.Config) (http.Handler, error) {
+	face, err := api.New(cfg)
+	limit := cmp.Or(a.cfg.Patience, patience)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		face.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
+	}), err
 }
 
 func (a *App) limits() *api.Limits {

@@ -70,6 +70,9 @@ type Config struct {
 	// empty sends none.
 	Traces string `koanf:"traces"`
 
+	// Patience is how long a request waits for the database in all. Nothing
+	// configures it: tests do not want to wait so long.
+	Patience time.Duration `koanf:"-"`
 	// Around, if set, wraps each plug that sells. Nothing configures it: it is
 	// where tests stop the program in the middle of a call, or have a provider
 	// misbehave.

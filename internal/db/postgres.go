@@ -133,11 +133,8 @@ func (t *postgresTx) commit(ctx context.Context) error {
 	return committing(t.conn, func(*pgx.Conn) error { return t.tx.Commit(ctx) }, refusedCommit)
 }
 
-func (t *postgresTx) rollback() {
+// If even the ROLLBACK fails pgx closes the connection, which rolls back too.
+func (t *postgresTx) rollback(ctx context.Context) {
 	defer t.p.release(t.conn)
-	// A context of its own: the caller's may be what ended the transaction. If
-	// even this fails the pool closes the connection, which rolls back too.
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
 	_ = t.tx.Rollback(ctx)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -18,10 +19,35 @@ const most = 512
 // is looked up.
 const patience = 20 * time.Second
 
+// pending is a unit on its way.
 type pending struct {
 	unit Unit
 	done chan error
+	fate atomic.Int32
 }
+
+// What has become of a unit so far.
+const (
+	undecided int32 = iota
+	taken           // it is in a batch that may be committed
+	left            // its caller has gone: it must not happen any more
+)
+
+// take makes the unit part of a batch, unless its caller has gone.
+func (p *pending) take() bool {
+	return p.fate.CompareAndSwap(undecided, taken) || p.fate.Load() == taken
+}
+
+// leave is for a caller who can wait no longer. A unit that is in no batch will
+// be in none: nothing happened. The fate of the others is told to nobody.
+func (p *pending) leave() error {
+	if p.fate.CompareAndSwap(undecided, left) {
+		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errTooLate)
+	}
+	return fault.New(fault.Unknown, "Service temporarily unavailable").Because(errTooLate)
+}
+
+var errTooLate = errors.New("ledger: the database did not answer in the caller's time")
 
 // lane commits batches one after the other: while one is at the database the
 // next gathers, and nobody waits for a timer.

@@ -231,7 +231,8 @@ func (b *Book) Committed(fn func(companies []string)) {
 // Commit makes the unit happen, or returns why it did not: a *Refusal when the
 // book says no, a fault of kind Unavailable when the database is away (nothing
 // happened), a fault of kind Unknown when nobody can tell. Once the unit is on
-// its way Commit waits for the answer even if ctx ends.
+// its way Commit waits for the answer even if ctx ends, but no longer than ctx
+// allows to wait for the database (db.Within).
 func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := u.check(); err != nil {
 		return err
@@ -239,9 +240,16 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	wait := db.Await(ctx)
+	defer wait.End()
 	p := &pending{unit: u, done: make(chan error, 1)}
 	b.lane(u.Company).add(p)
-	return <-p.done
+	select {
+	case err := <-p.done:
+		return err
+	case <-wait.Over:
+		return p.leave()
+	}
 }
 
 // Drain waits until nothing is being committed. No Commit may begin after it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -203,4 +204,59 @@ func state(t *testing.T, b *Book, id string) string {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// stopped lets a test do something at a point of each batch.
+type stopped struct {
+	db.Pipeline
+	read, commit func()
+}
+
+func (s stopped) Read(ctx context.Context, lookups ...db.Lookup) error {
+	s.read()
+	return s.Pipeline.Read(ctx, lookups...)
+}
+
+func (s stopped) Commit(ctx context.Context, writes ...db.Write) error {
+	s.commit()
+	return s.Pipeline.Commit(ctx, writes...)
+}
+
+// A caller waits as long as their budget. A unit that no batch has taken by then
+// never happens; the fate of one that was taken is unknown, and its batch goes on.
+func TestACallerIsNotKeptWaiting(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		for at, kind := range map[string]fault.Kind{"read": fault.Unavailable, "commit": fault.Unknown} {
+			answer := make(chan struct{})
+			hang := func(here string) func() {
+				return func() {
+					if here == at {
+						<-answer
+					}
+				}
+			}
+			b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
+				return d.Run(ctx, func(p db.Pipeline) error { return strokes(stopped{p, hang("read"), hang("commit")}) })
+			}
+			first := Unit{Company: "c1", Claims: []db.Record{thing("c1", at, "", "NEW")}}
+			err := b.Commit(db.Within(t.Context(), 300*time.Millisecond), first)
+			if !fault.Is(err, kind) {
+				t.Errorf("at its %s: %v", at, err)
+			}
+			queued := Unit{Company: "c1", Claims: []db.Record{thing("c1", at+" queued", "", "NEW")}}
+			if err := b.Commit(db.Within(t.Context(), 300*time.Millisecond), queued); !fault.Is(err, fault.Unavailable) {
+				t.Errorf("behind it, at its %s: %v", at, err)
+			}
+			close(answer)
+			b.Drain()
+			if happened := state(t, b, at) != ""; happened != (kind == fault.Unknown) {
+				t.Errorf("told %s at its %s, and it happened: %v", kind, at, happened)
+			}
+			if state(t, b, at+" queued") != "" {
+				t.Errorf("what was never taken at the %s has happened", at)
+			}
+		}
+	})
 }
