@@ -7,9 +7,10 @@ POSTGRES := $(GO) run ./internal/db/dbtest/pgtest
 PACKAGES ?= ./...
 FUZZTIME ?= 20s
 BENCH    ?= .
+N        ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg bench bench-naive fuzz lint generate
+.PHONY: help run check test test-pg standby bench bench-naive fuzz lint generate
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -25,6 +26,9 @@ test: ## every test, on SQLite and PostgreSQL (PACKAGES=./internal/ledger/... fo
 
 test-pg: ## the PostgreSQL half of the tests alone
 	$(POSTGRES) -- $(GO) test -run '/^postgres$$' $(PACKAGES)
+
+standby: ## a failover under load, N times (N=5): three PostgreSQL servers, of which the primary dies
+	$(GO) test -count=$(N) -timeout 60m -v ./internal/apptest/standby
 
 bench: ## benchmarks, with every commit on the disk as in production (BENCH=Commit for some)
 	$(POSTGRES) -durable -- $(GO) test -run '^$$' -bench '$(BENCH)' $(PACKAGES)

@@ -12,6 +12,7 @@ import (
 var order = []string{
 	"cmd/...",
 	"internal/sim",
+	"internal/apptest/standby",
 	"internal/apptest",
 	"internal/app",
 	"internal/console",
@@ -42,6 +43,7 @@ var order = []string{
 	"internal/event",
 	"internal/inbox",
 	"internal/ledger",
+	"internal/deployment",
 	"internal/job",
 	"internal/provider",
 	"internal/db/dbtest/pgtest",

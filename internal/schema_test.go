@@ -13,7 +13,8 @@ import (
 
 // scans are the indexes that go over all companies on purpose.
 var scans = map[string]string{
-	"job_due":                  "the worker's scan for due work (job.due)",
+	"job_due":                  "the scan for due work of programs of schema 32",
+	"job_lane":                 "the worker's scan for due work (job.lanes, job.due)",
 	"payout_reference":         "whose a payout is, for a bank that names only its reference (payout.owner)",
 	"crypto_transaction_block": "what was in a block that is gone (crypto.inBlocks)",
 	"operator_audit_newest":    "the audit log of all companies, the newest first",
@@ -22,6 +23,12 @@ var scans = map[string]string{
 // notAmounts are the columns that only sound like one.
 var notAmounts = map[string]string{
 	"vtu_product.fixed_amount": "whether the price is fixed, and not how much it is",
+}
+
+// presets are the columns with a default, and why: a column that a released table
+// gets later has one, since the program before it does not name the column.
+var presets = map[string]string{
+	"job.provider": "programs of schema 32 write jobs without it",
 }
 
 type (
@@ -89,7 +96,7 @@ func readCatalog(t *testing.T, d *db.DB) catalog {
 			kind += " that may be NULL"
 		}
 		at := c.tables[r[0]]
-		at.columns = append(at.columns, column{r[1], kind, r[4]})
+		at.columns = append(at.columns, column{r[1], kind, strings.TrimSuffix(r[4], "::text")})
 		c.tables[r[0]] = at
 	}
 	for _, r := range texts(t, d, q.indexes, 4) {
@@ -172,7 +179,7 @@ func columnComplaints(name string, c column) (out []string) {
 	case isInstant.MatchString(c.name) && c.kind == "bigint":
 		complain("an instant is named …_at or …_until")
 	}
-	if c.preset != "" {
+	if c.preset != "" && presets[name+"."+c.name] == "" {
 		complain("no defaults: the program says every value")
 	}
 	return out

@@ -19,14 +19,17 @@ import (
 // overCompanies are the statements that look at the rows of all companies on
 // purpose, named by their package and the declaration they stand in.
 var overCompanies = map[string]string{
-	"job.due":             "the worker's scan: it reads who has work that is due, and takes nothing",
-	"job.outstanding":     "who has moved the sandbox's clock waits until nothing is due any more",
-	"operation.findCase":  "an operator's case is found by its id alone",
-	"operation.cases":     "operators work across companies",
-	"operation.caseCount": "operators work across companies",
-	"operation.openOf":    "a credit of the statement that is nobody's may be any company's",
-	"company.count":       "operators work across companies",
-	"company.page":        "operators work across companies",
+	"job.lanes":              "the worker's scan: it reads which queues have work that is due, and takes nothing",
+	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
+	"job.outstanding":        "who has moved the sandbox's clock waits until nothing is due any more",
+	"operation.findCase":     "an operator's case is found by its id alone",
+	"operation.cases":        "operators work across companies",
+	"operation.caseCount":    "operators work across companies",
+	"operation.openBreaks":   "operators work across companies",
+	"operation.pendingAfter": "the walk that restores lost jobs goes through all companies",
+	"operation.openOf":       "a credit of the statement that is nobody's may be any company's",
+	"company.count":          "operators work across companies",
+	"company.page":           "operators work across companies",
 
 	"settlement.findAdjustment":   "the approving operator knows the adjustment by its id alone",
 	"settlement.countAdjustments": "operators work across companies",
@@ -70,10 +73,13 @@ var tenantless = map[string]string{
 
 	"card_directory": "whose a card is, for a notice that names only the issuer's card",
 
+	"db_schema": "the schema is the same for all companies",
+
 	"operator_key":         "operators belong to no company",
 	"operator_keyring":     "the master keys are the same for all companies",
 	"operator_door":        "the door is the same for all companies",
 	"settlement_number":    "the allocator of account numbers: a row for each company, by name",
+	"deployment":           "how far the whole database has come",
 	"settlement_directory": "whose a bank account is, for a credit that names only the account",
 	"settlement_session":   "whose a bank's credit is, decided once for all companies",
 }

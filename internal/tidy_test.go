@@ -277,13 +277,14 @@ func TestNoTextNamesAMachine(t *testing.T) {
 }
 
 func migrationsAreMarked(texts map[string]string) (complaints []string) {
+	marked := regexp.MustCompile(`^(-- kobo: serves \d+\n)?-- \+goose Up\n`)
 	numbered := regexp.MustCompile(`^\d{4}_[a-z]+(_[a-z]+)*\.sql$`)
 	for name, text := range texts {
 		if path.Ext(name) != ".sql" {
 			continue
 		}
-		if !strings.HasPrefix(text, "-- +goose Up\n") {
-			complaints = append(complaints, lineOf(name, 0, "a migration begins with the line -- +goose Up"))
+		if !marked.MatchString(text) {
+			complaints = append(complaints, lineOf(name, 0, "a migration begins with the line -- +goose Up, after -- kobo: serves N if it says so"))
 		}
 		if !numbered.MatchString(path.Base(name)) {
 			complaints = append(complaints, lineOf(name, 0, "a migration is named NNNN_noun.sql"))

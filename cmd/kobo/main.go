@@ -13,15 +13,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/db"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := root().ExecuteContext(ctx); err != nil {
+	db.Identify(version())
+	if err := root().ExecuteContext(untilSignal()); err != nil {
 		fmt.Fprintln(os.Stderr, "kobo:", said(err))
 		os.Exit(codeOf(err))
 	}
+}
+
+// untilSignal is a context that ends with the first signal to stop. The second
+// signal ends the program on the spot.
+func untilSignal() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		stop()
+		<-signals
+		fmt.Fprintln(os.Stderr, "kobo: ended by a second signal")
+		os.Exit(failed)
+	}()
+	return ctx
 }
 
 func root() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -23,8 +24,10 @@ func reconcileCommand() *cobra.Command {
 		Long: `Read the statement of each bank and compare it with the operations, the credits and the
 ledger. Each break opens a case, once however often it is found, and is printed with what
 became of that. What has moved in the last half hour, or has no outcome yet, is not judged.
-Money that has been in clearing for more than 72 hours is listed with its operations. A serving
-Kobo does the same every day. The exit code is 1 if a break waits for a decision, or money is stuck.`,
+Breaks of earlier comparisons whose cases are open are listed too, however old they are.
+Money that has been in clearing for more than 72 hours is listed with its operations, and each
+has its case. A serving Kobo does the same every day. The exit code is 1 if a break waits for a
+decision, or money is stuck.`,
 		Args: cobra.NoArgs,
 	}
 	b := located(c)
@@ -40,19 +43,42 @@ Kobo does the same every day. The exit code is 1 if a break waits for a decision
 
 func reconcile(c *cobra.Command, a *app.App, days int) error {
 	compared, failed := a.Reconcile(c.Context(), time.Duration(days)*24*time.Hour)
-	found := 0
 	for _, r := range compared {
-		found += r.Undecided()
 		printBreaks(c.OutOrStdout(), r)
 	}
-	old, err := a.Reports.Overdue(c.Context())
+	open, err := a.Operations.OpenBreaks(c.Context())
+	failed = errors.Join(failed, err)
+	printEarlier(c.OutOrStdout(), earlier(open, compared))
+	old, err := a.Overdue(c.Context())
 	if err := errors.Join(failed, err, printOverdue(c.OutOrStdout(), old)); err != nil {
 		return err
 	}
-	if found+len(old) > 0 {
-		return fmt.Errorf("breaks to decide: %d; clearing accounts with money older than 72 hours: %d", found, len(old))
+	if len(open)+len(old) > 0 {
+		return fmt.Errorf("breaks to decide: %d; clearing accounts with money older than 72 hours: %d", len(open), len(old))
 	}
 	return nil
+}
+
+// earlier are the open cases of breaks that these comparisons did not find.
+func earlier(open []operation.Case, compared []report.Reconciliation) []operation.Case {
+	found := map[string]bool{}
+	for _, r := range compared {
+		for _, b := range r.Breaks {
+			found[b.Case.ID] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(open), func(c operation.Case) bool { return found[c.ID] })
+}
+
+func printEarlier(out io.Writer, cases []operation.Case) {
+	if len(cases) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "breaks of earlier comparisons to decide: %d\n", len(cases))
+	for _, c := range cases {
+		fmt.Fprintf(out, "  %s  company %s  %s\n    bank less book %s: %s\n    case %s: %s\n",
+			c.Reason, c.Company, c.Subject, c.Amount.Decimal(), c.Detail, c.ID, became(c))
+	}
 }
 
 func printBreaks(out io.Writer, r report.Reconciliation) {
@@ -83,8 +109,9 @@ func printOverdue(out io.Writer, list []report.Overdue) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, c := range list {
 		fmt.Fprintf(w, "company %s, %s: %s for more than 72 hours\n", c.Company, c.Account, c.Amount.Decimal())
-		for _, o := range c.Operations {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", o.ID, (o.Amount + o.Fee).Decimal(), o.Provider, clock.Text(o.CreatedAt))
+		for i, o := range c.Operations {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\tcase %s: %s\n",
+				o.ID, (o.Amount + o.Fee).Decimal(), o.Provider, clock.Text(o.CreatedAt), c.Cases[i].ID, became(c.Cases[i]))
 		}
 	}
 	return w.Flush()

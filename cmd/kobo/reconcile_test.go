@@ -2,11 +2,21 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // Each break is printed with the id of its case, for kobo case show, and what became
@@ -30,5 +40,88 @@ func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 		about + "dismissed by ada and local:bob on 2030-01-02T04:04:05.000Z: seen\n"
 	if out.String() != want || r.Undecided() != 2 {
 		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// reconciled is what kobo reconcile says about a serving program's book, and how it ends.
+func reconciled(t *testing.T, p *apptest.Program) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := &cobra.Command{}
+	c.SetContext(t.Context())
+	c.SetOut(&out)
+	err := reconcile(c, p.App, 3)
+	return out.String(), err
+}
+
+// A break that no statement of these days shows is listed, and fails the command,
+// until it is decided.
+func TestAnOldBreakFailsReconcileUntilItIsDecided(t *testing.T) {
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) {
+			p := apptest.Start(t, dialect)
+			if out, err := reconciled(t, p); err != nil {
+				t.Fatalf("a new book: %v\n%s", err, out)
+			}
+			c, err := p.App.Settlements.Raise(t.Context(), operation.Case{
+				Company: settlement.House, Subject: "safehaven/old", Reason: operation.UnknownDebit, Detail: "a debit of 5.00", Amount: 500,
+			}, p.App.Clock.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.App.Settlements.Ask(t.Context(), "n-1", operation.Unreadable, "no break"); err != nil {
+				t.Fatal(err)
+			}
+			now := p.App.Clock.(*clock.Movable)
+			now.MoveTo(now.Offset() + 30*24*time.Hour)
+			out, err := reconciled(t, p)
+			want := "breaks of earlier comparisons to decide: 1\n" +
+				"  UNKNOWN_DEBIT  company house  safehaven/old\n    bank less book 5.00: a debit of 5.00\n    case " + c.ID + ": open since "
+			if err == nil || !strings.Contains(err.Error(), "breaks to decide: 1;") || !strings.Contains(out, want) {
+				t.Errorf("%v\n%s", err, out)
+			}
+			for _, by := range []operator.Operator{operator.Local("ada"), operator.Local("bob")} {
+				if _, err := p.App.Operations.ResolveCase(t.Context(), c.ID, operation.Finding{Outcome: operation.Dismissed}, "seen", by.Name, by.Note); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if out, err := reconciled(t, p); err != nil || strings.Contains(out, "earlier") {
+				t.Errorf("decided: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// mute is a biller that never says what became of a sale.
+type mute struct{ provider.Biller }
+
+func (mute) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
+
+func (mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
+
+// Money that is stuck is listed with a case that exists, although nobody has asked
+// about its operation.
+func TestStuckMoneyIsListedWithItsCase(t *testing.T) {
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) {
+			p := apptest.Start(t, dialect, apptest.Around(func(b provider.Biller) provider.Biller { return mute{b} }))
+			bought := p.Bought(p.Buy(p.Order(p.Bundle(), "stuck", "00")))
+			if _, err := p.App.DB.Exec(t.Context(), `DELETE FROM job WHERE company_id = $1 AND subject = $2`, p.Reference, bought.TransactionID); err != nil {
+				t.Fatal(err)
+			}
+			now := p.App.Clock.(*clock.Movable)
+			now.MoveTo(now.Offset() + 73*time.Hour)
+			for range 2 {
+				out, err := reconciled(t, p)
+				cases, _, failed := p.App.Operations.Cases(t.Context(),
+					operation.CaseFilter{State: operation.Open, Subject: bought.TransactionID, Reason: operation.Unresolved}, 10, 0)
+				if failed != nil || len(cases) != 1 {
+					t.Fatalf("%+v, %v", cases, failed)
+				}
+				if err == nil || !strings.Contains(out, bought.TransactionID) || !strings.Contains(out, "case "+cases[0].ID+": open since ") {
+					t.Errorf("%v\n%s", err, out)
+				}
+			}
+		})
 	}
 }

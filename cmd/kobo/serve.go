@@ -17,7 +17,7 @@ func serveCommand() *cobra.Command {
 
 Everything is set in the configuration file or the environment (docs/operating.md).
 In live mode it refuses to start with sandbox settings, without a master key, or on
-a database whose schema is not its own.`,
+a database whose schema does not serve it.`,
 		Args: cobra.NoArgs,
 	}
 	load := configured(c)

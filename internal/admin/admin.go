@@ -207,6 +207,7 @@ var statuses = map[fault.Kind]int{
 	tooLarge:              http.StatusRequestEntityTooLarge,
 	fault.Limited:         http.StatusTooManyRequests,
 	fault.Unavailable:     http.StatusServiceUnavailable,
+	fault.Unknown:         http.StatusServiceUnavailable,
 }
 
 // refuse dresses a fault. What the operator may not read goes to the log.
@@ -219,6 +220,9 @@ func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if status >= http.StatusInternalServerError {
 		d.Log.ErrorContext(r.Context(), "an operator's request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	if why.Kind == fault.Unknown {
+		w.Header().Set("Retry-After", "5") // as at the API
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -86,7 +87,7 @@ func (b *biller) Pay(_ context.Context, p provider.Purchase) provider.Answer {
 	return delivery(p)
 }
 
-func (b *biller) Requery(_ context.Context, reference string) provider.Answer {
+func (b *biller) Requery(_ context.Context, reference string, _ time.Time) provider.Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.paid[reference]

@@ -150,8 +150,8 @@ func (b broken) Open(context.Context, string, string, string) (*idempotency.Key,
 	return &idempotency.Key{}, nil, nil
 }
 
-func (b broken) Freeze(context.Context, *idempotency.Key, idempotency.Answer) error {
-	return errors.New("nothing that ends this way may be frozen")
+func (b broken) Settle(context.Context, *idempotency.Key, idempotency.Answer) (idempotency.Answer, error) {
+	return idempotency.Answer{}, errors.New("nothing that ends this way may be frozen")
 }
 
 // lines is a log that can be read while it is written.

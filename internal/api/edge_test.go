@@ -244,7 +244,7 @@ func TestACallerWhoHangsUp(t *testing.T) {
 }
 
 // A commit of which nobody knows whether it happened is not called our mistake:
-// the caller is told to ask again.
+// the caller is told to ask again, and when.
 func TestAnUnknownOutcomeIsSaid(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Unknown, "ask again") }}.config()
 	url := serve(t, config)
@@ -252,7 +252,7 @@ func TestAnUnknownOutcomeIsSaid(t *testing.T) {
 		"/api/v1/vtu/services":        `{"success":false,"message":"ask again"}`,
 		"/api/v1/settlement/accounts": `{"status":"error","message":"ask again"}`,
 	} {
-		if answer, text := send(t, "GET", url+path, "", "Authorization", "Bearer let-me-in"); answer.StatusCode != 500 || strings.TrimSpace(text) != want {
+		if answer, text := send(t, "GET", url+path, "", "Authorization", "Bearer let-me-in"); answer.StatusCode != 503 || answer.Header.Get("Retry-After") != "5" || strings.TrimSpace(text) != want {
 			t.Errorf("%s: %d %s", path, answer.StatusCode, text)
 		}
 	}

@@ -89,7 +89,7 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	switch {
 	case why.Kind == fault.Unavailable:
 		message = "Service temporarily unavailable"
-	case status == http.StatusInternalServerError && (f == token || why.Kind != fault.Unknown):
+	case status == http.StatusInternalServerError:
 		message = "Internal Server Error"
 	}
 	if f == token && status == http.StatusInternalServerError {
@@ -179,7 +179,7 @@ func statusOf(k fault.Kind) int {
 		return http.StatusUnprocessableEntity
 	case fault.Limited:
 		return http.StatusTooManyRequests
-	case fault.Unavailable:
+	case fault.Unavailable, fault.Unknown:
 		return http.StatusServiceUnavailable
 	default:
 		return http.StatusInternalServerError
@@ -219,6 +219,10 @@ func parameterFault(op *operation, err error) *fault.Fault {
 	}
 }
 
+// retryAfter is when to ask again what became of a request, in seconds: longer than
+// a database takes to answer again, as a rule.
+const retryAfter = "5"
+
 // refuse answers with a fault in the dress of a family and remembers it for the
 // log line.
 func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
@@ -228,6 +232,10 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 		why = fault.New(fault.Unavailable, "the request was given up").Because(err)
 	}
 	callOf(r.Context()).err = why
+	if why.Kind == fault.Unknown {
+		// What became of the request is found under its key, soon.
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	status, b := f.dress(why)
 	write(w, status, b)
 }

@@ -22,7 +22,8 @@ import (
 // The business stores the answer in the commit that has it (Key.Render tells it
 // how the answer looks). What no commit has stored, such as "Insufficient
 // balance", is frozen afterwards. Answers that say nothing about the operation
-// are not: our own mistakes, absences, limits, conflicts and closed gates.
+// are not: our own mistakes, absences, limits, conflicts and closed gates. An
+// answer that another request with the key may contradict is not sent.
 func (e *edge) once(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r.Context())
@@ -50,36 +51,35 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, c *call, value string
 		return
 	}
 	if answer != nil {
-		w.Header().Set("Idempotent-Replayed", "true")
-		if answer.Secret {
-			w.Header().Set("Cache-Control", "no-store")
-		}
-		send(w, *answer)
+		replay(w, *answer)
 		return
 	}
 	memory := &memory{header: w.Header()}
 	handler.ServeHTTP(memory, r.WithContext(context.WithValue(r.Context(), keyKey{}, key)))
 	given := idempotency.Answer{Status: memory.status, Body: memory.body.Bytes()}
-	if lasting(given.Status) {
-		// The caller may have gone; the answer is kept all the same.
-		if err := e.Keys.Freeze(context.WithoutCancel(r.Context()), key, given); err != nil {
-			e.Log.ErrorContext(r.Context(), "an answer could not be frozen", "request_id", c.id, "company", c.company, "error", err.Error())
-		}
+	if !lasting(given.Status) {
+		send(w, given)
+		return
 	}
-	if lasting(given.Status) {
-		// Of two requests that ran at once the first to be kept is the answer of
-		// both: the other's may say "Duplicate request" of its twin.
-		_, kept, err := e.Keys.Open(r.Context(), c.company, value, print)
-		switch {
-		case fault.Is(err, fault.Mismatch):
-			refuse(w, r, c.op.family, err)
-			return
-		case err == nil && kept != nil && !bytes.Equal(kept.Body, given.Body):
-			w.Header().Set("Idempotent-Replayed", "true")
-			given = *kept
-		}
+	// The caller may have gone; the answer is kept all the same.
+	stands, err := e.Keys.Settle(context.WithoutCancel(r.Context()), key, given)
+	switch {
+	case err != nil:
+		refuse(w, r, c.op.family, err)
+	case stands.Status == given.Status && bytes.Equal(stands.Body, given.Body):
+		send(w, given)
+	default:
+		replay(w, stands)
 	}
-	send(w, given)
+}
+
+// replay gives an answer that another request has had.
+func replay(w http.ResponseWriter, a idempotency.Answer) {
+	w.Header().Set("Idempotent-Replayed", "true")
+	if a.Secret {
+		w.Header().Set("Cache-Control", "no-store")
+	}
+	send(w, a)
 }
 
 type keyKey struct{}

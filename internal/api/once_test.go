@@ -1,11 +1,19 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/payout"
 )
 
 // shop is a company in the world with its tokens and something to buy.
@@ -128,5 +136,83 @@ func BenchmarkARequest(b *testing.B) {
 		if answer, text := send(b, "GET", url+"/api/v1/vtu/services", "", "Authorization", "Bearer let-me-in"); answer.StatusCode != 200 {
 			b.Fatal(text)
 		}
+	}
+}
+
+// twins are payouts of which two requests with one key have passed the look at
+// the key. One begins a payout, and meanwhile the other comes to its own answer.
+type twins struct {
+	api.Payouts
+	book  *ledger.Book
+	clock clock.Clock
+
+	mu          sync.Mutex
+	came        int
+	both, begun chan struct{} // closed when both are in, and when the first has begun
+	end         chan struct{} // closed when the first may end
+	other       func() (payout.Payout, error)
+}
+
+func (w *twins) Send(ctx context.Context, o payout.Order) (payout.Payout, error) {
+	w.mu.Lock()
+	w.came++
+	first := w.came == 1
+	w.mu.Unlock()
+	if !first {
+		close(w.both)
+		<-w.begun
+		return w.other()
+	}
+	<-w.both
+	sent := payout.Payout{Reference: o.VerifyID, Status: payout.Success, Amount: o.Amount}
+	if err := w.book.Commit(ctx, ledger.Unit{Company: o.Company, Claims: o.Key.Running(sent.Reference, w.clock.Now().Add(time.Minute))}); err != nil {
+		return sent, err
+	}
+	close(w.begun)
+	<-w.end
+	return sent, w.book.Commit(ctx, ledger.Unit{Company: o.Company, Moves: o.Key.Done(sent, nil)})
+}
+
+// One of two equal requests is at work. Whatever the other would say may be
+// contradicted by the first, so the other hears that the first is at work.
+func TestTheOtherOfTwoEqualRequestsSaysNothingOfItsOwn(t *testing.T) {
+	for name, other := range map[string]func() (payout.Payout, error){
+		"a refusal": func() (payout.Payout, error) {
+			return payout.Payout{}, fault.New(fault.Refused, "Insufficient balance")
+		},
+		"no such id": func() (payout.Payout, error) { return payout.Payout{}, fault.New(fault.Missing, "Not found") },
+		"a success":  func() (payout.Payout, error) { return payout.Payout{Reference: "other", Status: payout.Success}, nil },
+		"a failure":  func() (payout.Payout, error) { return payout.Payout{Reference: "other", Status: payout.Failed}, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			pair := &twins{
+				Payouts: w.Payouts, book: ledger.New(w.db, w.clock), clock: w.clock, other: other,
+				both: make(chan struct{}), begun: make(chan struct{}), end: make(chan struct{}),
+			}
+			t.Cleanup(pair.book.Drain)
+			w.Payouts = pair
+			s := w.shop(t)
+			pay := func() (int, string) {
+				answer, text := send(t, "POST", s.url+"/api/v1/settlement/send-payout", `{"verify_id":"9b2c7f0e-5d1a-4f0b-8f6d-2f1f6f0a7c11","amount":100}`,
+					"Authorization", "Bearer "+s.access, "Content-Type", "application/json", "Idempotency-Key", "one")
+				return answer.StatusCode, text
+			}
+			said := make(chan string, 2)
+			for range 2 {
+				go func() {
+					status, text := pay()
+					said <- fmt.Sprint(status, " ", text)
+				}()
+			}
+			if got := <-said; !strings.HasPrefix(got, "409 ") {
+				t.Errorf("the other was answered %s", got)
+			}
+			close(pair.end)
+			kept := <-said
+			if status, text := pay(); !strings.HasPrefix(kept, "200 ") || fmt.Sprint(status, " ", text) != kept {
+				t.Errorf("the first was answered %s, and its repetition %d %s", kept, status, text)
+			}
+		})
 	}
 }

@@ -139,7 +139,7 @@ type Keys interface {
 	// Used tells what became of the request with a key.
 	Used(ctx context.Context, company, value string) (idempotency.Use, error)
 	Open(ctx context.Context, company, value, fingerprint string) (*idempotency.Key, *idempotency.Answer, error)
-	// Freeze stores an answer that no commit of a business has stored, and does
-	// nothing when there is one.
-	Freeze(ctx context.Context, k *idempotency.Key, a idempotency.Answer) error
+	// Settle gives the answer that stands for a request: the stored one, or else
+	// this one, which it stores. While another request is at work it gives a fault.
+	Settle(ctx context.Context, k *idempotency.Key, a idempotency.Answer) (idempotency.Answer, error)
 }

@@ -1124,16 +1124,16 @@ type Outcome struct {
 	// Examples: 500
 	Amount money.Kobo `json:"amount"`
 
-	// Attempts How often the provider has been asked what became of it.
+	// Attempts How often the provider has been asked what became of it, also after it `FAILED`.
 	Attempts int `json:"attempts"`
 
-	// LastAnswer What the provider said last.
+	// LastAnswer What the provider said last; of an operation that has ended, what ended it.
 	LastAnswer *string `json:"lastAnswer"`
 
 	// LastAskedAt When the provider was last asked; `null` before the first time.
 	LastAskedAt *string `json:"lastAskedAt"`
 
-	// NextTryAt When it is asked again.
+	// NextTryAt When it is asked again. Also of one that `FAILED` because the provider had no record of it: after 1 h and 24 h.
 	NextTryAt *string `json:"nextTryAt"`
 
 	// NeedsDecision True when asking has not settled it and a person must decide.

@@ -3,9 +3,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -25,6 +25,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
@@ -49,6 +50,7 @@ type App struct {
 	Clock       clock.Clock
 	Companies   *company.Service
 	Operators   *operator.Service
+	Deployment  *deployment.Service
 	Settlements *settlement.Service
 	Corporate   *corporate.Service
 	Customers   *customer.Service
@@ -68,6 +70,7 @@ type App struct {
 	cfg      Config
 	log      *slog.Logger
 	closed   atomic.Bool                    // the companies' door
+	leaving  atomic.Bool                    // the program was told to stop
 	books    map[string]provider.Bookkeeper // the banks, for reconciliation
 	world    *world                         // the sandbox; nil in live mode
 	registry *prometheus.Registry
@@ -100,15 +103,9 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 }
 
 func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
-	have, want, err := a.DB.Migrated(ctx)
+	err := a.DB.Fits(ctx)
 	if err != nil {
 		return err
-	}
-	if have > want {
-		return fmt.Errorf("the database has schema %d and this program knows %d: it is for a newer Kobo", have, want)
-	}
-	if have != want {
-		return fmt.Errorf("the database has schema %d and this program needs %d: run kobo migrate", have, want)
 	}
 	if a.cfg.Mode == Sandbox {
 		if a.world, err = openWorld(ctx, a.cfg, a.log); err != nil {
@@ -139,6 +136,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Book = ledger.New(a.DB, a.Clock)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
+	a.Deployment = deployment.New(a.DB, clock.System{}, a.log, a.cfg.epochFile())
 	a.Events = event.NewService(a.DB, a.Book)
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
 	a.Webhooks = webhook.New(webhook.Config{
@@ -216,7 +214,21 @@ func (a *App) Handler() (http.Handler, error) {
 	if a.world != nil {
 		cfg.Mounts["/sandbox/"] = a.world.sandbox.Control()
 	}
-	return api.New(cfg)
+	return a.answering(cfg)
+}
+
+// patience lets an answer reach its caller within ten seconds, while the database
+// says nothing.
+const patience = 9500 * time.Millisecond
+
+// answering is the whole face, whose requests share a bound on their waits for the
+// database.
+func (a *App) answering(cfg api.Config) (http.Handler, error) {
+	face, err := api.New(cfg)
+	limit := cmp.Or(a.cfg.Patience, patience)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		face.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
+	}), err
 }
 
 func (a *App) limits() *api.Limits {
@@ -234,8 +246,8 @@ func (a *App) limits() *api.Limits {
 // stop: longer than a call to a provider.
 const goodbye = 10 * time.Second
 
-// Run serves on the listener and works until ctx ends; then it lets what is in
-// hand finish, and closes the app. Ready, which may be nil, is called once
+// Run serves on the listener and works until ctx ends; then it drains, lets what
+// is in hand finish, and closes the app. Ready, which may be nil, is called once
 // requests are answered.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
 	defer a.Close()
@@ -245,12 +257,15 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	}
 	var unused newcomers
 	server := &http.Server{
-		Handler: handler, ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		Handler: parting(&a.leaving, handler), ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		WriteTimeout: a.cfg.Window + time.Minute,
 	}
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.dismiss)
+	if err := a.meetDatabase(ctx); err != nil {
+		return err
+	}
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}
@@ -273,10 +288,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		a.log.Info("stopping")
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Window+goodbye)
-		defer cancel()
-		err = server.Shutdown(last)
+		err = a.leave(ctx, server, failed)
 	}
 	stop()
 	jobs.Wait()

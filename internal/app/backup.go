@@ -135,7 +135,9 @@ func (c Copying) look(ctx context.Context, path string) (held Holding, err error
 		return held, err
 	}
 	if held.Schema = have; have > want {
-		return held, fmt.Errorf("it has schema %d and this program knows %d: take a newer program", have, want)
+		if err := d.Fits(ctx); err != nil {
+			return held, err
+		}
 	}
 	wrongs, err := d.Faults(ctx)
 	if err != nil {

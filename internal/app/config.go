@@ -15,6 +15,8 @@ import (
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
 
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -38,6 +40,9 @@ type Config struct {
 	Listen   string `koanf:"listen"`   // address and port, 127.0.0.1:8080
 	Database string `koanf:"database"` // sqlite:PATH or postgres://…
 	Data     string `koanf:"data"`     // folder for the sandbox's books
+	// EpochFile remembers how far the database has come; empty: beside a SQLite
+	// file, and none for PostgreSQL.
+	EpochFile string `koanf:"epoch_file"`
 	// CallbackBase is where providers reach this program, in live mode: a public
 	// https URL without a path.
 	CallbackBase string `koanf:"callback_base"`
@@ -61,12 +66,17 @@ type Config struct {
 	Cards     CardConfig      `koanf:"cards"`
 	Issuer    IssuerConfig    `koanf:"issuer"`
 	Webhooks  WebhookConfig   `koanf:"webhooks"`
+	Serve     ServeConfig     `koanf:"serve"`
 	Limits    LimitConfig     `koanf:"limits"`
+	Jobs      JobConfig       `koanf:"jobs"`
 	Log       LogConfig       `koanf:"log"`
 	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
 	// empty sends none.
 	Traces string `koanf:"traces"`
 
+	// Patience is how long a request waits for the database in all. Nothing
+	// configures it: tests do not want to wait so long.
+	Patience time.Duration `koanf:"-"`
 	// Around, if set, wraps each plug that sells. Nothing configures it: it is
 	// where tests stop the program in the middle of a call, or have a provider
 	// misbehave.
@@ -102,6 +112,27 @@ type LimitConfig struct {
 	TokenPerMinute   int  `koanf:"token_per_minute"`
 }
 
+// JobConfig is how much background work one program does at once. Of the workers,
+// Inbox are kept for money that comes in; of one kind of job at most PerProvider ask
+// the same provider.
+type JobConfig struct {
+	Workers     int `koanf:"workers"`
+	Inbox       int `koanf:"inbox"`
+	PerProvider int `koanf:"per_provider"`
+}
+
+func (c JobConfig) check() error {
+	switch {
+	case c.Workers < 2 || c.Workers > 256:
+		return errors.New("configuration: jobs.workers must be 2 to 256")
+	case c.Inbox < 1 || c.Inbox >= c.Workers:
+		return errors.New("configuration: jobs.inbox must be at least 1 and less than jobs.workers")
+	case c.PerProvider < 1 || c.PerProvider > c.Workers:
+		return errors.New("configuration: jobs.per_provider must be 1 to jobs.workers")
+	}
+	return nil
+}
+
 // LogConfig says how the log looks.
 type LogConfig struct {
 	Level  string `koanf:"level"`  // debug, info, warn, error
@@ -113,7 +144,9 @@ func Defaults() Config {
 	return Config{
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
 		Webhooks: WebhookConfig{KeepDays: 30},
+		Serve:    ServeConfig{Drain: 5 * time.Second},
 		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60},
+		Jobs:     JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
 		Log:      LogConfig{Level: "info", Format: "json"},
 	}
 }
@@ -211,12 +244,14 @@ func (c Config) check() error {
 		return errors.New("configuration: window must be at least 1s")
 	case c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650:
 		return errors.New("configuration: webhooks.keep_days must be 1 to 3650")
+	case c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute:
+		return errors.New("configuration: serve.drain must be 0s to 10m")
 	case c.Mode == Sandbox && c.CallbackBase != "":
 		return errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is")
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
 		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
 	}
-	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode), c.Issuer.check(), checkPublic(c.PublicURL)); err != nil {
+	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode), c.Jobs.check(), c.Issuer.check(), checkPublic(c.PublicURL)); err != nil {
 		return err
 	}
 	if c.Mode == Live {
@@ -282,6 +317,15 @@ func (c SafeHavenConfig) plug() (safehaven.Config, error) {
 		out.PrivateKeyPEM = string(pem)
 	}
 	return out, nil
+}
+
+// epochFile is where the epoch is written; "" for nowhere.
+func (c Config) epochFile() string {
+	path, lite := db.SQLitePath(c.Database)
+	if c.EpochFile == "" && lite {
+		return path + ".epoch"
+	}
+	return c.EpochFile
 }
 
 // keyring is the master key.

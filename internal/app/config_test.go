@@ -40,6 +40,8 @@ limits:
 	for name, value := range map[string]string{
 		"KOBO_DATABASE": "sqlite:from-the-environment.db", "KOBO_SAFEHAVEN_CLIENT_ID": "from-the-environment",
 		"KOBO_LIMITS_OFF": "true", "KOBO_LIMITS_TOKEN_PER_MINUTE": "9", "KOBO_MASTER_KEY": "a secret", "KOBO_TEST_ANYTHING": "not ours", "KOBO_WEBHOOKS_KEEP_DAYS": "90",
+		"KOBO_JOBS_WORKERS": "32", "KOBO_JOBS_PER_PROVIDER": "8",
+		"KOBO_SERVE_DRAIN": "8s",
 	} {
 		t.Setenv(name, value)
 	}
@@ -51,7 +53,8 @@ limits:
 	want.Database, want.Window, want.MasterKey = "sqlite:from-the-environment.db", 20*time.Second, secret.NewText("a secret")
 	want.SafeHaven.ClientID, want.SafeHaven.DebitAccount = "from-the-environment", "0100000001"
 	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9}
-	want.Webhooks.KeepDays = 90
+	want.Webhooks.KeepDays, want.Serve.Drain = 90, 8*time.Second
+	want.Jobs = app.JobConfig{Workers: 32, Inbox: 4, PerProvider: 8}
 	if fmt.Sprintf("%+v", cfg) != fmt.Sprintf("%+v", want) || cfg.MasterKey.Reveal() != "a secret" {
 		t.Errorf("loaded %+v\nwant   %+v", cfg, want)
 	}
@@ -106,6 +109,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"database is not set":                    func(c *app.Config) { c.Database = "" },
 		"master_key or master_key_file":          func(c *app.Config) { c.MasterKey = secret.Text{} },
 		"window must be at least":                func(c *app.Config) { c.Window = time.Millisecond },
+		"serve.drain must be 0s to 10m":          func(c *app.Config) { c.Serve.Drain = -time.Second },
 		"safehaven.base_url is for live mode":    func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
 		"live mode needs safehaven.base_url":     func(c *app.Config) { c.SafeHaven.ClientID = "" },
 		"must be an https URL":                   func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },
@@ -121,6 +125,10 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"public_url must be an https URL":        func(c *app.Config) { c.PublicURL = "https://api.example.com/kobo" },
 		"public_url must begin with https":       func(c *app.Config) { c.PublicURL = "http://api.example.com" },
 		"either safehaven.private_key_file":      func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
+		"jobs.workers must be 2 to 256":          func(c *app.Config) { c.Jobs.Workers = 1 },
+		"less than jobs.workers":                 func(c *app.Config) { c.Jobs.Inbox = 16 },
+		"jobs.inbox must be at least 1":          func(c *app.Config) { c.Jobs.Inbox = 0 },
+		"jobs.per_provider must be 1 to":         func(c *app.Config) { c.Jobs.PerProvider = 17 },
 		"must begin with sqlite: or postgres://": func(c *app.Config) { c.Database = "kobo.db" },
 		"master_key_file":                        func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
 	} {
@@ -136,7 +144,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		t.Errorf("a database without a schema: %v", err)
 	}
 	cfg.Database = dbtest.URL(t, db.SQLite)
-	if _, err := dbtest.Open(t, cfg.Database).Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`); err != nil {
+	if _, err := dbtest.Open(t, cfg.Database).Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1); UPDATE db_schema SET serves = 99999`); err != nil {
 		t.Fatal(err)
 	}
 	if err := open(cfg); err == nil || !strings.Contains(err.Error(), "for a newer Kobo") {

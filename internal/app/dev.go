@@ -46,6 +46,7 @@ func DevConfig(data, database string) Config {
 	}
 	cfg.MasterKeyFile = filepath.Join(data, "master.key")
 	cfg.Window = 2 * time.Second // the bad days of the sandbox should not take minutes
+	cfg.Serve.Drain = 0          // nobody balances load to a development program
 	cfg.Limits.Off = true
 	cfg.Log = LogConfig{Level: "info", Format: "text"}
 	return cfg
@@ -65,7 +66,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	if _, err := secret.LoadOrCreate(cfg.MasterKeyFile); err != nil {
 		return nil, Credentials{}, err
 	}
-	if err := Migrate(ctx, cfg.Database); err != nil {
+	if err := Migrate(ctx, cfg.Database, false); err != nil {
 		return nil, Credentials{}, err
 	}
 	a, err := Open(ctx, cfg, log)
@@ -92,13 +93,17 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	return a, c, nil
 }
 
-// Migrate brings the schema of a database to what this program needs.
-func Migrate(ctx context.Context, database string) error {
+// Migrate brings the schema of a database to what this program needs. Force does
+// so beside connected programs that the new schema does not serve.
+func Migrate(ctx context.Context, database string, force bool) error {
 	d, err := db.Open(ctx, database)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
+	if force {
+		return d.ForceMigrate(ctx)
+	}
 	return d.Migrate(ctx)
 }
 
@@ -106,7 +111,7 @@ func Migrate(ctx context.Context, database string) error {
 // from its folder; a PostgreSQL database is emptied.
 func forget(ctx context.Context, cfg Config) error {
 	for _, name := range []string{"kobo.db", "sandbox.db"} {
-		for _, suffix := range []string{"", "-wal", "-shm"} {
+		for _, suffix := range []string{"", "-wal", "-shm", ".epoch"} {
 			if err := removeIfThere(filepath.Join(cfg.Data, name+suffix)); err != nil {
 				return err
 			}

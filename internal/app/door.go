@@ -8,6 +8,14 @@ import (
 // lookAtDoor is how often a program asks whether the companies' door is closed.
 const lookAtDoor = time.Second
 
+// meetDatabase closes the companies' door if the database is an old copy.
+func (a *App) meetDatabase(ctx context.Context) error {
+	if err := a.Deployment.Begin(ctx, a.Operators.Shut); err != nil {
+		return err
+	}
+	return a.seeDoor(ctx)
+}
+
 // seeDoor notices that the companies' door was closed or opened, by whomever.
 func (a *App) seeDoor(ctx context.Context) error {
 	d, err := a.Operators.Door(ctx)

@@ -16,7 +16,8 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 }
 
 // ready says whether requests can be answered: the database can be written to,
-// its schema is ours, the worker is at work, the companies' door is open.
+// its schema is ours or serves us, the worker is at work, the companies' door is
+// open, and nobody has told the program to stop.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 	defer cancel()
@@ -29,7 +30,7 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	if err := a.DB.Ping(ctx); err != nil {
 		fail("database", "away")
 		fail("migrations", "unknown")
-	} else if have, want, err := a.DB.Migrated(ctx); err != nil || have != want {
+	} else if err := a.DB.Fits(ctx); err != nil {
 		fail("migrations", "not those of this program")
 	}
 	if !a.Worker.Healthy() {
@@ -37,6 +38,9 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.closed.Load() {
 		fail("door", "closed by an operator, or since a restore")
+	}
+	if a.leaving.Load() {
+		fail("program", "leaving")
 	}
 	checks["status"] = "ready"
 	if status != http.StatusOK {

@@ -10,6 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -17,7 +18,9 @@ import (
 
 // handleJobs teaches the worker every kind of work there is.
 func (a *App) handleJobs() {
+	a.Worker.Limit(job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider})
 	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
+	a.Worker.Handle(operation.RecheckJob, a.Operations.Recheck)
 	a.Worker.Handle(settlement.AssignJob, a.Settlements.Assign)
 	a.Worker.Handle(crypto.WatchJob, a.Crypto.Watch)
 	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)
@@ -43,11 +46,35 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	all.Go(func() { a.Webhooks.Run(ctx) })
 	all.Go(func() { a.syncLists(ctx) })
 	all.Go(func() { a.watchDoor(ctx) })
+	all.Go(func() { a.restoreJobs(ctx) })
+	all.Go(func() { a.Deployment.Run(ctx) })
 	all.Go(func() { a.Crypto.Follow(ctx) })
 	if a.world != nil {
 		all.Go(func() { a.world.watch(ctx) })
 	}
 	return &all
+}
+
+// How often jobs that were lost are looked for, and how soon again if that failed.
+const (
+	restoreEvery = time.Hour
+	restoreAgain = time.Minute
+)
+
+// restoreJobs has every open operation followed, from the start on.
+func (a *App) restoreJobs(ctx context.Context) {
+	for {
+		wait := restoreEvery
+		if err := a.Operations.Restore(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("lost jobs were not looked for", "error", err)
+			wait = restoreAgain
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
 }
 
 func (a *App) syncLists(ctx context.Context) {

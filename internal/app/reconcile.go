@@ -130,14 +130,34 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 	if err = errors.Join(err, a.warnOverdue(ctx)); err != nil {
 		return time.Time{}, err
 	}
+	open, err := a.Operations.OpenBreaks(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
 	a.log.Info("a bank's statement was compared", "bank", r.Bank, "lines", r.Lines,
-		"payments", r.Payments, "credits", r.Receipts, "breaks", r.Undecided(), "decided", len(r.Breaks)-r.Undecided())
+		"payments", r.Payments, "credits", r.Receipts, "breaks", r.Undecided(), "decided", len(r.Breaks)-r.Undecided(), "open", len(open))
 	return a.Clock.Now().Add(reconcileEvery), nil
+}
+
+// Overdue lists the money that has been in clearing for too long, and has a human
+// asked about each operation whose money it is, once however often it is listed.
+func (a *App) Overdue(ctx context.Context) ([]report.Overdue, error) {
+	old, err := a.Reports.Overdue(ctx)
+	for i := range old {
+		for _, o := range old[i].Operations {
+			c, failed := a.Operations.AskAbout(ctx, o)
+			if failed != nil {
+				return nil, failed
+			}
+			old[i].Cases = append(old[i].Cases, c)
+		}
+	}
+	return old, err
 }
 
 // warnOverdue says which clearing accounts have held money for too long.
 func (a *App) warnOverdue(ctx context.Context) error {
-	old, err := a.Reports.Overdue(ctx)
+	old, err := a.Overdue(ctx)
 	for _, c := range old {
 		a.log.Warn("money has been in clearing for 72 hours", "company", c.Company, "account", c.Account,
 			"amount", c.Amount, "operations", len(c.Operations), "first", c.Operations[0].ID)
@@ -150,7 +170,7 @@ func (a *App) warnOverdue(ctx context.Context) error {
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
 	for _, name := range slices.Sorted(maps.Keys(a.books)) {
-		jobs = append(jobs, job.New(settlement.House, reconcileJob, name, a.Clock.Now().Add(reconcileEvery)))
+		jobs = append(jobs, job.NewFor(name, settlement.House, reconcileJob, name, a.Clock.Now().Add(reconcileEvery)))
 	}
 	return a.DB.Insert(ctx, jobs...)
 }

@@ -72,6 +72,12 @@ type Option func(*app.Config)
 // as unknown. A story that loses an answer takes as long.
 func Window(d time.Duration) Option { return func(c *app.Config) { c.Window = d } }
 
+// EpochFile sets where the epoch is written.
+func EpochFile(path string) Option { return func(c *app.Config) { c.EpochFile = path } }
+
+// Drain sets how long the program still serves once it is told to stop.
+func Drain(d time.Duration) Option { return func(c *app.Config) { c.Serve.Drain = d } }
+
 // AroundBanks wraps the plugs that hold accounts and pay out.
 func AroundBanks(wrap func(provider.Bank) provider.Bank) Option {
 	return func(c *app.Config) { c.AroundBanks = wrap }

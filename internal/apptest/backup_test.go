@@ -292,7 +292,7 @@ func TestWhatIsNoBackupIsNotRestored(t *testing.T) {
 		"a damaged file":    {damaged, "malformed"},
 		"another program's": {another(t, "CREATE TABLE notes (text TEXT)"), "it is not a Kobo database"},
 		"a newer schema": {
-			altered(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)"), "take a newer program",
+			altered(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1); UPDATE db_schema SET serves = 9999"), "it is for a newer Kobo",
 		},
 		"a cooked book": {
 			altered(t, path, "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('c', 5, 0)"), "the book does not add up",

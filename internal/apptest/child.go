@@ -211,8 +211,8 @@ func (m mortal) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 }
 
 // Requery dies after the answer.
-func (m mortal) Requery(ctx context.Context, reference string) provider.Answer {
-	a := m.Biller.Requery(ctx, reference)
+func (m mortal) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
+	a := m.Biller.Requery(ctx, reference, begun)
 	if m.dies == Asked {
 		die()
 	}

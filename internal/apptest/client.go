@@ -39,6 +39,11 @@ func (c *Client) As(reference, apiKey string, settlementID int64) *Client {
 	return &Client{Credentials: other, t: c.t, http: c.http}
 }
 
+// Patient is the same company that waits so long for an answer.
+func (c *Client) Patient(limit time.Duration) *Client {
+	return &Client{Credentials: c.Credentials, t: c.t, http: &http.Client{Timeout: limit, Transport: c.http.Transport}}
+}
+
 // Answer is what came back.
 type Answer struct {
 	Status int

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
 )
 
 const (
@@ -162,5 +163,34 @@ func TestAHeaderInFlightIsAConflict(t *testing.T) {
 		close(g.open)
 		same(t, "slow", await(t, first).Want(t, http.StatusOK), other.Buy(order, header, "slow"))
 		p.Audit(t, apptest.DevFloat)
+	})
+}
+
+// Eight equal payouts under one key, while the credit arrives that they need: the
+// answers that are final are one answer, which the key gives for good.
+func TestOneHeaderEightTimesWhileACreditArrives(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		for round := range 12 {
+			c, key := p.Account(p.Client, 0), "round "+strconv.Itoa(round)
+			body := map[string]any{"verify_id": verify(t, c, "10"), "amount": 100}
+			ask := func(i int) (apptest.Answer, error) {
+				if i == 4 {
+					p.Fund(c, 150*money.Naira)
+				}
+				return c.Try(context.Background(), http.MethodPost, "/api/v1/settlement/send-payout", body, header, key)
+			}
+			answers := atOnce(t, 8, ask)
+			kept, err := ask(0)
+			if err != nil || kept.Status != http.StatusOK && kept.Status != http.StatusBadRequest {
+				t.Fatalf("%s: the key gives %s, %v", key, kept, err)
+			}
+			for _, a := range answers {
+				if a.Status != http.StatusConflict && (a.Status != kept.Status || a.Body != kept.Body) {
+					t.Errorf("%s: one was answered %s, and the key gives %s", key, a, kept)
+				}
+			}
+		}
+		holdsTogether(t, p)
 	})
 }

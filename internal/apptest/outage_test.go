@@ -270,3 +270,14 @@ func pragma(t *testing.T, p *apptest.Program, statement string) {
 		t.Fatal(err)
 	}
 }
+
+// A control of the sandbox that needs the database says that it is away.
+func TestTheSandboxSaysThatTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	p, proxy := behind(t)
+	proxy.Cut()
+	a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/clock", map[string]string{"advance": "1m"})
+	if err != nil || a.Status != http.StatusServiceUnavailable || a.Body != `{"message":"Service temporarily unavailable","status":"error"}`+"\n" {
+		t.Errorf("%s, %v", a, err)
+	}
+}

@@ -58,8 +58,8 @@ func (e *evil) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	return e.plug.Pay(ctx, p)
 }
 
-func (e *evil) Requery(ctx context.Context, reference string) provider.Answer {
-	return e.plug.Requery(ctx, reference)
+func (e *evil) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
+	return e.plug.Requery(ctx, reference, begun)
 }
 
 // does sets what happens from now on to a payment and to a question.

@@ -190,6 +190,7 @@ type Outcome struct {
 	LastAnswer             *string
 	LastAskedAt, NextTryAt *time.Time
 	NeedsDecision          bool
+	UpdatedAt              time.Time
 }
 
 // Outcome is the outcome of one operation.

@@ -16,7 +16,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -126,7 +125,6 @@ type Service struct {
 	issues      string                     // which of them issues new cards; "" for none
 	window      time.Duration
 	house       customer.Address // for a company without an address
-	opening     sync.Mutex       // one first settlement account at a time
 }
 
 // New opens the business and teaches the operations machine its kind. Issues

@@ -96,22 +96,10 @@ func (s *Service) Declined(f Funding) error {
 	return fault.New(fault.Refused, said(by, strings.TrimRight(f.message, ".")).Message+end)
 }
 
-// purse is the account that pays for fundings, the company's first active one,
-// and its balance. A company without one gets one, with nothing in it
-// (wallet-api.md, fund card).
-func (s *Service) purse(ctx context.Context, company string) (settlementID int64, balance money.Kobo, err error) {
-	a, err := s.settlements.Default(ctx, company)
-	if !fault.Is(err, fault.Missing) {
-		return a.ID, a.Balance, err
-	}
-	// Requests that arrive together must not each open one.
-	s.opening.Lock()
-	defer s.opening.Unlock()
-	a, err = s.settlements.Default(ctx, company)
-	if fault.Is(err, fault.Missing) {
-		a, err = s.settlements.CreateOwn(ctx, company, "Main account", nil)
-	}
-	return a.ID, a.Balance, err
+// purse is the account that pays for fundings, the company's first active one. A
+// company without one gets one, with nothing in it (wallet-api.md, fund card).
+func (s *Service) purse(ctx context.Context, company string) (settlement.Account, error) {
+	return s.settlements.Needed(ctx, company, "Main account")
 }
 
 // plan is a funding that could be made.
@@ -131,8 +119,8 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 			return c, operation.Operation{}, err
 		}
 	}
-	settlementID, _, err := s.purse(ctx, o.Company)
-	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: settlementID, Amount: o.Amount}, err
+	from, err := s.purse(ctx, o.Company)
+	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount}, err
 }
 
 // Fund puts money on a card. The funding that comes back may be PENDING: then the
@@ -146,6 +134,9 @@ func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	c, op, err := s.plan(ctx, o)
 	if err != nil {
 		return Funding{}, err
+	}
+	if key := o.Key.Value(); key != "" {
+		op.ID = operation.Reference(o.Company, Kind, key)
 	}
 	return s.fund(ctx, c, op, o.Key)
 }
@@ -165,9 +156,15 @@ func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
+// tries is how often a funding is begun that another one stood in the way of, and
+// whose end nobody saw in between.
+const tries = 10
+
+var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
+
 // fund goes the three steps.
 func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
-	for {
+	for range tries {
 		op = s.operations.Start(op)
 		u := s.operations.Unit(op, 0, "Card funding")
 		// The key first: a repeated request is told that it is at work.
@@ -176,6 +173,7 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 		u.Notes = append(u.Notes, fundingRecord(op, c.ID), event.New(op.Company, event.CardFundingPending, of(op, c.ID)))
 		err := s.book.Commit(ctx, u)
 		if err == nil {
+			key.Begun()
 			return s.run(ctx, c, op, key)
 		}
 		if earlier, ok := operation.Earlier(err); ok {
@@ -188,14 +186,19 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 			return Funding{}, idempotency.Taken(err)
 		}
 		reference, err := s.openFunding(ctx, op.Company, c.ID, op.Amount)
-		if err == nil {
-			return Funding{}, Confirming(reference)
+		if errors.Is(err, db.ErrNone) {
+			reference, err = s.correct(ctx, op.Company, c.ID, op.Amount)
 		}
-		if !errors.Is(err, db.ErrNone) {
+		if err != nil {
 			return Funding{}, err
 		}
-		// It has been resolved in this very moment: this request is a new one.
+		if reference != "" {
+			return Funding{}, Confirming(reference)
+		}
+		// It has been resolved in this very moment, or the guard was wrong: this
+		// request is a new one.
 	}
+	return Funding{}, errBusy
 }
 
 func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
@@ -216,16 +219,6 @@ func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *
 
 func funding(o operation.Operation, c Card) provider.CardFunding {
 	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
-}
-
-// open counts the fundings of a card and an amount whose outcome is not known.
-// An alone one does not begin beside another.
-func open(cardID string, amount money.Kobo, add int64, alone bool) ledger.Tally {
-	t := ledger.Tally{Name: "card/" + cardID + "/" + amount.Decimal(), Add: add}
-	if alone {
-		t.Most = 1
-	}
-	return t
 }
 
 func route(o operation.Operation) operation.Route {
@@ -250,7 +243,15 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The card could not be read"}
 	}
-	return by.RequeryFunding(ctx, funding(o, c))
+	known, err := s.operations.Repeated(ctx, o)
+	if err != nil {
+		return provider.Answer{Code: "not_read", Message: "The funding's answers could not be read"}
+	}
+	f := funding(o, c)
+	if known {
+		f.Since = time.Time{} // it was made before a restore, nobody knows when
+	}
+	return by.RequeryFunding(ctx, f)
 }
 
 // paper is what goes with an outcome: the event, and the room for another funding

@@ -168,11 +168,11 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 		who.Address = &a.Address
 	}
 	if r.Load > 0 {
-		_, balance, err := s.purse(ctx, r.Company)
+		from, err := s.purse(ctx, r.Company)
 		if err != nil {
 			return who, err
 		}
-		if balance < r.Load {
+		if from.Balance < r.Load {
 			return who, errShort
 		}
 	}
@@ -228,7 +228,7 @@ func (s *Service) intend(ctx context.Context, r Request, h holder) (Card, error)
 		Company: r.Company,
 		Claims:  r.Key.Running(c.ID, c.calledUntil),
 		Moves:   []ledger.Move{h.taken(c.ID)},
-		Notes:   []db.Record{c.record(), job.New(r.Company, ResolveJob, c.ID, c.calledUntil.Add(pauses[0]))},
+		Notes:   []db.Record{c.record(), job.NewFor(c.provider, r.Company, ResolveJob, c.ID, c.calledUntil.Add(pauses[0]))},
 	})
 	if ledger.Is(err, ledger.Moved) {
 		err = errCreating

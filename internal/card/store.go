@@ -173,7 +173,11 @@ func scanCard(sc db.Scanner) (Card, error) {
 }
 
 func (s *Service) findCard(ctx context.Context, company, cardID string) (Card, error) {
-	return db.One(ctx, s.db, scanCard, cardColumns+`WHERE company_id = $1 AND id = $2`, company, cardID)
+	return readCard(ctx, s.db, company, cardID)
+}
+
+func readCard(ctx context.Context, q db.Querier, company, cardID string) (Card, error) {
+	return db.One(ctx, q, scanCard, cardColumns+`WHERE company_id = $1 AND id = $2`, company, cardID)
 }
 
 func (s *Service) countCards(ctx context.Context, company, customerID string) (int64, error) {
@@ -211,12 +215,16 @@ func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o o
 // known.
 func (s *Service) openFunding(ctx context.Context, company, cardID string, amount money.Kobo) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `SELECT id FROM card_funding
-		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY id LIMIT 1`,
+		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY created_at, id LIMIT 1`,
 		company, cardID, int64(amount))
 }
 
+func cardOf(ctx context.Context, q db.Querier, company, reference string) (string, error) {
+	return db.One(ctx, q, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
+}
+
 func (s *Service) fundedCard(ctx context.Context, company, reference string) (string, error) {
-	return db.One(ctx, s.db, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
+	return cardOf(ctx, s.db, company, reference)
 }
 
 func (s *Service) findAddress(ctx context.Context, company string) (LastResort, error) {

@@ -171,6 +171,7 @@ var me = operator.Local("test")
 type world struct {
 	*card.Service
 	t           *testing.T
+	ring        *secret.Keyring
 	db          *db.DB
 	book        *ledger.Book
 	clock       *clock.Movable
@@ -189,24 +190,36 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	t.Helper()
 	ring, err := secret.Parse(secret.Generate())
 	must(t, err)
-	log := slog.New(slog.DiscardHandler)
-	w := &world{t: t, db: d, clock: &clock.Movable{}}
+	w := &world{t: t, ring: ring, clock: &clock.Movable{}}
 	w.issuer = &issuer{create: yes, answer: yes, later: yes, now: func() time.Time { return w.clock.Now() }}
-	w.book = ledger.New(d, w.clock)
-	t.Cleanup(w.book.Drain)
-	w.operations = operation.NewService(d, w.book, w.clock, log, 2*time.Second)
-	w.companies = company.New(d, w.book, ring, w.clock)
-	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
-	w.keys = idempotency.NewService(d, w.book, w.clock, ring)
-	bank := &verifier{}
-	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, ring, bank, 2*time.Second),
-		w.settlements, w.operations, w.keys, bank, "")
-	w.Service = card.New(d, w.book, w.clock, log, w.operations, w.settlements, w.customers, w.keys,
-		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second, customer.Address{})
+	w.run(d)
 	w.company = w.join("Main")
 	w.account = w.open(w.company, 1000*money.Naira)
 	w.customer = w.serve(w.company, "ada@example.test", &customer.Address{Line1: "1 Marina", City: "Lagos", State: "Lagos"})
 	return w
+}
+
+// run is a program on a database.
+func (w *world) run(d *db.DB) {
+	log := slog.New(slog.DiscardHandler)
+	w.db, w.book = d, ledger.New(d, w.clock)
+	w.t.Cleanup(w.book.Drain)
+	w.operations = operation.NewService(d, w.book, w.clock, log, 2*time.Second)
+	w.companies = company.New(d, w.book, w.ring, w.clock)
+	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
+	w.keys = idempotency.NewService(d, w.book, w.clock, w.ring)
+	bank := &verifier{}
+	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, w.ring, bank, 2*time.Second),
+		w.settlements, w.operations, w.keys, bank, "")
+	w.Service = card.New(d, w.book, w.clock, log, w.operations, w.settlements, w.customers, w.keys,
+		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second, customer.Address{})
+}
+
+// another is a second program, with connections of its own, on the same database.
+func (w *world) another(d *db.DB) *world {
+	v := *w
+	v.run(d)
+	return &v
 }
 
 func must(t testing.TB, err error) {

@@ -147,7 +147,10 @@ func (s *Service) open(ctx context.Context, r Request, c Collection) (Collection
 		return s.opened(ctx, r, c, answer)
 	case answer.Outcome == provider.Rejected && answer.Code != provider.CodeNotSent:
 		why := fault.New(fault.Refused, "Failed to generate virtual account. "+answer.Message)
-		return Collection{}, errors.Join(s.ready(ctx, c, r.Key.Done(nil, why)), why)
+		if err := s.ready(ctx, c, r.Key.Done(nil, why)); err != nil {
+			return Collection{}, err // a refusal that is not stored is not final
+		}
+		return Collection{}, why
 	}
 	return Collection{}, errors.Join(s.ready(ctx, c, r.Key.Unanswered()), errSilent)
 }

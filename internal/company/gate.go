@@ -128,7 +128,9 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	if err != nil {
 		return Identity{}, errBadAccess.Because(err)
 	}
+	wait := db.Await(ctx) // another request may be asking for the same company
 	c, err := s.gate.Get(ctx, reference, otter.LoaderFunc[string, Company](s.load))
+	wait.End()
 	switch {
 	case fault.Is(err, fault.Missing):
 		return Identity{}, errBadAccess.Because(err)

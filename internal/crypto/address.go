@@ -100,7 +100,7 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		err = s.Book.Commit(ctx, ledger.Unit{
 			Company: g.Company,
 			Claims:  append([]db.Record{a.record()}, g.Key.Running(a.subject(), now.Add(watchWithin))...),
-			Notes:   []db.Record{job.New(g.Company, WatchJob, a.subject(), now.Add(watchWithin))},
+			Notes:   []db.Record{job.NewFor(a.custody, g.Company, WatchJob, a.subject(), now.Add(watchWithin))},
 		})
 		if ledger.Is(err, ledger.Exists, addressTable) {
 			continue

@@ -34,7 +34,7 @@ const (
 func (t Transaction) subject() string { return strconv.FormatInt(t.ID, 10) }
 
 func (t Transaction) confirmJob(at time.Time) db.Record {
-	return job.New(t.Company, ConfirmJob, t.subject(), at)
+	return job.NewFor(t.custody, t.Company, ConfirmJob, t.subject(), at)
 }
 
 // verdict is what an answer means for a transaction.

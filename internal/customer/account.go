@@ -121,6 +121,8 @@ func (s *Service) begin(ctx context.Context, r Request, c Customer) (o opening, 
 		o, u.Claims = fresh, []db.Record{fresh.record()}
 	case err != nil:
 		return o, false, err
+	case o.state == opened && r.Key.Subject() != "":
+		return o, false, errAtWork // since the customer was read: the next request gets it
 	case o.state == opened:
 		return o, false, errGenerated // since the customer was read
 	case o.state == pending && now.Before(o.calledUntil):

@@ -65,7 +65,7 @@ type engine interface {
 type tx interface {
 	Querier
 	commit(ctx context.Context) error
-	rollback()
+	rollback(ctx context.Context)
 }
 
 // DB is an open database, safe for use by many.

@@ -11,9 +11,11 @@ import (
 //
 //	x = ANY($1)    →  x IN (SELECT value FROM json_each($1))
 //	… FOR UPDATE   →  …            (a writer has SQLite to itself)
+//	LOCK TABLE …;  →               (in migrations, for the same reason)
 var (
 	anyOf     = regexp.MustCompile(`= ANY\((\$\d+)\)`)
 	forUpdate = regexp.MustCompile(`\s+FOR UPDATE\b`)
+	lockTable = regexp.MustCompile(`(?m)^LOCK TABLE [^;]*;\n`)
 )
 
 func forSQLite(query string) string {

@@ -75,33 +75,34 @@ func TestSQLiteCodes(t *testing.T) {
 	}
 }
 
-// A COMMIT that the server refused did not happen; one that got no answer may
-// have.
+// A COMMIT that the server refused did not happen; one that got no answer, or that
+// of a server in trouble, may have.
 func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
+	fatal := &pgconn.PgError{Code: "25P04", SeverityUnlocalized: "FATAL"}
 	for _, c := range []struct {
-		err  error
-		open bool
+		err              error
+		alone, statement bool // refused for certain: a COMMIT, what comes before one
 	}{
-		{nil, false},
-		{pgx.ErrTxCommitRollback, false},
-		{state("40001"), false},
-		{state("23505"), false},
-		{state("57P01"), true},
-		{state("XX000"), true},
-		{io.EOF, true},
-		{context.DeadlineExceeded, true},
+		{pgx.ErrTxCommitRollback, true, false},
+		{state("40001"), true, true},
+		{state("23505"), true, true},
+		{state("22012"), false, true},
+		{state("57014"), false, true},
+		{state("57P01"), false, false},
+		{state("53100"), false, false},
+		{state("58030"), false, false},
+		{state("08006"), false, false},
+		{state("XX000"), false, false},
+		{fatal, false, false},
+		{io.EOF, false, false},
+		{context.DeadlineExceeded, false, false},
+		{errWarned, false, false},
 	} {
-		if got := errors.Is(commitError(c.err), ErrUncommitted); got != c.open {
-			t.Errorf("%v: open %v, want %v", c.err, got, c.open)
+		if got := refusedCommit(c.err); got != c.alone {
+			t.Errorf("%v at a COMMIT: refused %v, want %v", c.err, got, c.alone)
 		}
-	}
-	l := &pgPipeline{}
-	for _, c := range []struct {
-		err  error
-		open bool
-	}{{state("22012"), false}, {state("23505"), false}, {state("57P01"), true}, {io.EOF, true}} {
-		if got := errors.Is(l.lost(c.err), ErrUncommitted); got != c.open {
-			t.Errorf("in a pipeline, %v: open %v, want %v", c.err, got, c.open)
+		if got := refusedStatement(c.err); got != c.statement {
+			t.Errorf("%v before a COMMIT: refused %v, want %v", c.err, got, c.statement)
 		}
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io/fs"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -12,25 +15,55 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
+// firstServing is the migration that made db_schema.
+const firstServing = 33
+
 // Migrate brings the schema to what this program needs. Programs that start
-// together on PostgreSQL wait for one another.
-func (d *DB) Migrate(ctx context.Context) error {
-	return d.withProvider(func(p *goose.Provider, handle *sql.DB) error {
-		have, _, err := p.GetVersions(ctx)
+// together on PostgreSQL wait for one another. A schema that does not serve a
+// program on PostgreSQL is refused while that program is connected.
+func (d *DB) Migrate(ctx context.Context) error { return d.migrate(ctx, false) }
+
+// ForceMigrate is Migrate beside whatever program is connected.
+func (d *DB) ForceMigrate(ctx context.Context) error { return d.migrate(ctx, true) }
+
+func (d *DB) migrate(ctx context.Context, force bool) error {
+	return d.withProvider(true, func(p *goose.Provider, handle *sql.DB) error {
+		have, want, err := p.GetVersions(ctx)
 		if err == nil {
 			err = whole(ctx, p, handle, have)
 		}
-		if err == nil {
-			_, err = p.Up(ctx)
+		if err != nil || have >= want {
+			return err
 		}
-		return err
+		serves := migration.Serves(have)
+		if d.dialect == Postgres && have > 0 && !force {
+			if err := unserved(ctx, handle, serves); err != nil {
+				return err
+			}
+		}
+		return d.patience().keep(ctx, func() error { return up(ctx, p, handle, have, serves) })
 	})
+}
+
+// up makes the migrations. What the database says of the programs that it serves
+// is true before and after each of them.
+func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int64) error {
+	if have < firstServing {
+		if _, err := p.UpTo(ctx, firstServing); err != nil {
+			return err
+		}
+	}
+	if _, err := handle.ExecContext(ctx, "UPDATE db_schema SET serves = $1 WHERE serves < $2", serves, serves); err != nil {
+		return err
+	}
+	_, err := p.Up(ctx)
+	return err
 }
 
 // Migrated tells the schema's version and the one this program needs. A schema
 // that has a version without all those before it is an error.
 func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
-	err = d.withProvider(func(p *goose.Provider, handle *sql.DB) error {
+	err = d.withProvider(false, func(p *goose.Provider, handle *sql.DB) error {
 		if have, want, err = p.GetVersions(ctx); err != nil {
 			return err
 		}
@@ -65,15 +98,18 @@ func whole(ctx context.Context, p *goose.Provider, handle *sql.DB, have int64) e
 	return rows.Err()
 }
 
-func (d *DB) withProvider(use func(*goose.Provider, *sql.DB) error) error {
+// withProvider opens the migrations. Those that change the schema wait for a lock
+// on connections of their own.
+func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error) error {
 	var handle *sql.DB
+	var files fs.FS = migration.Files
 	dialect := goose.DialectSQLite3
 	options := []goose.ProviderOption{}
 	switch e := d.engine.(type) {
 	case *lite:
-		handle = e.write
+		handle, files = e.write, liteMigrations{migration.Files}
 	case *postgres:
-		handle = stdlib.OpenDBFromPool(e.pool)
+		handle = e.handle(changes)
 		defer func() { _ = handle.Close() }()
 		dialect = goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker()
@@ -82,7 +118,7 @@ func (d *DB) withProvider(use func(*goose.Provider, *sql.DB) error) error {
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(dialect, handle, migration.Files, options...)
+	p, err := goose.NewProvider(dialect, handle, files, options...)
 	if err == nil {
 		err = use(p, handle)
 	}
@@ -92,10 +128,56 @@ func (d *DB) withProvider(use func(*goose.Provider, *sql.DB) error) error {
 	return nil
 }
 
+// handle is the pool as goose knows it, or connections that wait for a lock only
+// so long.
+func (p *postgres) handle(limited bool) *sql.DB {
+	if !limited {
+		return stdlib.OpenDBFromPool(p.pool)
+	}
+	return stdlib.OpenDB(*p.pool.Config().ConnConfig.Copy(), stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, fmt.Sprintf("SET lock_timeout = %d", p.waits.limit.Milliseconds()))
+		return err
+	}))
+}
+
+// patience is how a migration waits for a lock that others hold. Who waits for a
+// table keeps everybody else from it, so each wait is short.
+type patience struct {
+	limit, pause time.Duration
+	tries        int
+}
+
+var usualPatience = patience{limit: 5 * time.Second, pause: 2 * time.Second, tries: 12}
+
+func (d *DB) patience() patience {
+	if e, ok := d.engine.(*postgres); ok {
+		return e.waits
+	}
+	return usualPatience
+}
+
+// keep repeats do while somebody is in the way, and lets others work in between.
+func (p patience) keep(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil || Classify(err) != Transient {
+			return err
+		}
+		if try == p.tries {
+			return fmt.Errorf("a lock was not granted in %d tries of %s: end what holds a transaction open, and migrate again (%v)", p.tries, p.limit, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(p.pause):
+		}
+	}
+}
+
 // Empty takes the schema away, and with it every row: for a development
 // database that begins anew.
 func (d *DB) Empty(ctx context.Context) error {
-	return d.withProvider(func(p *goose.Provider, _ *sql.DB) error {
+	return d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
 		_, err := p.DownTo(ctx, 0)
 		return err
 	})

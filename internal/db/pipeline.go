@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -97,4 +98,19 @@ func cached(key string, build func() string) string {
 	s := build()
 	built.Store(key, s)
 	return s
+}
+
+// Statements are those that this program has put together so far for an engine.
+// A release keeps them, and later schemas are held against them.
+func Statements(of Dialect) (list []string) {
+	built.Range(func(key, text any) bool {
+		made, _, _ := strings.Cut(strings.TrimPrefix(key.(string), "lite "), " ")
+		lite := strings.HasPrefix(key.(string), "lite ")
+		if lite == (of == SQLite) && slices.Contains([]string{"lookup", "insert", "update"}, made) {
+			list = append(list, text.(string))
+		}
+		return true
+	})
+	slices.Sort(list)
+	return list
 }

@@ -2,13 +2,11 @@ package db
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -97,30 +95,14 @@ func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
 		}
 	}
 	b.Queue("COMMIT")
-	err := l.conn.SendBatch(ctx, &b).Close()
+	err := committing(l.conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, &b).Close() }, refusedStatement)
 	if err != nil {
-		err = l.lost(err)
 		l.Rollback()
 		return err
 	}
 	l.conn.Release()
 	l.conn = nil
 	return nil
-}
-
-// lost decides whether the COMMIT at the end of a failed pipeline can have
-// happened. A statement that the server refused aborts the transaction, and the
-// COMMIT behind it is never run. When the server said nothing, or said that it
-// is going away, the answer is open.
-func (l *pgPipeline) lost(err error) error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && !strings.HasPrefix(pg.Code, "57P") {
-		return err
-	}
-	if pgconn.SafeToRetry(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrUncommitted, err)
 }
 
 func (l *pgPipeline) Rollback() {
@@ -132,7 +114,7 @@ func (l *pgPipeline) Rollback() {
 	// A connection that cannot even roll back is closed by the pool, which sees
 	// that it is not idle.
 	_, _ = l.conn.Exec(ctx, "ROLLBACK")
-	l.conn.Release()
+	l.p.release(l.conn)
 	l.conn = nil
 }
 

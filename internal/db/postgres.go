@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/exaring/otelpgx"
@@ -14,8 +15,12 @@ import (
 
 // postgres is PostgreSQL through pgx's own pool.
 type postgres struct {
-	pool   *pgxpool.Pool
-	replan time.Duration // how long a connection keeps the plans of batches
+	pool    *pgxpool.Pool
+	replan  time.Duration // how long a connection keeps the plans of batches
+	waits   patience      // of a migration, for locks
+	leaving sync.WaitGroup
+	ended   context.Context // once nobody may use the pool any more
+	end     context.CancelFunc
 }
 
 func openPostgres(ctx context.Context, url string) (*postgres, error) {
@@ -25,21 +30,39 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 		return nil, errors.New("db: the PostgreSQL URL cannot be read")
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
+	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // whatever the URL says
 	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, 12)
+	cfg.BeforeConnect = attend
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	return &postgres{pool: pool, replan: 5 * time.Second}, nil
+	p := &postgres{pool: pool, replan: 5 * time.Second, waits: usualPatience}
+	p.ended, p.end = context.WithCancel(context.Background())
+	return p, nil
 }
 
-func (p *postgres) close()                         { p.pool.Close() }
+func (p *postgres) close() {
+	p.pool.Close()
+	p.end()
+	p.leaving.Wait()
+}
+
 func (p *postgres) ping(ctx context.Context) error { return explain(p.pool.Ping(ctx)) }
 
 func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tag, err := p.pool.Exec(ctx, query, args...)
+	conn, err := p.pool.Acquire(ctx)
+	if err != nil {
+		return 0, explain(err)
+	}
+	defer p.release(conn)
+	var tag pgconn.CommandTag
+	err = committing(conn, func(c *pgx.Conn) (err error) {
+		tag, err = c.Exec(ctx, query, args...)
+		return err
+	}, refusedStatement)
 	return tag.RowsAffected(), explain(err)
 }
 
@@ -57,20 +80,23 @@ func (p *postgres) prepare(ctx context.Context, query string) error {
 	return err
 }
 
-func (p *postgres) begin(ctx context.Context) (tx, error) {
-	t, err := p.pool.Begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &postgresTx{t}, nil
-}
+func (p *postgres) begin(ctx context.Context) (tx, error) { return p.beginAs(ctx, pgx.TxOptions{}) }
 
 func (p *postgres) snapshot(ctx context.Context) (tx, error) {
-	t, err := p.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	return p.beginAs(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+}
+
+func (p *postgres) beginAs(ctx context.Context, o pgx.TxOptions) (tx, error) {
+	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &postgresTx{t}, nil
+	t, err := conn.BeginTx(ctx, o)
+	if err != nil {
+		conn.Release()
+		return nil, err
+	}
+	return &postgresTx{p, conn, t}, nil
 }
 
 // pgRows gives pgx's rows our error kinds.
@@ -85,7 +111,11 @@ func pgQuery(rows pgx.Rows, err error) (Rows, error) {
 	return pgRows{rows}, nil
 }
 
-type postgresTx struct{ tx pgx.Tx }
+type postgresTx struct {
+	p    *postgres
+	conn *pgxpool.Conn
+	tx   pgx.Tx
+}
 
 // Inside a transaction errors keep their own form: Tx reads it to decide
 // whether to run again, and explains it at the end.
@@ -98,26 +128,13 @@ func (t *postgresTx) Query(ctx context.Context, query string, args ...any) (Rows
 	return t.tx.Query(ctx, query, args...)
 }
 
-func (t *postgresTx) commit(ctx context.Context) error { return commitError(t.tx.Commit(ctx)) }
-
-func (t *postgresTx) rollback() {
-	// A context of its own: the caller's may be what ended the transaction. If
-	// even this fails the pool closes the connection, which rolls back too.
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	_ = t.tx.Rollback(ctx)
+func (t *postgresTx) commit(ctx context.Context) error {
+	defer t.p.release(t.conn)
+	return committing(t.conn, func(*pgx.Conn) error { return t.tx.Commit(ctx) }, refusedCommit)
 }
 
-// commitError tells a COMMIT that was refused from one whose answer was lost.
-// The server's own word about the transaction (a SQLSTATE of class 23 or 40, or
-// pgx's "rolled back instead") is definite; everything else is not.
-func commitError(err error) error {
-	if err == nil || errors.Is(err, pgx.ErrTxCommitRollback) {
-		return err
-	}
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && (pg.Code[:2] == "23" || pg.Code[:2] == "40") {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrUncommitted, err)
+// If even the ROLLBACK fails pgx closes the connection, which rolls back too.
+func (t *postgresTx) rollback(ctx context.Context) {
+	defer t.p.release(t.conn)
+	_ = t.tx.Rollback(ctx)
 }

@@ -11,7 +11,7 @@ import (
 // How long a database may say nothing: no answer to a statement, or none to the
 // question for the next row. A connection that is open and silent (a frozen
 // server, a firewall that forgot it) would hold whoever asked for good. Who has
-// a deadline of his own is held to that alone.
+// a deadline of his own is held to that, and who has a budget to that as well.
 const (
 	silence        = 10 * time.Second
 	patientSilence = 10 * time.Minute
@@ -34,27 +34,51 @@ type watched struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 	limit  time.Duration
+	budget *budget // nil: limit alone counts
+	asked  bool    // the budget is running
 }
 
-// watch returns nil if the context has a deadline of its own.
+// watch returns nil if the context has a deadline of its own and no budget.
 func watch(ctx context.Context) *watched {
+	w := &watched{limit: silence, budget: budgetOf(ctx)}
 	if _, own := ctx.Deadline(); own {
-		return nil
+		if w.budget == nil {
+			return nil
+		}
+		w.limit = patientSilence
 	}
-	w := &watched{limit: silence}
 	if ctx.Value(patientKey{}) != nil {
 		w.limit = patientSilence
 	}
 	w.Context, w.cancel = context.WithCancelCause(ctx)
 	w.timer = time.AfterFunc(w.limit, func() { w.cancel(errSilent) })
+	w.listen()
 	return w
 }
 
-func (w *watched) listen() { w.timer.Reset(w.limit) }
-func (w *watched) heard()  { w.timer.Stop() }
+func (w *watched) listen() {
+	limit := w.limit
+	if w.budget != nil && !w.asked {
+		w.asked = true
+		limit = min(limit, w.budget.begin())
+	}
+	if limit <= 0 {
+		w.cancel(errSilent) // before anything is sent
+		return
+	}
+	w.timer.Reset(limit)
+}
+
+func (w *watched) heard() {
+	w.timer.Stop()
+	if w.asked {
+		w.asked = false
+		w.budget.end()
+	}
+}
 
 func (w *watched) end() {
-	w.timer.Stop()
+	w.heard()
 	w.cancel(nil)
 }
 
@@ -107,6 +131,7 @@ func (r *watchedRows) Next() bool {
 func (r *watchedRows) Err() error { return r.w.explain(r.Rows.Err()) }
 
 func (r *watchedRows) Close() {
+	r.w.listen() // what is left is read
 	r.Rows.Close()
 	r.w.end()
 }
@@ -116,11 +141,11 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (Rows, error)
 	return attentive{d.engine}.Query(ctx, query, args...)
 }
 
-// Exec runs a statement in a transaction of its own. After a silence nobody
+// Exec runs a statement in a transaction of its own. When no answer came nobody
 // knows whether it happened.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	n, err := attentive{d.engine}.Exec(ctx, query, args...)
-	if errors.Is(err, errSilent) {
+	if errors.Is(err, ErrUncommitted) {
 		err = explain(errors.Join(ErrUncommitted, err))
 	}
 	return n, err
@@ -150,14 +175,30 @@ func watchTx(ctx context.Context, begin func(context.Context) (tx, error)) (*wat
 
 // commit leaves it open whether a transaction happened whose COMMIT got no answer.
 func (t *watchedTx) commit(ctx context.Context) error {
-	if w := watch(ctx); w != nil {
-		defer w.end()
-		ctx = w
+	w := watch(ctx)
+	if w == nil {
+		return t.tx.commit(ctx)
 	}
-	return t.tx.commit(ctx)
+	defer w.end()
+	err := t.tx.commit(w)
+	if errors.Is(err, ErrUncommitted) {
+		return err
+	}
+	return w.explain(err)
 }
 
-func (t *watchedTx) rollback() { t.tx.rollback() }
+// rollback has a context of its own: the caller's may be what ended the
+// transaction. The caller's budget counts all the same.
+func (t *watchedTx) rollback(ctx context.Context) {
+	limit := 5 * time.Second
+	if b := budgetOf(ctx); b != nil {
+		limit = min(limit, b.begin())
+		defer b.end()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	t.tx.rollback(ctx)
+}
 
 func (t *watchedTx) end() {
 	if t.w != nil {

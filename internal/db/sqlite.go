@@ -102,7 +102,7 @@ func (s *lite) Exec(ctx context.Context, query string, args ...any) (int64, erro
 			return err
 		}
 		if n, err = t.Exec(ctx, query, args...); err != nil {
-			t.rollback()
+			t.rollback(ctx)
 			return err
 		}
 		return t.commit(ctx)
@@ -180,10 +180,10 @@ func (t *liteTx) Query(ctx context.Context, query string, args ...any) (Rows, er
 	return liteRows{rows}, nil
 }
 
-func (t *liteTx) commit(context.Context) error {
+func (t *liteTx) commit(ctx context.Context) error {
 	err := liteCommitError(t.tx.Commit())
 	if err != nil {
-		t.rollback()
+		t.rollback(ctx)
 	}
 	return err
 }
@@ -199,4 +199,4 @@ func liteCommitError(err error) error {
 	return err
 }
 
-func (t *liteTx) rollback() { _ = t.tx.Rollback() } // nothing is open any more when it fails
+func (t *liteTx) rollback(context.Context) { _ = t.tx.Rollback() } // nothing is open any more when it fails

@@ -25,7 +25,7 @@ func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 			if !kept {
 				// Also when fn panics: a transaction that nobody ends would hold its
 				// connection for good, and SQLite has only one that writes.
-				t.rollback()
+				t.rollback(ctx)
 			}
 		}()
 		if err := fn(t); err != nil {
@@ -64,7 +64,7 @@ func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
 			return err
 		}
 		defer t.end()
-		defer t.rollback()
+		defer t.rollback(ctx)
 		return fn(t)
 	})
 }

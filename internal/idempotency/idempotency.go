@@ -37,14 +37,18 @@ const secretFor = 10 * time.Minute
 // ErrInFlight tells a caller that the same request is at work right now.
 var ErrInFlight = fault.New(fault.Conflict, "Duplicate request in flight")
 
+var errMismatch = fault.New(fault.Mismatch, "Idempotency-Key was already used with a different request")
+
 // Key is one request's use of a key. A nil Key is a request without one: its
 // methods do nothing.
 type Key struct {
 	company, value, fingerprint string
+	print                       string // the fingerprint as the request has it
 	subject                     string
 	now                         time.Time
 	render                      func(result any, err error) Answer
 	seal                        func(body []byte) string
+	begun                       bool // this request has its intent in the book
 }
 
 // Service keeps the keys of all companies.
@@ -137,7 +141,7 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 // through the request.
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
 	now := s.clock.Now()
-	key := &Key{company: company, value: value, fingerprint: s.kept(company, fingerprint), now: now, seal: s.sealFor(company)}
+	key := &Key{company: company, value: value, fingerprint: s.kept(company, fingerprint), print: fingerprint, now: now, seal: s.sealFor(company)}
 	row, err := s.find(ctx, company, value)
 	switch {
 	case errors.Is(err, db.ErrNone):
@@ -145,7 +149,7 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	case err != nil:
 		return nil, nil, err
 	case !s.same(company, row.fingerprint, fingerprint):
-		return nil, nil, fault.New(fault.Mismatch, "Idempotency-Key was already used with a different request")
+		return nil, nil, errMismatch
 	case row.state == done:
 		answer, err := s.answer(company, row)
 		return nil, answer, err
@@ -154,6 +158,14 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	}
 	key.subject = row.subject
 	return key, nil, nil
+}
+
+// Value is the key itself, as the caller chose it, or "".
+func (k *Key) Value() string {
+	if k == nil {
+		return ""
+	}
+	return k.value
 }
 
 // Subject is the id of what an earlier request with this key has made before it
@@ -189,12 +201,21 @@ func (k *Key) Answered(result any, err error) []db.Record {
 	return k.record(done, "", k.now, k.render(result, err))
 }
 
+// Begun notes that the unit with the Running claim is in the book: whatever comes
+// of the rest, the answer of this request is its own.
+func (k *Key) Begun() {
+	if k != nil {
+		k.begun = true
+	}
+}
+
 // Done is the move, for the unit that decides it, that stores the answer to a
 // Running request.
 func (k *Key) Done(result any, err error) []ledger.Move {
 	if k == nil {
 		return nil
 	}
+	k.begun = true
 	a := k.render(result, err)
 	return []ledger.Move{{
 		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: done,
@@ -209,6 +230,7 @@ func (k *Key) Unanswered() []ledger.Move {
 	if k == nil {
 		return nil
 	}
+	k.begun = true
 	return []ledger.Move{{
 		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: running,
 		Set: []ledger.Change{{Column: "running_until", Value: int64(0)}},
@@ -260,6 +282,45 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 		return nil
 	}
 	return err
+}
+
+// Settle gives the answer that stands for a request with a key: the stored one,
+// or else this one, which Settle stores. Equal requests that run at once hear one
+// answer: the first to be stored. While another request is at work nobody knows
+// its answer, and this request hears ErrInFlight. Other faults are Mismatch, and
+// Unavailable when nobody can tell which answer stands.
+func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) {
+	stored, err := s.stored(ctx, k)
+	if errors.Is(err, db.ErrNone) {
+		if err = s.Freeze(ctx, k, a); err == nil {
+			stored, err = s.stored(ctx, k)
+		}
+	}
+	switch {
+	case err == nil && stored != nil:
+		return *stored, nil
+	case fault.Is(err, fault.Mismatch):
+		return Answer{}, err
+	case k.begun || err == nil && k.subject != "":
+		return a, nil // the key is this request's own; a later answer may follow
+	case err == nil:
+		return Answer{}, ErrInFlight
+	}
+	return Answer{}, fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
+}
+
+// stored is the stored answer of a key, nil while its request is running.
+func (s *Service) stored(ctx context.Context, k *Key) (*Answer, error) {
+	row, err := s.find(ctx, k.company, k.value)
+	switch {
+	case err != nil:
+		return nil, err
+	case !s.same(k.company, row.fingerprint, k.print):
+		return nil, errMismatch
+	case row.state != done:
+		return nil, nil
+	}
+	return s.answer(k.company, row)
 }
 
 // Taken turns the refusal of a unit whose key another request had taken

@@ -110,11 +110,13 @@ func (s *Service) OnPayout(fn func(ctx context.Context, reference string) error)
 // notification.
 func (s *Service) Stored(fn func()) { s.stored = fn }
 
-// Handle teaches a worker the inbox's kinds of work.
+// Handle teaches a worker the inbox's kinds of work, and has it keep room for
+// those that bring money in.
 func (s *Service) Handle(w *job.Worker) {
 	w.Handle(WorkJob, s.Work)
 	w.Handle(SweepJob, s.Sweep)
 	w.Handle(ClearJob, s.Clear)
+	w.Reserve(WorkJob, SweepJob)
 }
 
 // Begin puts the standing jobs on the list, unless they are there: however many
@@ -124,7 +126,7 @@ func (s *Service) Begin(ctx context.Context) error {
 	now := s.Clock.Now()
 	rows := []db.Record{job.New(House, ClearJob, "", now.Add(clearEvery))}
 	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // of two programs neither waits for the other
-		rows = append(rows, sweep{provider: name, doneUntil: now}.record(), job.New(House, SweepJob, name, now.Add(sweepEvery)))
+		rows = append(rows, sweep{provider: name, doneUntil: now}.record(), job.NewFor(name, House, SweepJob, name, now.Add(sweepEvery)))
 	}
 	return s.DB.Insert(ctx, rows...)
 }

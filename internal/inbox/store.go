@@ -40,7 +40,7 @@ func (s *Service) storeAll(ctx context.Context, batch []Notification) error {
 		}
 		rows = append(rows, db.Record{Table: notificationTable, Values: []any{
 			House, n.ID, n.Provider, sealed, string(n.State), "", clock.Micros(n.ReceivedAt), int64(0),
-		}}, job.New(House, WorkJob, n.ID, n.ReceivedAt))
+		}}, job.NewFor(n.Provider, House, WorkJob, n.ID, n.ReceivedAt))
 	}
 	return s.DB.Insert(ctx, rows...)
 }

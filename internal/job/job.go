@@ -21,6 +21,7 @@ type Job struct {
 	ID       string
 	Kind     string
 	Subject  string // what it is about, such as an operation's id
+	Provider string // the one that the work asks; "" if it asks none
 	RunAt    time.Time
 	Attempts int64 // how often it has been taken up, this time included
 	fence    int64
@@ -31,8 +32,14 @@ type Job struct {
 // another changes nothing; so a standing job, which no unit brings about, is
 // inserted (db.Insert) by every program that starts, and is there once.
 func New(company, kind, subject string, runAt time.Time) db.Record {
+	return NewFor("", company, kind, subject, runAt)
+}
+
+// NewFor is New for work that asks a provider. One slow provider holds no more
+// workers than its share (Limits.PerProvider).
+func NewFor(provider, company, kind, subject string, runAt time.Time) db.Record {
 	return db.Record{Table: table, Values: []any{
-		company, kind, subject, id.New(), clock.Micros(runAt), int64(0), int64(0), int64(0), "", clock.Micros(runAt),
+		company, kind, subject, id.New(), clock.Micros(runAt), int64(0), int64(0), int64(0), "", clock.Micros(runAt), provider,
 	}}
 }
 

@@ -16,25 +16,42 @@ var table = &db.Table{
 		db.Ints("run_at", "lease_until", "fence", "attempts"),
 		db.Texts("last_error"),
 		db.Ints("created_at"),
+		db.Texts("provider"),
 	),
 }
 
 func scan(s db.Scanner) (Job, error) {
 	var j Job
 	var runAt int64
-	err := s.Scan(&j.Company, &j.ID, &j.Kind, &j.Subject, &runAt, &j.Attempts, &j.fence)
+	err := s.Scan(&j.Company, &j.ID, &j.Kind, &j.Subject, &runAt, &j.Attempts, &j.fence, &j.Provider)
 	j.RunAt = clock.Time(runAt)
 	return j, err
 }
 
-// due lists jobs that may be taken now, the most overdue first. It spans all
-// companies and takes nothing: taking is done company by company. Kinds that
-// this program does not know are a newer program's work.
-func due(ctx context.Context, q db.Querier, kinds []string, now time.Time, limit int) ([]Job, error) {
+// lanes names the lanes with a job that may be taken now. It spans all companies
+// and takes nothing: taking is done company by company. Only the head of each lane
+// is looked at, so a long queue costs no more than a short one.
+func lanes(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `
+		WITH RECURSIVE lane (name) AS (
+			SELECT (SELECT kind || '/' || provider FROM job ORDER BY kind || '/' || provider LIMIT 1)
+			UNION ALL
+			SELECT (
+				SELECT kind || '/' || provider FROM job WHERE kind || '/' || provider > lane.name
+				ORDER BY kind || '/' || provider LIMIT 1
+			) FROM lane WHERE lane.name IS NOT NULL
+		)
+		SELECT lane.name FROM lane WHERE lane.name IS NOT NULL AND EXISTS (
+			SELECT id FROM job WHERE kind || '/' || provider = lane.name AND run_at <= $1 AND lease_until <= $1
+		) ORDER BY lane.name`, clock.Micros(now))
+}
+
+// due lists jobs of a lane that may be taken now, the most overdue first.
+func due(ctx context.Context, q db.Querier, lane string, now time.Time, limit int) ([]Job, error) {
 	return db.All(ctx, q, scan, `
-		SELECT company_id, id, kind, subject, run_at, attempts, fence FROM job
-		WHERE run_at <= $1 AND lease_until <= $1 AND kind = ANY($2) ORDER BY run_at LIMIT $3`,
-		clock.Micros(now), kinds, limit)
+		SELECT company_id, id, kind, subject, run_at, attempts, fence, provider FROM job
+		WHERE kind || '/' || provider = $2 AND run_at <= $1 AND lease_until <= $1 ORDER BY run_at LIMIT $3`,
+		clock.Micros(now), lane, limit)
 }
 
 // outstanding counts jobs that are due, whether or not somebody is at work on
@@ -44,13 +61,25 @@ func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Tim
 		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
 }
 
+// Subjects tells which of these subjects of a company have a job of a kind, at
+// whatever stage.
+func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects []string) (map[string]bool, error) {
+	list, err := db.All(ctx, q, db.Value[string],
+		`SELECT subject FROM job WHERE company_id = $1 AND kind = $2 AND subject = ANY($3)`, company, kind, subjects)
+	there := map[string]bool{}
+	for _, subject := range list {
+		there[subject] = true
+	}
+	return there, err
+}
+
 // take leases jobs of one company and kind that nobody holds, and tells which it
 // got.
 func take(ctx context.Context, q db.Querier, company, kind string, subjects []string, now, until time.Time) ([]Job, error) {
 	return db.All(ctx, q, scan, `
 		UPDATE job SET lease_until = $5, fence = fence + 1, attempts = attempts + 1
 		WHERE company_id = $1 AND kind = $2 AND subject = ANY($3) AND lease_until <= $4 AND run_at <= $4
-		RETURNING company_id, id, kind, subject, run_at, attempts, fence`,
+		RETURNING company_id, id, kind, subject, run_at, attempts, fence, provider`,
 		company, kind, subjects, clock.Micros(now), clock.Micros(until))
 }
 

@@ -21,8 +21,6 @@ const (
 	// lease is how long a job may take before another worker may take it up.
 	// A kind's work must give up well before that, or Renew it.
 	lease = 2 * time.Minute
-	// hands is how many jobs a worker does at once.
-	hands = 16
 )
 
 // Worker does the jobs of all companies, together with the workers of other
@@ -33,19 +31,32 @@ type Worker struct {
 	log   *slog.Logger
 	kinds map[string]Work
 
-	wake  chan struct{}
-	slots chan struct{}
-	busy  sync.WaitGroup
+	limits   Limits
+	reserved map[string]bool // the kinds for which workers are kept free
+
+	wake chan struct{}
+	busy sync.WaitGroup
 
 	mu     sync.Mutex
-	lastOK time.Time // when the list was last read
+	inHand map[string]int // by lane
+	lastOK time.Time      // when the list was last read, or was not to be read
 }
 
 // NewWorker is a worker that knows no kind of work yet.
 func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger) *Worker {
 	return &Worker{
-		db: d, clock: c, log: log, kinds: map[string]Work{},
-		wake: make(chan struct{}, 1), slots: make(chan struct{}, hands),
+		db: d, clock: c, log: log, kinds: map[string]Work{}, limits: Usual, reserved: map[string]bool{},
+		wake: make(chan struct{}, 1), inHand: map[string]int{},
+	}
+}
+
+// Limit sets how many jobs are done at once. Call it before Run.
+func (w *Worker) Limit(l Limits) { w.limits = l }
+
+// Reserve names the kinds for which Limits.Reserved is kept. Call it before Run.
+func (w *Worker) Reserve(kinds ...string) {
+	for _, k := range kinds {
+		w.reserved[k] = true
 	}
 }
 
@@ -121,38 +132,32 @@ func (w *Worker) Run(ctx context.Context) {
 	}
 }
 
-// round takes up to as many due jobs as there are free hands, and returns how
-// many it took. It waits for a hand to be free, not for the work.
+// round takes up the due jobs for which there is room, and returns how many it
+// took. It does not wait for the work.
 func (w *Worker) round(ctx context.Context) (int, error) {
-	select {
-	case w.slots <- struct{}{}:
-		<-w.slots
-	case <-ctx.Done():
-		return 0, nil
-	}
-	jobs, err := w.claim(ctx, hands-len(w.slots))
+	jobs, err := w.claim(ctx)
 	if err != nil {
 		return 0, err
 	}
 	w.mu.Lock()
 	w.lastOK = time.Now()
 	w.mu.Unlock()
+	w.begin(jobs)
 	for _, j := range jobs {
-		w.slots <- struct{}{}
 		w.busy.Go(func() {
-			defer func() { <-w.slots }()
+			defer w.end(j)
 			w.do(ctx, j)
-			w.Wake()
 		})
 	}
 	return len(jobs), nil
 }
 
-// claim leases due jobs, one company and kind after the other.
-func (w *Worker) claim(ctx context.Context, limit int) ([]Job, error) {
+// claim leases the due jobs for which there is room, one company and kind after
+// the other. A job that must wait is not leased: another program may have room.
+func (w *Worker) claim(ctx context.Context) ([]Job, error) {
 	now := w.clock.Now()
-	list, err := due(ctx, w.db, slices.Collect(maps.Keys(w.kinds)), now, limit)
-	if err != nil || len(list) == 0 {
+	list, err := w.next(ctx, now)
+	if err != nil {
 		return nil, err
 	}
 	type group struct{ company, kind string }

@@ -84,6 +84,12 @@ func (o *office) hire(kind string, work job.Work) hand {
 	o.t.Helper()
 	w := job.NewWorker(o.db, o.clock, o.log)
 	w.Handle(kind, work)
+	return o.run(w)
+}
+
+// run starts a worker.
+func (o *office) run(w *job.Worker) hand {
+	o.t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(o.t.Context()))
 	h := hand{w, stop, make(chan struct{})}
 	go func() {

@@ -112,7 +112,7 @@ func TestABatchTellsEachFall(t *testing.T) {
 			fund(t, b, c, 100)
 		}
 		var batch []*pending
-		add := func(u Unit) { batch = append(batch, &pending{u, make(chan error, 1)}) }
+		add := func(u Unit) { batch = append(batch, &pending{unit: u, done: make(chan error, 1)}) }
 		add(Unit{Company: "c1", Alerts: []Alert{{settlement, 100}}})
 		for _, c := range []string{"c1", "c2"} {
 			for _, amount := range []money.Kobo{-1, -1, +2, -3} {

@@ -17,7 +17,7 @@ import (
 func together(b *Book, units ...Unit) (told []error, batches int) {
 	all := make([]*pending, len(units))
 	for i, u := range units {
-		all[i] = &pending{u, make(chan error, 1)}
+		all[i] = &pending{unit: u, done: make(chan error, 1)}
 	}
 	for late := all; len(late) > 0; batches++ {
 		late = b.commit(late)

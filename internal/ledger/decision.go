@@ -247,7 +247,8 @@ func optional(t *db.Table, by []string) string {
 	return ""
 }
 
-// decide accepts a unit, refuses it, or leaves it for the next batch.
+// decide accepts a unit, refuses it, or leaves it for the next batch. It drops one
+// whose caller has gone.
 func (d *decision) decide(w *pending) {
 	u := w.unit
 	if d.mustWait(u) {
@@ -258,7 +259,9 @@ func (d *decision) decide(w *pending) {
 		d.refused = append(d.refused, refusal{w, why})
 		return
 	}
-	d.accept(w)
+	if w.take() {
+		d.accept(w)
+	}
 }
 
 // mustWait: a row that this batch has just written is not read again before it

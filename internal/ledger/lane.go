@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -14,14 +15,39 @@ import (
 // most is how many units share a transaction.
 const most = 512
 
-// patience is how long a batch may take, and how long an unanswered COMMIT is
-// looked up.
+// patience is how long a batch may take, and again how long an unanswered COMMIT
+// is looked up.
 const patience = 20 * time.Second
 
+// pending is a unit on its way.
 type pending struct {
 	unit Unit
 	done chan error
+	fate atomic.Int32
 }
+
+// What has become of a unit so far.
+const (
+	undecided int32 = iota
+	taken           // it is in a batch that may be committed
+	left            // its caller has gone: it must not happen any more
+)
+
+// take makes the unit part of a batch, unless its caller has gone.
+func (p *pending) take() bool {
+	return p.fate.CompareAndSwap(undecided, taken) || p.fate.Load() == taken
+}
+
+// leave is for a caller who can wait no longer. A unit that is in no batch will
+// be in none: nothing happened. The fate of the others is told to nobody.
+func (p *pending) leave() error {
+	if p.fate.CompareAndSwap(undecided, left) {
+		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errTooLate)
+	}
+	return fault.New(fault.Unknown, "Service temporarily unavailable").Because(errTooLate)
+}
+
+var errTooLate = errors.New("ledger: the database did not answer in the caller's time")
 
 // lane commits batches one after the other: while one is at the database the
 // next gathers, and nobody waits for a timer.
@@ -77,10 +103,10 @@ func (l *lane) take() []*pending {
 // commit runs one batch, answers its units, and returns those that must wait
 // for the next.
 func (b *Book) commit(all []*pending) (late []*pending) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
 	var d *decision
-	err := b.db.Run(ctx, func(p db.Pipeline) error {
+	err := b.run(ctx, func(p db.Pipeline) error {
 		d = newDecision(b.watcher != nil)
 		for _, w := range all {
 			d.name(w.unit)
@@ -107,8 +133,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		b.answer(d)
 		return d.late
 	case errors.Is(err, db.ErrUncommitted):
-		b.lookUp(d)
-		return d.late
+		return append(d.late, b.lookUp(d)...)
 	case ctx.Err() != nil:
 		// The database did not answer in time, and nothing was committed.
 		err = fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
@@ -147,8 +172,38 @@ func (b *Book) answer(d *decision) {
 // lookUp settles a batch whose COMMIT got no answer. It takes the heads' locks
 // first, which the lost transaction held: once they are ours it is over, one
 // way or the other, and its rows tell which.
-func (b *Book) lookUp(d *decision) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+//
+// A refusal may rest on what the batch itself did, so it stands only if the batch
+// happened. Otherwise lookUp returns the refused units to be decided again, or
+// tells them that the database is away: none of them has written anything.
+func (b *Book) lookUp(d *decision) (again []*pending) {
+	happened, err := b.happened(d)
+	if err == nil && happened {
+		b.answer(d)
+		return nil
+	}
+	away := fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
+	outcome := away
+	if err != nil {
+		outcome = fault.New(fault.Unknown, "Service temporarily unavailable").Because(err)
+	}
+	for _, w := range d.accepted {
+		w.done <- outcome
+	}
+	for _, r := range d.refused {
+		if err == nil {
+			again = append(again, r.who)
+		} else {
+			r.who.done <- away
+		}
+	}
+	return again
+}
+
+// happened asks until the database says whether the batch was committed, or until
+// it cannot be known.
+func (b *Book) happened(d *decision) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
 	happened, err := b.witnessed(ctx, d)
 	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && !errors.Is(err, errOther) && ctx.Err() == nil; pause *= 2 {
@@ -161,20 +216,7 @@ func (b *Book) lookUp(d *decision) {
 		}
 		happened, err = b.witnessed(ctx, d)
 	}
-	if err == nil && happened {
-		b.answer(d)
-		return
-	}
-	outcome := fault.New(fault.Unavailable, "Service temporarily unavailable")
-	if err != nil {
-		outcome = fault.New(fault.Unknown, "Service temporarily unavailable").Because(err)
-	}
-	for _, w := range d.accepted {
-		w.done <- outcome
-	}
-	for _, r := range d.refused {
-		r.who.done <- r.why
-	}
+	return happened, err
 }
 
 // errNoWitness: every unit of the batch only moved rows.
@@ -190,6 +232,10 @@ var errUnheld = errors.New("ledger: the lost transaction held nothing that could
 
 // witnessed looks for a row of one accepted unit: the batch was one
 // transaction, so one row speaks for all.
+//
+// A server may show a row that its standby does not have, after a restart or when
+// somebody ended the wait for the standby. So witnessed writes the heads as they
+// are and commits: a standby that has this commit has every one before it.
 func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	found := false
 	witness, there := d.witness(&found)
@@ -197,11 +243,16 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 		return false, errNoWitness
 	}
 	heads := d.headLookup()
-	heads.Found = func([]any) error { return nil }
-	err := b.db.Run(ctx, func(p db.Pipeline) error {
-		found = false
-		defer p.Rollback()
-		return p.Read(ctx, heads, witness)
+	again := db.Write{Table: headTable, By: heads.By, Set: heads.Columns}
+	heads.Found = func(row []any) error { again.Rows = append(again.Rows, row); return nil }
+	err := b.run(ctx, func(p db.Pipeline) error {
+		found, again.Rows = false, nil
+		err := p.Read(ctx, heads, witness)
+		if err != nil || !found {
+			p.Rollback()
+			return err
+		}
+		return p.Commit(ctx, again)
 	})
 	if err == nil && !found && !d.held() {
 		err = errUnheld

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -189,8 +190,11 @@ func Is(err error, why Reason, of ...*db.Table) bool {
 // Book is the ledger of all companies in one database.
 type Book struct {
 	db    *db.DB
+	run   func(ctx context.Context, strokes func(db.Pipeline) error) error // of db
 	clock clock.Clock
 	lanes []lane
+
+	patience time.Duration
 
 	watcher Watcher
 
@@ -200,7 +204,7 @@ type Book struct {
 
 // New opens the book.
 func New(d *db.DB, c clock.Clock) *Book {
-	b := &Book{db: d, clock: c, lanes: make([]lane, lanes(d.Dialect()))}
+	b := &Book{db: d, run: d.Run, clock: c, lanes: make([]lane, lanes(d.Dialect())), patience: patience}
 	for i := range b.lanes {
 		b.lanes[i].book = b
 	}
@@ -229,7 +233,8 @@ func (b *Book) Committed(fn func(companies []string)) {
 // Commit makes the unit happen, or returns why it did not: a *Refusal when the
 // book says no, a fault of kind Unavailable when the database is away (nothing
 // happened), a fault of kind Unknown when nobody can tell. Once the unit is on
-// its way Commit waits for the answer even if ctx ends.
+// its way Commit waits for the answer even if ctx ends, but no longer than ctx
+// allows to wait for the database (db.Within).
 func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := u.check(); err != nil {
 		return err
@@ -237,9 +242,16 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	wait := db.Await(ctx)
+	defer wait.End()
 	p := &pending{unit: u, done: make(chan error, 1)}
 	b.lane(u.Company).add(p)
-	return <-p.done
+	select {
+	case err := <-p.done:
+		return err
+	case <-wait.Over:
+		return p.leave()
+	}
 }
 
 // Drain waits until nothing is being committed. No Commit may begin after it.

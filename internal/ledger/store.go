@@ -109,7 +109,12 @@ func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 // other than the events', which is also how many there are, or the present sum
 // of a tally; 0 before the first.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
-	return db.OrZero(db.One(ctx, b.db, db.Value[int64],
+	return Last(ctx, b.db, company, name)
+}
+
+// Last is Book.Last beside other rows of one snapshot.
+func Last(ctx context.Context, q db.Querier, company string, name Next) (int64, error) {
+	return db.OrZero(db.One(ctx, q, db.Value[int64],
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 

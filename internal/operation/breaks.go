@@ -30,12 +30,24 @@ const (
 	UnbookedCharge Reason = "UNBOOKED_CHARGE"
 )
 
+// breakReasons are those of a comparison.
+var breakReasons = []Reason{
+	MissingCredit, UnknownDebit, DuplicateDebit, FailedReversal, AmountDiffers, NotOnStatement, UnbookedCharge,
+}
+
 // Reasons are all of them.
 func Reasons() []Reason {
-	return []Reason{
-		Unresolved, Contradiction, UnknownAccount, Unreadable,
-		MissingCredit, UnknownDebit, DuplicateDebit, FailedReversal, AmountDiffers, NotOnStatement, UnbookedCharge,
+	return append([]Reason{Unresolved, Contradiction, UnknownAccount, Unreadable}, breakReasons...)
+}
+
+// OpenBreaks are the cases of all comparisons that wait for a decision, the oldest
+// first. A break that a statement shows no more is among them until it is decided.
+func (s *Service) OpenBreaks(ctx context.Context) ([]Case, error) {
+	reasons := make([]string, len(breakReasons))
+	for i, r := range breakReasons {
+		reasons[i] = string(r)
 	}
+	return s.openBreaks(ctx, reasons)
 }
 
 // Raise asks for a human's decision about something on which the bank's statement

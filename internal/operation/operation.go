@@ -50,10 +50,10 @@ type Operation struct {
 	Amount, Fee    money.Kobo
 
 	CalledUntil time.Time // by then the first call is over, whatever happens
-	Polls       int64     // how often the provider has been asked since
+	Polls       int64     // how often the provider has been asked since, rechecks included
 	Missing     int64     // how many of the last polls said "no such reference"
 	AskedAt     time.Time // the last poll; zero before the first
-	NextAt      time.Time // the next poll; zero when none is planned
+	NextAt      time.Time // the next poll, or the next recheck of a FAILED one; zero when none is planned
 
 	Outcome           string // of the last answer: confirmed, rejected, unknown; "" before any
 	Code              string // of the last answer

@@ -4,9 +4,15 @@ import (
 	"context"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
+
+// followed is the job that follows an operation.
+func (o Operation) followed() db.Record {
+	return job.NewFor(o.Provider, o.Company, ResolveJob, o.ID, o.NextAt)
+}
 
 // Resolve is the work of a ResolveJob: it asks once what became of an operation
 // and writes down what it heard.
@@ -22,10 +28,14 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	case now.Before(o.NextAt):
 		return o.NextAt, nil
 	}
-	answer := s.call(ctx, o, s.window, func(ctx context.Context) provider.Answer {
+	return s.heard(ctx, o, s.requery(ctx, o))
+}
+
+// requery is one question about what became of an operation.
+func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
+	return s.call(ctx, o, s.window, func(ctx context.Context) provider.Answer {
 		return s.kinds[o.Kind].Requery(ctx, o)
 	})
-	return s.heard(ctx, o, answer)
 }
 
 // heard writes down the answer to a poll and says when the next one is due.
@@ -39,8 +49,13 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		o.Missing = 0
 	}
 	if a.Missing && o.gone(now) {
-		a.Outcome = provider.Rejected
-		a.Message = "The provider has no record of this request"
+		known, err := s.Repeated(ctx, o)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if !known {
+			return time.Time{}, s.absent(ctx, o, a)
+		}
 	}
 	if a.Outcome != provider.Unknown {
 		_, err := s.conclude(ctx, o, a, nil)
@@ -61,6 +76,16 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		return time.Time{}, err
 	}
 	return after.NextAt, nil
+}
+
+// absent writes down that an operation FAILED since its provider has no record of
+// it. The outcome's own commit has the job that asks again (see RecheckJob).
+func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer) error {
+	a.Outcome, a.Message = provider.Rejected, "The provider has no record of this request"
+	after := o.concluded(a, s.clock.Now())
+	after.NextAt = after.UpdatedAt.Add(firstRecheck)
+	_, err := s.write(ctx, o, after, nil)
+	return err
 }
 
 // Notified takes what a provider said of its own accord. It counts like the

@@ -53,10 +53,15 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, wi
 func (s *Service) Handle(kind string, k Kind) { s.kinds[kind] = k }
 
 // Start is a new operation, dated now and not yet written. It gets an id, unless
-// the business has one that is as new and as permanent.
+// the business has one that is as new and as permanent: the Reference of its key,
+// or a random one if it has no key.
 func (s *Service) Start(o Operation) Operation {
 	now := s.clock.Now()
-	if o.ID == "" {
+	switch {
+	case o.ID != "":
+	case o.IdempotencyKey != "":
+		o.ID = Reference(o.Company, o.Kind, o.IdempotencyKey)
+	default:
 		o.ID = id.New()
 	}
 	o.State = Pending
@@ -79,7 +84,7 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 		Open:      []ledger.Account{{ID: r.Clearing}, {ID: r.Provider, Floor: money.NoFloor}},
 		Claims:    []db.Record{o.record()},
 		Transfers: []ledger.Transfer{first},
-		Notes:     []db.Record{job.New(o.Company, ResolveJob, o.ID, o.NextAt)},
+		Notes:     []db.Record{o.followed()},
 	}
 	if o.Fee > 0 {
 		// A fee may be given back after it has been taken out, so no floor.
@@ -187,6 +192,9 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 		return u, err
 	}
 	paper.add(&u)
+	if !after.NextAt.IsZero() { // it FAILED by absence
+		u.Notes = append(u.Notes, job.NewFor(after.Provider, after.Company, RecheckJob, after.ID, after.NextAt))
+	}
 	u.Transfers = s.settle(after)
 	s.bear(&u, after)
 	return u, nil

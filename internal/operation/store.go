@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 var table = &db.Table{
@@ -133,6 +134,28 @@ func (s *Service) findByKey(ctx context.Context, company, kind, key string) (Ope
 		WHERE company_id = $1 AND kind = $2 AND idempotency_key = $3 AND idempotency_key <> ''`, company, kind, key)
 }
 
+// PendingOf are the operations of a kind and an amount whose outcome is not known,
+// the oldest first.
+func PendingOf(ctx context.Context, q db.Querier, company, kind string, amount money.Kobo) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT id FROM operation
+		WHERE company_id = $1 AND state = 'PENDING' AND kind = $2 AND amount_kobo = $3 ORDER BY created_at, id`, company, kind, int64(amount))
+}
+
+// pendingAfter are the next open operations of all companies after one of them.
+func (s *Service) pendingAfter(ctx context.Context, company, operationID string, limit int) ([]Operation, error) {
+	return db.All(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
+		WHERE state = 'PENDING' AND (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`, company, operationID, limit)
+}
+
+// Repeated tells whether the provider has called the operation's reference a
+// duplicate. Then it knows the reference from before a restore, and what it says
+// of not knowing it is no answer.
+func (s *Service) Repeated(ctx context.Context, o Operation) (bool, error) {
+	n, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM operation_answer
+		WHERE company_id = $1 AND operation_id = $2 AND code = $3`, o.Company, o.ID, provider.CodeDuplicate)
+	return n > 0, err
+}
+
 func (c Case) record() db.Record {
 	return db.Record{Table: caseTable, Values: []any{
 		c.Company, c.ID, c.Subject, string(c.Reason), c.Turn, c.Detail, int64(c.Amount), string(c.State), c.Outcome, c.Note,
@@ -197,6 +220,12 @@ func (s *Service) cases(ctx context.Context, f CaseFilter, limit, offset int) ([
 func (s *Service) openOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
 	return db.All(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = $1 AND amount_kobo = $2 ORDER BY company_id, id`, string(reason), int64(amount))
+}
+
+// openBreaks are the open cases of these reasons, of all companies, the oldest first.
+func (s *Service) openBreaks(ctx context.Context, reasons []string) ([]Case, error) {
+	return db.All(ctx, s.db, scanCase, `SELECT `+caseColumns+` FROM operation_case
+		WHERE state = 'OPEN' AND reason = ANY($1) ORDER BY created_at, id`, reasons)
 }
 
 func (s *Service) caseCount(ctx context.Context, f CaseFilter) (int64, error) {

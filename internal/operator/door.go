@@ -19,7 +19,11 @@ type Door struct {
 
 // Door tells how the companies' door is.
 func (s *Service) Door(ctx context.Context) (Door, error) {
-	d, err := s.findDoor(ctx)
+	return doorIn(ctx, s.db)
+}
+
+func doorIn(ctx context.Context, q db.Querier) (Door, error) {
+	d, err := findDoor(ctx, q)
 	if errors.Is(err, db.ErrNone) {
 		return Door{}, nil
 	}
@@ -31,13 +35,28 @@ func (s *Service) CloseDoor(ctx context.Context, by Operator, reason string) err
 	if reason == "" {
 		return fault.New(fault.Invalid, "a closed door needs a reason")
 	}
+	return s.db.Tx(ctx, func(q db.Querier) error { return s.shut(ctx, q, by, reason) })
+}
+
+// Shut closes the companies' door in a transaction of the program itself. If it is
+// closed already, the reason of that is kept behind the new one.
+func (s *Service) Shut(ctx context.Context, q db.Querier, reason string) error {
+	d, err := doorIn(ctx, q)
+	if err != nil {
+		return err
+	}
+	if d.Closed {
+		reason += "; before that: " + d.Reason
+	}
+	return s.shut(ctx, q, program, reason)
+}
+
+func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason string) error {
 	now := s.clock.Now()
-	return s.db.Tx(ctx, func(q db.Querier) error {
-		if err := closeDoor(ctx, q, reason, now); err != nil {
-			return err
-		}
-		return insertLine(ctx, q, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
-	})
+	if err := closeDoor(ctx, q, reason, now); err != nil {
+		return err
+	}
+	return insertLine(ctx, q, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
 }
 
 // OpenDoor lets companies in again.

@@ -32,6 +32,9 @@ func Local(user string) Operator { return Operator{locally + user} }
 
 const locally = "local:"
 
+// program is Kobo itself, of its own accord.
+var program = Operator{"program:kobo"}
+
 // Self is the company acting for itself, through its own API.
 func Self(company string) Operator { return Operator{"company:" + company} }
 

@@ -69,8 +69,8 @@ func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
 	return err
 }
 
-func (s *Service) findDoor(ctx context.Context) (Door, error) {
-	return db.One(ctx, s.db, func(r db.Scanner) (Door, error) {
+func findDoor(ctx context.Context, q db.Querier) (Door, error) {
+	return db.One(ctx, q, func(r db.Scanner) (Door, error) {
 		d := Door{Closed: true}
 		var at int64
 		err := r.Scan(&d.Reason, &at)

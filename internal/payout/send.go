@@ -95,6 +95,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Payout{}, refused(err)
 	}
+	o.Key.Begun()
 	op, err = s.operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
 			return s.heard(ctx, op, s.payers[op.Provider].Transfer(ctx, provider.TransferOrder{

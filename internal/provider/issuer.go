@@ -102,7 +102,7 @@ type CardFunding struct {
 	Reference string // ours, permanent
 	Account   string // IssuedCard.Account
 	Amount    money.Kobo
-	Since     time.Time // when it was written down: nothing older can be it
+	Since     time.Time // when it was written down: nothing older can be it; zero: not known
 	Issued    string    // the issuer's own id of it; "" before there is one
 }
 

@@ -10,6 +10,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -60,13 +61,14 @@ type Answer struct {
 	Charge money.Kobo
 }
 
-// Codes of answers that no provider gave.
+// Codes that are the same for all providers.
 const (
 	CodeNotSent     = "not_sent"     // nothing was written to the provider: Rejected
 	CodeTimeout     = "timeout"      // no answer before the deadline
 	CodeConnection  = "connection"   // the connection broke after we began to write
 	CodeUnreadable  = "unreadable"   // an answer came that is not the provider's format
 	CodeServerError = "server_error" // HTTP 5xx, 408 or 429
+	CodeDuplicate   = "duplicate"    // the reference was used before: what was asked for then may be done
 )
 
 // Error is why a call that moves no money gave nothing. It is safe to repeat.
@@ -123,8 +125,9 @@ type Biller interface {
 	// Requery asks for after the answer was lost. Pay never repeats a request
 	// that may have been executed.
 	Pay(ctx context.Context, p Purchase) Answer
-	// Requery asks what became of a purchase, by our reference.
-	Requery(ctx context.Context, reference string) Answer
+	// Requery asks what became of a purchase, by our reference and by when it was
+	// begun.
+	Requery(ctx context.Context, reference string, begun time.Time) Answer
 }
 
 // Service is one line of a biller's trade, such as Data.
@@ -155,6 +158,7 @@ type Product struct {
 // Purchase is one thing to buy. Which of the numbers is set depends on Kind.
 type Purchase struct {
 	Reference string
+	Begun     time.Time // when it was written down
 	Kind      ServiceKind
 	Category  string // Category.Code
 	Product   string // Product.Code; empty for airtime and utility

@@ -30,7 +30,7 @@ func (w window) maybe(at time.Time) bool  { return at.Before(w.begin.Add(settlin
 
 // shape is that of our references, and of sessions between banks.
 var (
-	shape   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9]{30}\b`)
+	shape   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\b[0-9]{30}\b`)
 	session = regexp.MustCompile(`\b[0-9]{30}\b`)
 )
 

@@ -18,6 +18,8 @@ type Overdue struct {
 	Account    string
 	Amount     money.Kobo
 	Operations []operation.Operation
+	// Cases ask about the operations, in their order, once somebody has been asked.
+	Cases []operation.Case
 }
 
 // Overdue lists what no answer has moved out of clearing for 72 hours, with the

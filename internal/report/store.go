@@ -41,7 +41,7 @@ func findOutcome(ctx context.Context, q db.Querier, company, reference string) (
 func pending(ctx context.Context, q db.Querier, company string, offset, limit int) ([]Outcome, error) {
 	return db.All(ctx, q, scanOutcome, outcomeColumns+`
 		WHERE operation.company_id = $1 AND operation.state = 'PENDING'
-		ORDER BY operation.id DESC LIMIT $2 OFFSET $3`, company, limit, offset)
+		ORDER BY operation.created_at DESC, operation.id DESC LIMIT $2 OFFSET $3`, company, limit, offset)
 }
 
 func pendingCount(ctx context.Context, q db.Querier, company string) (int64, error) {
@@ -105,7 +105,7 @@ func purchases(ctx context.Context, q db.Querier, args []any) ([]vtu.Transaction
 		scanned()
 		return vtu.Of(o, p), err
 	}, `SELECT `+operation.Columns+`, `+vtu.PurchaseColumns+
-		purchaseFrom+` ORDER BY p.id DESC LIMIT $7 OFFSET $8`, args...)
+		purchaseFrom+` ORDER BY p.created_at DESC, p.id DESC LIMIT $7 OFFSET $8`, args...)
 }
 
 func (i *Integrity) wrong(format string, args ...any) {

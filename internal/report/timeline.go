@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -89,8 +90,12 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 	o := list[0]
 	steps := []Step{{At: o.CreatedAt, What: "intent", Text: fmt.Sprintf("%s of %s naira, fee %s, from settlement account %d, by %s, under the reference %s",
 		o.Kind, o.Amount.Decimal(), o.Fee.Decimal(), o.SettlementID, o.Provider, o.ID)}}
-	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s after %d polls; last answer %s (%s) %s",
-		o.State, o.Polls, o.Outcome, o.Code, mask(o.Message))}
+	words := "last answer"
+	if o.State != operation.Pending {
+		words = "decided by" // the rechecks of a FAILED one count, and decide nothing
+	}
+	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s, %d polls in all; %s %s (%s) %s",
+		o.State, o.Polls, words, o.Outcome, o.Code, mask(o.Message))}
 	if o.Outcome != "" {
 		steps = append(steps, now)
 	}
@@ -202,12 +207,12 @@ func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Tim
 
 // longNumber is one that may be somebody's, and a card's as it is printed. An id
 // of ours is none.
-var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
+var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
 
 // mask hides all but the last four digits of long numbers.
 func mask(s string) string {
 	return longNumber.ReplaceAllStringFunc(s, func(n string) string {
-		if strings.Count(n, "-") == 4 { // an id
+		if strings.Count(n, "-") == 4 || strings.ContainsFunc(n, unicode.IsLetter) { // an id
 			return n
 		}
 		return strings.Repeat("*", len(n)-4) + n[len(n)-4:]

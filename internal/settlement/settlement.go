@@ -153,8 +153,10 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 }
 
 // create draws the number before it makes the account, in a commit of its own:
-// a number that is lost on the way is no loss.
-func (s *Service) create(ctx context.Context, by operator.Operator, company, name string, key *idempotency.Key) (Account, error) {
+// a number that is lost on the way is no loss. The tallies may refuse it.
+func (s *Service) create(
+	ctx context.Context, by operator.Operator, company, name string, key *idempotency.Key, tallies ...ledger.Tally,
+) (Account, error) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Account{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
@@ -176,6 +178,7 @@ func (s *Service) create(ctx context.Context, by operator.Operator, company, nam
 		Company: company,
 		Open:    []ledger.Account{{ID: LedgerAccount(number), Floor: 0}},
 		Claims:  key.Answered(a, nil),
+		Tallies: tallies,
 		Notes: []db.Record{
 			a.record(), // its number was drawn for it, so there is nothing to claim
 			by.Note(company, "settlement.create", LedgerAccount(number), map[string]string{"name": name}, now),

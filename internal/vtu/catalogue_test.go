@@ -46,7 +46,7 @@ func (b *biller) Products(context.Context, string) ([]provider.Product, error) {
 
 func (b *biller) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
 
-func (b *biller) Requery(context.Context, string) provider.Answer { return provider.Answer{} }
+func (b *biller) Requery(context.Context, string, time.Time) (a provider.Answer) { return a }
 
 // market is shops on one database that share a biller, and a clock that stands
 // still.

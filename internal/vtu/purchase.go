@@ -105,6 +105,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 	if err := s.book.Commit(ctx, u); err != nil {
 		return s.refused(ctx, err)
 	}
+	key.Begun()
 	o, err := s.operations.Run(ctx, o,
 		func(ctx context.Context) provider.Answer { return s.billers[o.Provider].Pay(ctx, b.request(o)) },
 		func(after operation.Operation) operation.Paper {
@@ -121,7 +122,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 // request is the basket as the biller is asked for it.
 func (b basket) request(o operation.Operation) provider.Purchase {
 	return provider.Purchase{
-		Reference: o.ID, Kind: b.Type, Category: b.category.code, Product: b.product.code, Amount: b.amount,
+		Reference: o.ID, Begun: o.CreatedAt, Kind: b.Type, Category: b.category.code, Product: b.product.code, Amount: b.amount,
 		Phone: b.PhoneNumber, Card: b.CardNumber, Meter: b.MeterNumber, VendType: b.vendType,
 	}
 }

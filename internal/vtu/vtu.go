@@ -169,7 +169,7 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 	if b == nil {
 		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
 	}
-	return b.Requery(ctx, o.ID)
+	return b.Requery(ctx, o.ID, o.CreatedAt)
 }
 
 // paper is the event that tells the outcome. A purchase that was definitely

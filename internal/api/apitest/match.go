@@ -13,15 +13,16 @@ import (
 
 // kinds are what a matcher may ask for, by the text of the value.
 var kinds = map[string]*regexp.Regexp{
-	"any":     regexp.MustCompile(`(?s).*`),
-	"text":    regexp.MustCompile(`(?s)^".+"$`),
-	"uuid":    regexp.MustCompile(`^"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"$`),
-	"time":    regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$`),
-	"jwt":     regexp.MustCompile(`^"[\w-]+\.[\w-]+\.[\w-]+"$`),
-	"decimal": regexp.MustCompile(`^"\d+\.\d\d"$`),
-	"number":  regexp.MustCompile(`^-?\d+(\.\d{1,2})?$`),
-	"integer": regexp.MustCompile(`^-?\d+$`),
-	"boolean": regexp.MustCompile(`^(true|false)$`),
+	"any":       regexp.MustCompile(`(?s).*`),
+	"text":      regexp.MustCompile(`(?s)^".+"$`),
+	"uuid":      regexp.MustCompile(`^"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"$`),
+	"reference": regexp.MustCompile(`^"[a-z2-7]{20}"$`),
+	"time":      regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$`),
+	"jwt":       regexp.MustCompile(`^"[\w-]+\.[\w-]+\.[\w-]+"$`),
+	"decimal":   regexp.MustCompile(`^"\d+\.\d\d"$`),
+	"number":    regexp.MustCompile(`^-?\d+(\.\d{1,2})?$`),
+	"integer":   regexp.MustCompile(`^-?\d+$`),
+	"boolean":   regexp.MustCompile(`^(true|false)$`),
 }
 
 var (

@@ -15,7 +15,7 @@
 //	200
 //	X-Request-Id: <any>
 //
-//	{"success": true, "data": {"transactionId": "<uuid $tx>", "amount": "500.00"}}
+//	{"success": true, "data": {"transactionId": "<reference $tx>", "amount": "500.00"}}
 //
 // $name is a value the player was given or captured. In the answer, a string
 // "<kind>" stands for any value of that kind and "<kind $name>" keeps it; "<...>"

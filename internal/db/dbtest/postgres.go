@@ -55,6 +55,33 @@ func unavailable(t testing.TB, err error) {
 	t.Fatalf("dbtest: no PostgreSQL to test on: %v", err)
 }
 
+// Replicated is a primary with two standbys, of which one must hold a commit
+// before the commit is answered, and an empty database there. The servers are the
+// test's own.
+func Replicated(t testing.TB, database string) *cluster.Replicated {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("NOT RUN: three servers and a failover take a minute")
+	}
+	r, err := cluster.StartReplicated(t.Context())
+	if err != nil {
+		unavailable(t, err)
+	}
+	t.Cleanup(func() {
+		if err := r.Stop(); err != nil {
+			t.Errorf("dbtest: %v", err)
+		}
+	})
+	u, err := url.Parse(r.Primary.URL)
+	if err == nil {
+		err = (&postgres{maintenance: *u}).execute(t.Context(), "CREATE DATABASE "+database)
+	}
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	return r
+}
+
 // postgres is the server under test.
 type postgres struct {
 	maintenance url.URL

@@ -1,4 +1,5 @@
 -- +goose Up
+LOCK TABLE ledger_transfer, ledger_entry, job IN ACCESS EXCLUSIVE MODE;
 
 -- Each commit writes fewer and smaller indexes. A table's primary key cannot be
 -- changed on both engines, so three tables are made anew.
@@ -75,6 +76,8 @@ CREATE INDEX job_due ON job (run_at);
 DROP INDEX operation_kind;
 
 -- +goose Down
+LOCK TABLE ledger_transfer, ledger_entry, job IN ACCESS EXCLUSIVE MODE;
+
 CREATE INDEX operation_kind ON operation (company_id, kind, id);
 
 CREATE TABLE job_old (

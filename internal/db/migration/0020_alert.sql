@@ -1,4 +1,5 @@
 -- +goose Up
+LOCK TABLE ledger_head, ledger_account IN ACCESS EXCLUSIVE MODE;
 
 -- A head also holds the instant of the company's last entry or event: the next
 -- one is not dated before it, whichever program writes it. And an account may
@@ -35,6 +36,8 @@ DROP TABLE ledger_account;
 ALTER TABLE ledger_account_new RENAME TO ledger_account;
 
 -- +goose Down
+LOCK TABLE ledger_head, ledger_account IN ACCESS EXCLUSIVE MODE;
+
 CREATE TABLE ledger_account_old (
     company_id     TEXT   NOT NULL,
     id             TEXT   NOT NULL,

@@ -1,4 +1,5 @@
 -- +goose Up
+LOCK TABLE settlement_adjustment IN ACCESS EXCLUSIVE MODE;
 
 -- A correction may also be turned down, and who decided stays with it either
 -- way. Who asked may take it back, and never approve it.
@@ -31,6 +32,8 @@ DROP TABLE settlement_adjustment;
 ALTER TABLE settlement_adjustment_next RENAME TO settlement_adjustment;
 
 -- +goose Down
+LOCK TABLE settlement_adjustment IN ACCESS EXCLUSIVE MODE;
+
 CREATE TABLE settlement_adjustment_before (
     company_id    TEXT   NOT NULL,
     id            TEXT   NOT NULL,

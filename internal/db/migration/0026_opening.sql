@@ -1,4 +1,5 @@
 -- +goose Up
+LOCK TABLE customer_account, corporate_account IN ACCESS EXCLUSIVE MODE;
 
 -- Missing is how often an account that may have been opened was not on the bank's
 -- list since the bank was last asked to open it.

@@ -1,4 +1,5 @@
 -- +goose Up
+LOCK TABLE operation_case IN ACCESS EXCLUSIVE MODE;
 
 -- A case that comes from the bank's statement says by how much bank and book
 -- differ (the bank's less ours) and when it happened at the bank; 0 for what
@@ -35,6 +36,8 @@ ALTER TABLE operation_case_new RENAME TO operation_case;
 CREATE UNIQUE INDEX operation_case_reason ON operation_case (company_id, subject, reason, turn);
 
 -- +goose Down
+LOCK TABLE operation_case IN ACCESS EXCLUSIVE MODE;
+
 CREATE TABLE operation_case_old (
     company_id        TEXT   NOT NULL,
     id                TEXT   NOT NULL,

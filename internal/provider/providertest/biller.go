@@ -46,7 +46,7 @@ func RunBiller(t *testing.T, newWorld func(t *testing.T) World) {
 				return order{
 					reference: p.Reference,
 					pay:       func(ctx context.Context) provider.Answer { return w.Biller.Pay(ctx, p) },
-					ask:       func(ctx context.Context) provider.Answer { return w.Biller.Requery(ctx, p.Reference) },
+					ask:       func(ctx context.Context) provider.Answer { return w.Biller.Requery(ctx, p.Reference, p.Begun) },
 				}
 			},
 		}

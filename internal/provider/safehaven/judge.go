@@ -90,7 +90,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	}
 	switch {
 	case e.duplicate(r.Status):
-		a.Code = "duplicate"
+		a.Code = provider.CodeDuplicate
 	case faulty(status), faulty(e.inner()):
 		a.Code = provider.CodeServerError
 	case codes.any(unsure):

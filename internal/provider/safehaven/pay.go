@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -53,7 +54,7 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 }
 
 // Requery asks what became of a purchase.
-func (p *Plug) Requery(ctx context.Context, reference string) provider.Answer {
+func (p *Plug) Requery(ctx context.Context, reference string, _ time.Time) provider.Answer {
 	return judgeRequery(p.ask(ctx, http.MethodGet, "/vas/transaction/"+url.PathEscape(reference), nil), reference)
 }
 

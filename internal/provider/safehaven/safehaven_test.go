@@ -148,7 +148,7 @@ func TestRecordedRequeries(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			s := serve(t)
 			s.says(f.Status, f.Body)
-			f.check(t, s.plug(t, s.config(), clock.System{}).Requery(t.Context(), "our-reference"))
+			f.check(t, s.plug(t, s.config(), clock.System{}).Requery(t.Context(), "our-reference", time.Time{}))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // farthest is how far the clock may be moved in all.
@@ -40,6 +41,7 @@ func (s *Sandbox) controls() map[string]map[string]func(*http.Request) (any, err
 		"/sandbox/statement-line":    {http.MethodPost: s.plantLine},
 		"/sandbox/next-card":         {http.MethodPost: s.tellNext(nextCard)},
 		"/sandbox/next-account":      {http.MethodPost: s.tellNext(nextAccount)},
+		"/sandbox/next-payment":      {http.MethodPost: s.delayNext},
 		"/sandbox/card-notice":       {http.MethodPost: s.cardNotice},
 	}
 }
@@ -78,6 +80,8 @@ func (s *Sandbox) Control() http.Handler {
 		switch {
 		case errors.As(err, &c):
 			sayError(w, http.StatusBadRequest, string(c))
+		case fault.Is(err, fault.Unavailable), fault.Is(err, fault.Unknown):
+			sayError(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 		case err != nil:
 			sayError(w, http.StatusInternalServerError, "Internal Server Error")
 		default:
@@ -145,7 +149,7 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	s.clock.MoveTo(offset)
-	if err := errors.Join(s.deliver(ctx), s.deliverTatum(ctx)); err != nil {
+	if err := errors.Join(s.carryOut(ctx), s.deliver(ctx), s.deliverTatum(ctx)); err != nil {
 		return err
 	}
 	if s.onAdvance == nil {

@@ -189,11 +189,14 @@ func (s *Sandbox) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	if v.status == pending {
 		return nil
 	}
-	from := v.updatedAt
+	from, copies := v.updatedAt, 1
 	if v.ending == doneAnswerLost || v.ending == doneFault {
 		from += tellLater.Microseconds()
 	}
-	if err := announce(ctx, q, "", v, from, 1); err != nil || v.status == failed || v.bank != bankCode {
+	if _, is := late(ctx); is {
+		copies = 0
+	}
+	if err := announce(ctx, q, "", v, from, copies); err != nil || v.status == failed || v.bank != bankCode {
 		return err
 	}
 	to, err := findHolder(ctx, q, v.creditNumber)

@@ -116,7 +116,7 @@ func (s *Sandbox) nudge() {
 func (s *Sandbox) post(ctx context.Context) {
 	defer close(s.posted)
 	for ctx.Err() == nil {
-		err := errors.Join(s.deliver(ctx), s.deliverTatum(ctx))
+		err := errors.Join(s.carryOut(ctx), s.deliver(ctx), s.deliverTatum(ctx))
 		wait := lookAgain
 		if err == nil {
 			wait, err = s.nextNotice(ctx)

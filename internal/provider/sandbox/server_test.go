@@ -302,7 +302,7 @@ func TestTheFloat(t *testing.T) {
 		buy.Reference = strings.Repeat("r", 10) + c.ending + string(rune('a'+c.asked))
 		p.Pay(context.Background(), buy)
 		for range c.asked {
-			p.Requery(context.Background(), buy.Reference)
+			p.Requery(context.Background(), buy.Reference, buy.Begun)
 		}
 		after, err := s.balance(t.Context())
 		if err != nil || (before-after == buy.Amount) != c.charged || before-after != 0 && !c.charged {

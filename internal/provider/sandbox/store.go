@@ -59,7 +59,7 @@ var tables = []string{
 }
 
 func (s *Sandbox) createTables(ctx context.Context) error {
-	for _, t := range slices.Concat(tables, bankTables, vtpassTables, tatumTables, sudoTables) {
+	for _, t := range slices.Concat(tables, bankTables, vtpassTables, tatumTables, sudoTables, lateTables) {
 		if _, err := s.books.Exec(ctx, t); err != nil {
 			return err
 		}

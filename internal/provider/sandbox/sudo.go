@@ -65,7 +65,7 @@ func (s *Sandbox) sudo() http.Handler {
 		}
 	})
 	known("PUT "+sudoPath+"/cards/{id}/send-pin", s.sudoSendPIN)
-	known("POST "+sudoPath+"/accounts/transfer", s.sudoTransfer)
+	known("POST "+sudoPath+"/accounts/transfer", s.orLate(s.sudoTransfer))
 	known("GET "+sudoPath+"/accounts/{id}/{part}", func(w http.ResponseWriter, r *http.Request) {
 		switch part := r.PathValue("part"); {
 		case r.PathValue("id") == "transfers":

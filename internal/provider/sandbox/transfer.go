@@ -188,6 +188,10 @@ func (s *Sandbox) repeat(w http.ResponseWriter) {
 // ordered checks a transfer against the name enquiry that it refers to.
 func (s *Sandbox) ordered(ctx context.Context, req transferRequest) (transfer, error) {
 	now := s.clock.Now()
+	came, is := late(ctx)
+	if !is {
+		came = now
+	}
 	v := transfer{
 		id: newID(), direction: outwards, session: newSession(bankCode, now), reference: req.PaymentReference, account: mainAccountID,
 		enquiry: req.NameEnquiryReference, bank: req.BankCode, creditNumber: req.AccountNumber, debitNumber: debitAccount,
@@ -209,7 +213,7 @@ func (s *Sandbox) ordered(ctx context.Context, req transferRequest) (transfer, e
 		return v, err
 	case asked.bank != req.BankCode || asked.number != req.AccountNumber:
 		return v, complaint("nameEnquiryReference is of another account")
-	case now.After(clock.Time(asked.createdAt).Add(enquiryLife)):
+	case came.After(clock.Time(asked.createdAt).Add(enquiryLife)):
 		return v, complaint("nameEnquiryReference has expired")
 	}
 	v.creditName = asked.name

@@ -39,7 +39,7 @@ func (s *Sandbox) vtpass() http.Handler {
 	mux.HandleFunc("GET "+vtpassPath+"/services", reading(vtpassCategories))
 	mux.HandleFunc("GET "+vtpassPath+"/service-variations", reading(vtpassVariations))
 	mux.HandleFunc("POST "+vtpassPath+"/merchant-verify", writing(vtpassVerify))
-	mux.HandleFunc("POST "+vtpassPath+"/pay", writing(s.vtpassPay))
+	mux.HandleFunc("POST "+vtpassPath+"/pay", writing(s.orLate(s.vtpassPay)))
 	mux.HandleFunc("POST "+vtpassPath+"/requery", writing(s.vtpassRequery))
 	return mux
 }
@@ -84,7 +84,8 @@ func (s *Sandbox) vtpassPay(w http.ResponseWriter, r *http.Request) {
 		vtpassRefuses(w, "011", "INVALID ARGUMENTS")
 		return
 	}
-	if !stamped(req.RequestID, time.Now()) {
+	// The time is the client's. Its UUIDs carry the machine's, which nobody moves.
+	if !stamped(req.RequestID, s.clock.Now()) && !stamped(req.RequestID, time.Now()) {
 		vtpassRefuses(w, "085", "IMPROPER REQUEST ID: DOES NOT CONTAIN PROPER DATE")
 		return
 	}
@@ -138,7 +139,7 @@ func (s *Sandbox) vtpassRequery(w http.ResponseWriter, r *http.Request) {
 }
 
 // stamped tells whether an id begins with the date and time in Lagos, today's
-// within a day: real ids are stamped by the machine's clock, which nobody moves.
+// within a day.
 func stamped(requestID string, now time.Time) bool {
 	if len(requestID) < 12 {
 		return false
@@ -174,10 +175,14 @@ func (v vtpassSale) show(w http.ResponseWriter) {
 }
 
 // clientReference is what the client calls a sale: after the stamp there is
-// whatever it likes, and ours writes its own reference there, without dashes.
+// whatever it likes, and ours writes its own reference there, a UUID without dashes.
 func clientReference(requestID string) string {
 	tail := requestID[min(len(requestID), 12):]
-	if len(tail) != 32 {
+	switch len(tail) {
+	case 20:
+		return tail
+	case 32:
+	default:
 		return requestID
 	}
 	return strings.Join([]string{tail[:8], tail[8:12], tail[12:16], tail[16:20], tail[20:]}, "-")

@@ -81,8 +81,8 @@ func TestVTpassSellsEveryKind(t *testing.T) {
 				spent += b.Amount
 				continue
 			}
-			p.Requery(ctx, b.Reference)
-			if a := p.Requery(ctx, b.Reference); a.Outcome != provider.Rejected {
+			p.Requery(ctx, b.Reference, b.Begun)
+			if a := p.Requery(ctx, b.Reference, b.Begun); a.Outcome != provider.Rejected {
 				t.Errorf("%s %s: afterwards %+v", b.Kind, ending, a)
 			}
 		}

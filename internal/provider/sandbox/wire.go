@@ -112,6 +112,9 @@ func (s *Sandbox) decline(w http.ResponseWriter, status int, message string) {
 // lose is an answer that never arrives: held until the caller gives up, and
 // every other time cut off in the middle.
 func (s *Sandbox) lose(w http.ResponseWriter, r *http.Request) {
+	if _, is := late(r.Context()); is {
+		return // it was lost before
+	}
 	if s.losses.Add(1)%2 == 1 {
 		timer := time.NewTimer(s.hold)
 		defer timer.Stop()

@@ -91,6 +91,8 @@ func TestWhatAnAnswerToAFundingMeans(t *testing.T) {
 		`400 {"statusCode":400,"responseCode":"00","message":"odd"}`:                          "unknown 00",
 		`400 {"statusCode":400,"responseCode":"94","message":"Duplicate"}`:                    "unknown duplicate",
 		`409 {"statusCode":409,"message":"Duplicate"}`:                                        "unknown duplicate",
+		`400 {"statusCode":400,"message":"Duplicate paymentReference"}`:                       "unknown duplicate",
+		`200 {"statusCode":400,"message":[{"constraints":{"x":"duplicate reference"}}]}`:      "unknown duplicate",
 		`401 nothing`:                 "rejected 401",
 		`404 {"message":"Not found"}`: "rejected 404",
 		`429 {"statusCode":429}`:      "unknown server_error",

@@ -88,7 +88,7 @@ func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	}
 	switch {
 	case code == repeated:
-		a.Code = "duplicate"
+		a.Code = provider.CodeDuplicate
 	case code == processed && word == delivered:
 		a.Outcome = provider.Confirmed
 	case word != "" && !undone[word]:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -26,9 +27,9 @@ var bouquets = provider.Words("dstv gotv")
 
 // Pay buys something. See judgePayment for what the answers mean.
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
-	id, ok := requestID(buy.Reference)
+	id, ok := requestID(buy.Reference, buy.Begun)
 	if !ok {
-		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "the reference carries no time"}
+		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "the reference makes no request_id"}
 	}
 	body := payment{RequestID: id, ServiceID: buy.Category, Amount: number(buy.Amount), Phone: p.phone}
 	switch buy.Kind {
@@ -50,10 +51,10 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 }
 
 // Requery asks what became of a purchase.
-func (p *Plug) Requery(ctx context.Context, reference string) provider.Answer {
-	id, ok := requestID(reference)
+func (p *Plug) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
+	id, ok := requestID(reference, begun)
 	if !ok {
-		return provider.Answer{Code: provider.CodeNotSent, Message: "the reference carries no time"}
+		return provider.Answer{Code: provider.CodeNotSent, Message: "the reference makes no request_id"}
 	}
 	return judgeRequery(p.ask(ctx, "/requery", map[string]string{"request_id": id}), id)
 }

@@ -112,7 +112,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 			if a.Outcome != c.pay || a.Code != c.code || a.Missing {
 				t.Errorf("pay: %+v, want %s %s", a, c.pay, c.code)
 			}
-			a = p.Requery(t.Context(), reference)
+			a = p.Requery(t.Context(), reference, time.Time{})
 			if a.Outcome != c.asked || a.Code != c.code || a.Missing != c.missing {
 				t.Errorf("requery: %+v, want %s %s, missing %v", a, c.asked, c.code, c.missing)
 			}
@@ -131,7 +131,7 @@ func TestTokens(t *testing.T) {
 		`"token":null,"mainToken":12345678901234567890,"units":"79.9 k"`: "12345678901234567890",
 	} {
 		_, p := serve(t, 200, strings.Replace(done("000", "delivered"), `"purchased_code":""`, fields, 1))
-		if a := p.Requery(t.Context(), reference); a.Token != want || a.Outcome != provider.Confirmed {
+		if a := p.Requery(t.Context(), reference, time.Time{}); a.Token != want || a.Outcome != provider.Confirmed {
 			t.Errorf("%s: %+v", fields, a)
 		}
 	}
@@ -140,13 +140,24 @@ func TestTokens(t *testing.T) {
 // The same id comes out of a reference whenever it is asked for, and it carries
 // the time in Lagos at which the reference was made.
 func TestRequestID(t *testing.T) {
-	if got, ok := requestID(reference); !ok || got != ourID {
+	if got, ok := requestID(reference, time.Time{}); !ok || got != ourID {
 		t.Errorf("%s %v", got, ok)
+	}
+	// A keyed purchase's reference carries no time: the minute is that of the purchase.
+	begun := time.Date(2030, 1, 2, 23, 59, 59, 999999999, time.UTC)
+	if got, ok := requestID("otldfyuxgdwdx3tgjejn", begun); !ok || got != "203001030059otldfyuxgdwdx3tgjejn" {
+		t.Errorf("%s %v", got, ok)
+	}
+	if got, ok := requestID(reference, begun); !ok || got != ourID {
+		t.Errorf("a UUID has its own minute: %s %v", got, ok)
+	}
+	if got, ok := requestID("otldfyuxgdwdx3tgjejn", time.Time{}); ok {
+		t.Errorf("no minute gave %s", got)
 	}
 	before := time.Now().Add(-time.Minute).In(clock.Lagos).Format("200601021504")
 	seen := map[string]bool{}
 	for range 1000 {
-		got, ok := requestID(id.New())
+		got, ok := requestID(id.New(), time.Time{})
 		stamp := got[:12]
 		if !ok || seen[got] || len(got) != 44 || stamp < before || stamp > time.Now().In(clock.Lagos).Format("200601021504") {
 			t.Fatalf("%s %v", got, ok)
@@ -154,14 +165,14 @@ func TestRequestID(t *testing.T) {
 		seen[got] = true
 	}
 	for _, r := range []string{"", "order-1", "f47ac10b-58cc-4372-a567-0e02b2c3d479"} {
-		if got, ok := requestID(r); ok {
+		if got, ok := requestID(r, time.Time{}); ok {
 			t.Errorf("%q gave %s", r, got)
 		}
 		s, p := serve(t, 200, done("000", "delivered"))
 		if a := p.Pay(t.Context(), provider.Purchase{Reference: r, Kind: provider.Airtime}); a.Outcome != provider.Rejected || s.path != "" {
 			t.Errorf("%q: %+v %s", r, a, s.path)
 		}
-		if a := p.Requery(t.Context(), r); a.Outcome != provider.Unknown || a.Missing || s.path != "" {
+		if a := p.Requery(t.Context(), r, time.Time{}); a.Outcome != provider.Unknown || a.Missing || s.path != "" {
 			t.Errorf("%q: %+v %s", r, a, s.path)
 		}
 	}

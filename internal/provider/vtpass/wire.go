@@ -3,6 +3,7 @@ package vtpass
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"time"
 
@@ -64,15 +65,19 @@ func naira(t text) (money.Kobo, bool) {
 func number(k money.Kobo) json.Number { return json.Number(k.Number()) }
 
 // requestID is our reference as VTpass wants it: it must begin with the date and
-// the time, to the minute, in Lagos. Our references are time-ordered UUIDs, so
-// the stamp is read out of the reference itself: the same id comes out whenever
-// it is asked for, and nothing is stored. It is false for a reference that
-// carries no time.
-func requestID(reference string) (string, bool) {
-	u, err := uuid.Parse(reference)
-	if err != nil || u.Version() != 7 {
+// the time, to the minute, in Lagos. The time is that of the purchase; a
+// time-ordered UUID carries its own. The same id comes out whenever it is asked
+// for, and nothing is stored. It is false for a reference that VTpass cannot take.
+func requestID(reference string, begun time.Time) (string, bool) {
+	if u, err := uuid.Parse(reference); err == nil && u.Version() == 7 {
+		seconds, nanos := u.Time().UnixTime()
+		begun, reference = time.Unix(seconds, nanos), strings.ReplaceAll(u.String(), "-", "")
+	}
+	if begun.IsZero() || !plain.MatchString(reference) {
 		return "", false
 	}
-	seconds, nanos := u.Time().UnixTime()
-	return time.Unix(seconds, nanos).In(clock.Lagos).Format("200601021504") + strings.ReplaceAll(u.String(), "-", ""), true
+	return begun.In(clock.Lagos).Format("200601021504") + reference, true
 }
+
+// plain is what may follow the stamp.
+var plain = regexp.MustCompile(`^[0-9a-z]+$`)

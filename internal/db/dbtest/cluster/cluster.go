@@ -34,7 +34,10 @@ type Cluster struct {
 
 	supervisor *exec.Cmd
 	leash      io.Closer // closing it tells the supervisor to stop the server
-	dir        string
+	dir, bin   string
+	port       int
+	settings   string // the server's command line
+	user       *syscall.SysProcAttr
 }
 
 // Options say what the server is for.
@@ -42,20 +45,36 @@ type Options struct {
 	// Durable keeps every commit on the disk before it is answered, as in
 	// production. Benchmarks need it; tests are four times faster without.
 	Durable bool
+	// Synchronous names the standbys that must hold a commit before it is answered,
+	// as synchronous_standby_names does.
+	Synchronous string
+
+	standby string   // the name of this standby
+	of      *Cluster // its primary
 }
 
 // The supervisor is a shell that holds its standard input: when the program at
 // the other end dies, even by kill -9, the pipe closes, the shell reads the end
-// and stops the server. Nothing else would tell it.
+// and stops the server. Nothing else would tell it. A server that was killed has
+// left its process file and a segment of shared memory behind.
 const supervise = `
 trap '' PIPE
-"$BIN/initdb" -D "$DIR/data" -U kobo -A trust -E UTF8 --locale=C --no-sync --no-instructions >>"$DIR/log" 2>&1 || exit 1
+eval "$MAKE" >>"$DIR/log" 2>&1 || exit 1
 "$BIN/pg_ctl" -D "$DIR/data" -l "$DIR/log" -o "$SETTINGS" -w -t 60 start >>"$DIR/log" 2>&1 || exit 1
 echo ready
 cat >/dev/null
 "$BIN/pg_ctl" -D "$DIR/data" -m immediate -w stop >/dev/null 2>&1
+if [ -f "$DIR/data/postmaster.pid" ]; then
+	set -- $(sed -n 7p "$DIR/data/postmaster.pid") && ipcrm -m "$2" >/dev/null 2>&1
+fi
 cd / && rm -rf "$DIR"
 `
+
+// Where the server's data come from: they are made, or copied from the primary.
+const (
+	initdb = `"$BIN/initdb" -D "$DIR/data" -U kobo -A trust -E UTF8 --locale=C --no-sync --no-instructions`
+	backup = `"$BIN/pg_basebackup" -D "$DIR/data" -d "$FROM" -X stream -c fast --no-sync && touch "$DIR/data/standby.signal"`
+)
 
 // Start makes a cluster and waits until it answers.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
@@ -82,15 +101,19 @@ func start(ctx context.Context, bin string, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir, URL: fmt.Sprintf("postgres://kobo@127.0.0.1:%d/postgres?sslmode=disable", port)}
-	attributes, err := unprivileged(dir)
-	if err != nil {
+	c := &Cluster{
+		URL: fmt.Sprintf("postgres://kobo@127.0.0.1:%d/postgres?sslmode=disable", port),
+		dir: dir, bin: bin, port: port, settings: settings(port, o),
+	}
+	if c.user, err = unprivileged(dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	c.supervisor = exec.Command("/bin/sh", "-c", supervise)
-	c.supervisor.Dir = dir
-	c.supervisor.SysProcAttr = attributes
-	c.supervisor.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "BIN=" + bin, "DIR=" + dir, "SETTINGS=" + settings(port, o)}
+	c.supervisor = c.command("/bin/sh", "-c", supervise)
+	data, from := initdb, ""
+	if o.of != nil {
+		data, from = backup, o.of.conninfo(o.standby)
+	}
+	c.supervisor.Env = append(c.supervisor.Env, "BIN="+bin, "DIR="+dir, "SETTINGS="+c.settings, "MAKE="+data, "FROM="+from)
 	leash, err := c.supervisor.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -108,6 +131,14 @@ func start(ctx context.Context, bin string, o Options) (*Cluster, error) {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
+}
+
+// command is one to run as the server's user.
+func (c *Cluster) command(name string, args ...string) *exec.Cmd {
+	command := exec.Command(name, args...)
+	command.Dir, command.SysProcAttr = c.dir, c.user
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
+	return command
 }
 
 // awaitReady reads the supervisor's one word.
@@ -184,7 +215,14 @@ func settings(port int, o Options) string {
 		s = append(s, "fsync=off", "synchronous_commit=off", "full_page_writes=off",
 			"wal_level=minimal", "max_wal_senders=0", "autovacuum=off")
 	}
-	return "-c " + strings.Join(s, " -c ")
+	if o.Synchronous != "" {
+		// A server that is killed leaves nothing in /dev/shm.
+		s = append(s, "synchronous_standby_names="+o.Synchronous, "dynamic_shared_memory_type=mmap")
+	}
+	if o.of != nil {
+		s = append(s, "primary_conninfo="+o.of.conninfo(o.standby))
+	}
+	return "-c '" + strings.Join(s, "' -c '") + "'"
 }
 
 func freePort() (int, error) {

@@ -1,0 +1,153 @@
+package apptest
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// kept are homes of earlier releases, each filled by the program of its schema.
+// The keys in them are test values.
+//
+//go:embed testdata/filled/*.tar.gz
+var kept embed.FS
+
+// The files of a home that is kept.
+const (
+	keptLite    = "kobo.db"
+	keptDump    = "kobo.sql"
+	keptBooks   = "sandbox.db"
+	keptMaster  = "master.key"
+	keptCompany = "dev.json"
+)
+
+// FilledSchemas are the schemas of which a filled home is kept, for an engine.
+func FilledSchemas(t testing.TB, dialect db.Dialect) (schemas []int64) {
+	t.Helper()
+	names, err := fs.Glob(kept, "testdata/filled/*-"+string(dialect)+".tar.gz")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("apptest: no filled home is kept: %v", err)
+	}
+	for _, name := range names {
+		var schema int64
+		if _, err := fmt.Sscanf(path.Base(name), "%d-", &schema); err != nil {
+			t.Fatal(err)
+		}
+		schemas = append(schemas, schema)
+	}
+	return schemas
+}
+
+// Filled is a copy of the filled home of a schema. Its database is not migrated.
+func Filled(t testing.TB, dialect db.Dialect, schema int64) Home {
+	t.Helper()
+	packed, err := kept.ReadFile(fmt.Sprintf("testdata/filled/%d-%s.tar.gz", schema, dialect))
+	h := Home{Data: t.TempDir()}
+	if err == nil {
+		err = unpack(packed, h.Data)
+	}
+	if err != nil {
+		t.Fatalf("apptest: %v", err)
+	}
+	h.Database = "sqlite:" + filepath.Join(h.Data, keptLite)
+	if dialect == db.Postgres {
+		h.Database = dbtest.Load(t, filepath.Join(h.Data, keptDump))
+	}
+	return h
+}
+
+// Keep packs a home that no program uses into a file.
+func (h Home) Keep(t testing.TB, file string) {
+	t.Helper()
+	dir := t.TempDir()
+	names := map[string]string{
+		keptBooks:   filepath.Join(dir, keptBooks),
+		keptMaster:  filepath.Join(h.Data, keptMaster),
+		keptCompany: filepath.Join(h.Data, keptCompany),
+	}
+	err := db.CopySQLite(t.Context(), filepath.Join(h.Data, keptBooks), names[keptBooks])
+	if from, lite := db.SQLitePath(h.Database); lite {
+		names[keptLite] = filepath.Join(dir, keptLite)
+		err = errors.Join(err, db.CopySQLite(t.Context(), from, names[keptLite]))
+	} else {
+		names[keptDump] = dbtest.Dump(t, h.Database)
+	}
+	var packed []byte
+	if err == nil {
+		packed, err = pack(names)
+	}
+	if err == nil {
+		err = os.WriteFile(file, packed, 0o644)
+	}
+	if err != nil {
+		t.Fatalf("apptest: %v", err)
+	}
+}
+
+// restricted are lines that only the newest psql reads.
+var restricted = regexp.MustCompile(`(?m)^\\(un)?restrict .*\n`)
+
+func pack(names map[string]string) ([]byte, error) {
+	var out bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	w := tar.NewWriter(zip)
+	for _, name := range []string{keptLite, keptDump, keptBooks, keptMaster, keptCompany} {
+		if names[name] == "" {
+			continue
+		}
+		content, err := os.ReadFile(names[name])
+		if name == keptDump {
+			content = restricted.ReplaceAll(content, nil)
+		}
+		if err == nil {
+			err = w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(content))})
+		}
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err = errors.Join(w.Close(), zip.Close())
+	return out.Bytes(), err
+}
+
+func unpack(packed []byte, dir string) error {
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return err
+	}
+	for r := tar.NewReader(zip); ; {
+		header, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		var content []byte
+		if err == nil {
+			content, err = io.ReadAll(r)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(header.Name)), content, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

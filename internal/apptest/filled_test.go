@@ -1,0 +1,329 @@
+package apptest_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// untouched are the tables that stay empty in a filled database.
+var untouched = map[string]string{
+	"operator_door": "the row is there only while API access is closed",
+}
+
+// fill has everything happen to a program that can happen to one, through its
+// own doors. In the end nothing is due, and some operations are PENDING.
+func fill(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	defer hook.Close()
+	rules(t, p)
+	s := everyPost(t, p, hook.URL)
+	everyStory(t, p)
+	everyFunding(t, p, s.kept["card"])
+	everyCredit(t, p, s.kept["customer"])
+	everyDeposit(t, p)
+	corrections(t, p)
+	p.Advance(time.Minute)
+	p.Advance(15 * time.Minute)
+	p.Advance(time.Hour)
+	undecided(t, p)
+	another := p.Company(250_000 * money.Naira)
+	another.Bought(another.Buy(another.Order(another.Bundle(), "another", "10")))
+	pay(t, p.Client, p.SettlementAccountNumber, 12_345, nil)
+	settled(t, p)
+	onTheWay(t, p, s.kept["card"])
+}
+
+// rules are what operators set before anything happens.
+func rules(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	ctx, by := t.Context(), operator.Local("fixture")
+	charge(t, p)
+	first, err := p.App.Settlements.Create(ctx, by, p.Reference, "Closed")
+	if err == nil {
+		_, err = p.App.Settlements.SetStatus(ctx, by, p.Reference, first.ID, settlement.Inactive, "not used any more")
+	}
+	if err == nil {
+		err = p.App.Payouts.SetLimit(ctx, by, p.Reference, 0, payout.Limit{Amount: 5_000_000 * money.Naira, Payouts: 500})
+	}
+	if err == nil {
+		err = p.App.Payouts.SetLimit(ctx, by, p.Reference, p.SettlementID, payout.Limit{Amount: 4_000_000 * money.Naira})
+	}
+	if err == nil {
+		err = p.App.Cards.SetAddress(ctx, by, p.Reference, customer.Address{Line1: "1 Marina", City: "Lagos", State: "Lagos"})
+	}
+	if err == nil {
+		_, _, err = p.App.Crypto.SetKey(ctx, by, p.Reference, chain.Bitcoin, chain.PublicTestKeys[chain.Bitcoin])
+	}
+	var key company.Key
+	if err == nil {
+		key, _, err = p.App.Companies.IssueKey(ctx, by, p.Reference, time.Time{})
+	}
+	if err == nil {
+		err = p.App.Companies.RevokeKey(ctx, by, p.Reference, key.ID)
+	}
+	if err == nil {
+		err = p.App.Companies.SetPIN(ctx, by, p.Reference, secret.NewText("4321"))
+	}
+	if err == nil {
+		err = p.App.Companies.SetPIN(ctx, by, p.Reference, secret.NewText(p.PIN))
+	}
+	if err == nil {
+		err = p.App.Operators.CloseDoor(ctx, by, "a drill")
+	}
+	if err == nil {
+		err = p.App.Operators.OpenDoor(ctx, by)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	attach(t, p, "8000000022").Want(t, http.StatusOK)
+}
+
+// everyPost sends each POST of the contract once, under an Idempotency-Key.
+func everyPost(t *testing.T, p *apptest.Program, hook string) *story {
+	t.Helper()
+	s := newStory(t, p, hook)
+	s.kept["meter"] = p.Verify(t, p.Category("Utility", "Ikeja Electric Payment - IKEDC"), "45012345610")
+	for _, o := range posts {
+		if o.wait > 0 {
+			p.Advance(o.wait)
+		}
+		path, body := s.request(o)
+		s.took(p, o, p.Do(http.MethodPost, path, body, header, "key of "+o.path).Want(t, http.StatusOK))
+	}
+	var deaf struct{ Data struct{ ID string } }
+	p.Do(http.MethodPost, "/api/v1/webhooks", map[string]string{"url": "http://127.0.0.1:9/nobody"}).Want(t, http.StatusOK).Into(t, &deaf)
+	p.Do(http.MethodDelete, "/api/v1/webhooks/"+s.kept["id"], nil).Want(t, http.StatusOK)
+	return s
+}
+
+// everyStory has each story happen to a purchase of each kind and to a payout,
+// and has one payout come back.
+func everyStory(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	network, dstv := p.Category("Airtime", "MTN"), p.Category("Cable TV", "DSTV")
+	power := p.Category("Utility", "Ikeja Electric Payment - IKEDC")
+	padi, bundle := p.Product(dstv, "DStv Padi"), p.Bundle()
+	for _, s := range stories {
+		p.Buy(p.Order(bundle, "data-"+s.ending, s.ending)).Want(t, s.status)
+		p.Pay(p.Airtime(network, "air-"+s.ending, "080312345"+s.ending, 10050)).Want(t, s.status)
+		p.Pay(p.TV(p.Verify(t, dstv, "7012345678"), padi.Product, "tv-"+s.ending, "70123456"+s.ending)).Want(t, s.status)
+		p.Pay(p.Power(p.Verify(t, power, "450123456"+s.ending), "power-"+s.ending, 2000*money.Naira)).Want(t, s.status)
+		send(p.Client, verify(t, p.Client, s.ending), 10_000).Want(t, s.status)
+	}
+	p.Do(http.MethodPost, apptest.PurchaseData, p.Order(bundle, "refused", "01"), header, "a refusal that is kept").Want(t, http.StatusBadRequest)
+	send(p.Client, verify(t, p.Client, "10"), 99_000_000).Want(t, http.StatusBadRequest)
+	returned := verify(t, p.Client, "20")
+	send(p.Client, returned, 10_000).Want(t, http.StatusOK)
+	sandboxed(t, p, "/sandbox/reverse", map[string]any{"reference": returned})
+	apptest.Eventually(t, func() string {
+		if got := status(p.Client, returned); got.Status != "REVERSED" {
+			return fmt.Sprintf("%+v", got)
+		}
+		return ""
+	})
+}
+
+// everyFunding has stories happen to a card, and its issuer tell of its use.
+func everyFunding(t *testing.T, p *apptest.Program, card string) {
+	t.Helper()
+	for amount, want := range map[int]int{5000: 200, 5001: 400, 5002: 400} {
+		p.Do(http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": card, "amount": amount}).Want(t, want)
+	}
+	c, err := p.App.Cards.Find(t.Context(), p.Reference, card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sandboxed(t, p, "/sandbox/card-notice", map[string]any{
+		"callback": p.BaseURL + "/callbacks/sudo", "type": "transaction.created", "providerCardId": c.ProviderCardID, "id": "used-1", "amount": 700,
+	})
+}
+
+// everyCredit has money come in: told once and thrice, never told, for nobody,
+// for a customer, for an attached account, and for accounts of one payment.
+func everyCredit(t *testing.T, p *apptest.Program, customer string) {
+	t.Helper()
+	generate := func(reference string) (number string) {
+		var said struct {
+			Data struct{ AccountNumber string }
+		}
+		p.Do(http.MethodPost, "/api/v1/virtual-account/generate", map[string]any{"amount": 2500, "externalReference": reference}).
+			Want(t, http.StatusOK).Into(t, &said)
+		return said.Data.AccountNumber
+	}
+	var one struct {
+		BankAccount struct{ AccountNumber string }
+	}
+	p.Data("/api/v1/customer/"+customer, &one)
+	late := generate("invoice-late")
+	pay(t, p.Client, generate("invoice-paid"), 2500, nil)
+	pay(t, p.Client, p.SettlementAccountNumber, 5000, map[string]any{"duplicate": 2})
+	pay(t, p.Client, p.SettlementAccountNumber, 400, map[string]any{"silent": true})
+	pay(t, p.Client, "8000000022", 800, map[string]any{"stray": true})
+	pay(t, p.Client, "8000000099", 700, map[string]any{"stray": true})
+	pay(t, p.Client, one.BankAccount.AccountNumber, 900, nil)
+	p.Advance(16 * time.Minute)
+	pay(t, p.Client, late, 2500, nil)
+	settled(t, p)
+}
+
+// everyDeposit has assets come, go, wait and be dropped by their chain.
+func everyDeposit(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	ether, bitcoin := generate(t, p, "ethereum-sepolia"), generate(t, p, "bitcoin-testnet")
+	deposit := func(address, asset, amount string, confirmed bool) string {
+		var said struct{ Data struct{ TxHash string } }
+		sandboxed(t, p, "/sandbox/crypto-deposit", map[string]any{"address": address, "asset": asset, "amount": amount, "confirmed": confirmed}).Into(t, &said)
+		return said.Data.TxHash
+	}
+	deposit(ether, "ETH", "0.25", true)
+	deposit(bitcoin, "BTC", "0.00000001", false)
+	lost := deposit(ether, "USDC", "7", false)
+	sandboxed(t, p, "/sandbox/crypto-drop", map[string]any{"txHash": lost})
+	sandboxed(t, p, "/sandbox/crypto-withdrawal", map[string]any{
+		"address": ether, "asset": "ETH", "amount": "0.1", "to": "0x00000000000000000000000000000000000000Cc",
+	})
+	for range 6 {
+		p.Advance(10 * time.Minute)
+	}
+}
+
+// corrections are adjustments in each of their states.
+func corrections(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	ctx, ada, bob := t.Context(), operator.Local("ada"), operator.Local("bob")
+	for i, direction := range []settlement.Direction{settlement.DirectionCredit, settlement.DirectionDebit, settlement.DirectionDebit, settlement.DirectionCredit} {
+		a, err := p.App.Settlements.Adjust(ctx, ada, settlement.Adjustment{
+			Company: p.Reference, SettlementID: p.SettlementID, Amount: money.Kobo(100 * (i + 1)), Direction: direction, Reason: "a correction by hand",
+		})
+		switch {
+		case err == nil && i < 2:
+			_, err = p.App.Settlements.Approve(ctx, bob, a.ID)
+		case err == nil && i == 2:
+			_, err = p.App.Settlements.Reject(ctx, bob, a.ID, "not so")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// undecided has operations end as cases, and the statement differ from the book.
+// Two operators decide one case of each reason; the others stay open.
+func undecided(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	bundle := p.Bundle()
+	for _, key := range []string{"unresolved-confirmed", "unresolved-rejected", "unresolved-open"} {
+		p.Buy(p.Order(bundle, key, "08")).Want(t, http.StatusOK)
+		send(p.Client, verify(t, p.Client, "08"), 1000).Want(t, http.StatusOK)
+	}
+	plantLine(t, p, "Credit", straySession, 300, "")
+	plantLine(t, p, "Credit", "no-session", 310, "")
+	plantLine(t, p, "Debit", "sms-1", 4, "SMS alert charge")
+	for range 4 {
+		p.Advance(25 * time.Hour)
+	}
+	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[operation.Reason]int{}
+	for _, c := range list {
+		f := operation.Finding{Outcome: operation.Dismissed}
+		seen[c.Reason]++
+		switch n := seen[c.Reason]; {
+		case c.Reason == operation.Unresolved && n < 5:
+			f.Outcome = []string{operation.FoundConfirmed, operation.FoundRejected}[n%2]
+		case c.Reason == operation.UnbookedCharge:
+			f.Outcome = operation.Booked
+		case c.Subject == "safehaven/"+straySession, c.Reason == operation.UnknownAccount:
+			f = operation.Finding{Outcome: operation.Assigned, Target: p.Reference, TargetID: p.SettlementID}
+		default:
+			continue
+		}
+		for _, by := range []operator.Operator{operator.Local("ada"), operator.Local("bob")} {
+			if _, err := p.App.Operations.ResolveCase(t.Context(), c.ID, f, "asked the provider", by.Name, by.Note); err != nil {
+				t.Fatalf("%s: %v", c.Reason, err)
+			}
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("cases: %v", seen)
+	}
+	p.Advance(time.Hour)
+}
+
+// onTheWay leaves operations PENDING, each with its job.
+func onTheWay(t *testing.T, p *apptest.Program, card string) {
+	t.Helper()
+	bundle := p.Bundle()
+	for _, ending := range []string{"06", "07", "08"} {
+		p.Buy(p.Order(bundle, "pending-"+ending, ending)).Want(t, http.StatusOK)
+		send(p.Client, verify(t, p.Client, ending), 7000).Want(t, http.StatusOK)
+	}
+	p.Do(http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": card, "amount": 5008}).Want(t, http.StatusBadRequest)
+}
+
+// sandboxed has the sandbox do something.
+func sandboxed(t *testing.T, p *apptest.Program, path string, body any) apptest.Answer {
+	t.Helper()
+	a, err := p.Raw(t.Context(), http.MethodPost, path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Want(t, http.StatusOK)
+}
+
+// keep has the filled homes of this schema written into testdata, with the
+// statements that the set-wise writer put together meanwhile:
+//
+//	KOBO_TEST_KEEP=1 go test -run TestAFilledDatabaseHasEverything ./internal/apptest
+//
+// A release keeps those of its schema, and those that are kept are never made anew.
+const keep = "KOBO_TEST_KEEP"
+
+// A filled database has rows in every table, and its book adds up.
+func TestAFilledDatabaseHasEverything(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.NewHome(t, dialect).Start(t, apptest.Window(time.Second), apptest.Routes("UTILITY=vtpass"))
+		fill(t, p)
+		for table, found := range rows(t, p.App.DB) {
+			if _, empty := untouched[table]; empty != (len(found) == 0) {
+				t.Errorf("%s has %d rows", table, len(found))
+			}
+		}
+		holdsTogether(t, p)
+		_, schema, err := p.App.DB.Migrated(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Stop()
+		if os.Getenv(keep) == "" || t.Failed() {
+			return
+		}
+		p.Home.Keep(t, filepath.Join("testdata", "filled", fmt.Sprintf("%d-%s.tar.gz", schema, dialect)))
+		text := strings.Join(db.Statements(dialect), ";\n\n") + ";\n"
+		if err := os.WriteFile(filepath.Join("..", "testdata", "statements", fmt.Sprintf("%d-%s.sql", schema, dialect)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

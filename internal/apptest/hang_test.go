@@ -1,0 +1,211 @@
+package apptest_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// impatient requests wait three seconds in all, and not ten.
+func impatient(c *app.Config) { c.Patience = 3 * time.Second }
+
+// enough is three seconds, and as many again twice for a busy machine.
+const enough = 9 * time.Second
+
+// soon asks, and fails the test when no answer comes soon enough.
+func soon(t *testing.T, c *apptest.Client, method, path string, body any, headers ...string) apptest.Answer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), enough)
+	defer cancel()
+	a, err := c.Raw(ctx, method, path, body, headers...)
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+// bearer is a header that lets the development company in.
+func bearer(t *testing.T, p *apptest.Program) []string {
+	t.Helper()
+	token, a, err := p.Tokens(t.Context())
+	if err != nil || a.Status != http.StatusOK {
+		t.Fatalf("%s, %v", a, err)
+	}
+	return []string{"Authorization", "Bearer " + token.AccessToken}
+}
+
+// A database that says nothing: whatever is asked, by companies or by operators,
+// is answered 503 in time, and leaves no trace.
+func TestASilentDatabaseKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	p, proxy := behind(t, impatient)
+	order := p.Order(p.Bundle(), "while-silent", "10")
+	verified := verify(t, p.Client, "00")
+	login, admin := bearer(t, p), []string{"Authorization", "Bearer " + p.AdminKey}
+	type question struct {
+		method, path string
+		body         any
+		headers      []string
+	}
+	questions := []question{
+		{http.MethodPost, apptest.PurchaseData, order, login},
+		{http.MethodPost, apptest.PurchaseData, order, append([]string{header, "silent"}, login...)},
+		{http.MethodPost, sendPayout, map[string]any{"verify_id": verified, "amount": 100}, login},
+		{http.MethodPost, "/api/v1/settlement/validate-account", map[string]any{
+			"bank_code": "000014", "account_number": "0123456700", "pin": p.PIN, "fromSettlementId": p.SettlementID,
+		}, login},
+		{http.MethodGet, "/admin/v1/companies", nil, admin},
+		{http.MethodGet, "/admin/v1/companies/" + p.Reference, nil, admin},
+		{http.MethodPost, "/admin/v1/companies", map[string]any{"name": "Silent Ltd"}, admin},
+	}
+	for _, q := range append(absences(p.Client, order), quiet...) {
+		if q.method == http.MethodGet {
+			questions = append(questions, question{q.method, q.path, nil, login})
+		}
+	}
+	proxy.Silence()
+	var all sync.WaitGroup
+	for _, q := range questions {
+		all.Go(func() {
+			if a := soon(t, p.Client, q.method, q.path, q.body, q.headers...); a.Status != http.StatusServiceUnavailable {
+				t.Errorf("%s %s: %s", q.method, q.path, a)
+			}
+		})
+	}
+	all.Wait()
+	proxy.Mend()
+	apptest.Eventually(t, func() string {
+		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK {
+			return a.String()
+		}
+		return ""
+	})
+	if n := len(p.Audit(t, apptest.DevFloat)); n != 0 {
+		t.Errorf("%d purchases", n)
+	}
+	p.Bought(p.Buy(order))
+	p.Audit(t, apptest.DevFloat)
+}
+
+// The COMMIT of the intent hangs: nobody knows whether it will be. The caller is
+// told when to ask again, a twin doubles nothing, and the same key follows it.
+func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
+	t.Parallel()
+	p, proxy := behind(t, impatient)
+	order := p.Order(p.Bundle(), "hangs", "10")
+	login := append([]string{header, "hangs"}, bearer(t, p)...)
+	hangs, release := make(chan struct{}), make(chan struct{})
+	proxy.AtCommit(func(forward, _ func()) { close(hangs); <-release; forward() })
+	freed := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(freed)
+	first := make(chan apptest.Answer, 1)
+	go func() { first <- soon(t, p.Client, http.MethodPost, apptest.PurchaseData, order, login...) }()
+	await(t, hangs)
+	twin := soon(t, p.Client, http.MethodPost, apptest.PurchaseData, order, login...)
+	if a := await(t, first); a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
+		t.Errorf("the first: %s", a)
+	}
+	if twin.Status != http.StatusServiceUnavailable && twin.Status != http.StatusConflict {
+		t.Errorf("its twin: %s", twin)
+	}
+	freed()
+	apptest.Eventually(t, func() string {
+		if a := p.Do(http.MethodGet, "/api/v1/vtu/transaction/hangs", nil); a.Status != http.StatusOK {
+			return a.String()
+		}
+		return ""
+	})
+	for range 3 {
+		p.Advance(10 * time.Minute) // the biller, who was never asked, is asked what it knows
+	}
+	resolved(t, p.Client)
+	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
+		t.Errorf("%d purchases", n)
+	}
+	if a := p.Buy(order, header, "hangs"); a.Status >= http.StatusInternalServerError {
+		t.Errorf("followed by its key: %s", a)
+	}
+	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
+		t.Errorf("%d purchases after it was followed", n)
+	}
+}
+
+// The intent is committed and the provider was called; then the database says
+// nothing. The answer is the one for an outcome that is not known.
+func TestAnOutcomeThatCannotBeWrittenIsPending(t *testing.T) {
+	t.Parallel()
+	buying, paying := newGate(), &bankGate{entered: make(chan struct{}, 100), open: make(chan struct{})}
+	p, proxy := behind(t, impatient, apptest.Around(buying.around), apptest.AroundBanks(paying.around))
+	order := p.Order(p.Bundle(), "pending", "10")
+	verified := verify(t, p.Client, "00")
+	login := bearer(t, p)
+	bought, paid := make(chan apptest.Answer, 1), make(chan apptest.Answer, 1)
+	go func() { bought <- held(t, p, apptest.PurchaseData, order, login) }()
+	go func() { paid <- held(t, p, sendPayout, map[string]any{"verify_id": verified, "amount": 100}, login) }()
+	await(t, buying.entered)
+	await(t, paying.entered)
+	proxy.Silence()
+	close(buying.open)
+	close(paying.open)
+	late := time.AfterFunc(enough, func() { t.Error("the answers are late") })
+	answers := []apptest.Answer{await(t, bought), await(t, paid)}
+	late.Stop()
+	if tr := p.Bought(answers[0]); tr.Status != "PENDING" {
+		t.Errorf("the purchase: %+v", tr)
+	}
+	var payout struct{ Data struct{ Status string } }
+	if answers[1].Want(t, http.StatusOK).Into(t, &payout); payout.Data.Status != "PENDING" {
+		t.Errorf("the payout: %+v", payout)
+	}
+	proxy.Mend()
+	apptest.Eventually(t, func() string {
+		if a := p.Do(http.MethodGet, "/api/v1/vtu/transaction/pending", nil); a.Status != http.StatusOK {
+			return a.String()
+		}
+		return ""
+	})
+	p.Advance(time.Minute)
+	resolved(t, p.Client)
+	if tr := p.Transaction("pending"); tr.Status != "SUCCESS" {
+		t.Errorf("the purchase in the end: %+v", tr)
+	}
+	if got := status(p.Client, verified); got.Status != "SUCCESS" {
+		t.Errorf("the payout in the end: %+v", got)
+	}
+}
+
+// held asks for what a provider's gate holds.
+func held(t *testing.T, p *apptest.Program, path string, body any, login []string) apptest.Answer {
+	t.Helper()
+	a, err := p.Raw(context.Background(), http.MethodPost, path, body, login...)
+	if err != nil {
+		t.Errorf("%s: %v", path, err)
+	}
+	return a
+}
+
+// bankGate holds transfers until it is opened.
+type bankGate struct {
+	provider.Bank
+	entered, open chan struct{}
+}
+
+func (g *bankGate) around(b provider.Bank) provider.Bank {
+	g.Bank = b
+	return g
+}
+
+func (g *bankGate) Transfer(ctx context.Context, o provider.TransferOrder) provider.TransferAnswer {
+	g.entered <- struct{}{}
+	select {
+	case <-g.open:
+	case <-ctx.Done():
+	}
+	return g.Bank.Transfer(ctx, o)
+}

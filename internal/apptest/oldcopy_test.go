@@ -1,0 +1,151 @@
+package apptest_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// copied takes a copy of a home's database as its owner would, without kobo
+// backup. What it returns puts the copy into the database's place.
+func copied(t *testing.T, h apptest.Home) (putBack func() apptest.Home) {
+	t.Helper()
+	path, lite := db.SQLitePath(h.Database)
+	if !lite {
+		dump := dbtest.Dump(t, h.Database)
+		return func() apptest.Home { return apptest.Home{Data: h.Data, Database: dbtest.Load(t, dump)} }
+	}
+	file := filepath.Join(t.TempDir(), "copy")
+	if err := db.CopySQLite(t.Context(), path, file); err != nil {
+		t.Fatal(err)
+	}
+	return func() apptest.Home {
+		for _, rest := range []string{"-wal", "-shm"} {
+			if err := os.Remove(path + rest); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Rename(file, path); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+}
+
+// A program that starts on an old copy lets no company in, says why, and stays
+// closed over a restart until the door is opened. Then it stays open.
+func TestAnOldCopyIsClosedUntilTheDoorIsOpened(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home := apptest.NewHome(t, dialect)
+		file, options := filepath.Join(t.TempDir(), "epoch"), []apptest.Option(nil)
+		if path, lite := db.SQLitePath(home.Database); lite {
+			file = path + ".epoch"
+		} else {
+			options = append(options, apptest.EpochFile(file))
+		}
+		text := func() string {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(b)
+		}
+		p := home.Start(t, options...)
+		p.Buy(p.Order(p.Bundle(), "first", "10")).Want(t, http.StatusOK)
+		earlier := "" // why the door was closed in the copy
+		if dialect == db.Postgres {
+			earlier = "; before that: maintenance"
+			if err := p.App.Operators.CloseDoor(t.Context(), tester, "maintenance"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		putBack := copied(t, home)
+		if dialect == db.Postgres {
+			if err := p.App.Operators.OpenDoor(t.Context(), tester); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := text()
+		apptest.Eventually(t, func() string { // once more than the copy may have seen
+			if now := text(); now == before {
+				return "the epoch stands at " + now
+			}
+			return ""
+		})
+		p.Stop()
+		p = home.Start(t, options...) // a start without a restore closes nothing
+		p.Buy(p.Order(p.Bundle(), "second", "10")).Want(t, http.StatusOK)
+		p.Stop()
+		last := text()
+
+		old := putBack()
+		for range 2 {
+			q := old.Start(t, options...)
+			d, err := q.App.Operators.Door(t.Context())
+			if err != nil || !d.Closed || !strings.HasPrefix(d.Reason, "this database is an old copy") || !strings.Contains(d.Reason, file) ||
+				!strings.HasSuffix(d.Reason, earlier) {
+				t.Errorf("%+v %v", d, err)
+			}
+			a, err := q.Raw(t.Context(), http.MethodPost, "/api/v1/auth/generate-token/"+q.Reference, nil, "x-api-key", q.APIKey)
+			if err != nil || a.Status != http.StatusServiceUnavailable {
+				t.Errorf("a company is let in: %s %v", a, err)
+			}
+			q.Stop()
+		}
+		q := old.Start(t, options...)
+		opened(t, q)
+		var was, now int64
+		var name string
+		for text, n := range map[string]*int64{last: &was, text(): &now} {
+			if _, err := fmt.Sscan(text, &name, n); err != nil || now > 0 && now <= was {
+				t.Errorf("the epoch went from %s to %s: %v", last, text, err)
+			}
+		}
+		q.Stop()
+		q = old.Start(t, options...)
+		q.Buy(q.Order(q.Bundle(), "third", "10")).Want(t, http.StatusOK)
+		if found, err := q.App.Reports.Integrity(t.Context(), q.Reference); err != nil || !found.Intact() {
+			t.Errorf("%v %v", found.Wrongs, err)
+		}
+	})
+}
+
+// What only looks at a database does not raise its epoch, and a fresh start takes
+// the file of the database that is forgotten with it.
+func TestOnlyAServingProgramRaisesTheEpoch(t *testing.T) {
+	t.Parallel()
+	cfg := app.DevConfig(t.TempDir(), "")
+	cfg.Listen = "127.0.0.1:0"
+	log := slog.New(slog.DiscardHandler)
+	open := func(fresh bool) *app.App {
+		t.Helper()
+		a, _, err := app.OpenDev(t.Context(), cfg, fresh, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	open(false).Close()
+	file := filepath.Join(cfg.Data, "kobo.db.epoch")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a program that does not serve wrote the epoch")
+	}
+	if err := os.WriteFile(file, []byte("forgotten 900\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(true).Close()
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the file of a forgotten database is still there")
+	}
+}

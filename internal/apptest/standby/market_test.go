@@ -1,0 +1,143 @@
+package standby_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+)
+
+const (
+	validate = "/api/v1/settlement/validate-account"
+	payOut   = "/api/v1/settlement/send-payout"
+)
+
+// order is one request with a key of its own, and what its caller knows.
+type order struct {
+	by        *apptest.Client
+	path, key string
+	body      any
+	told      apptest.Answer // the last answer
+	reference string         // what the caller was told of; "" for nothing
+}
+
+// market is callers of some companies that buy and pay without end. A caller waits
+// for an answer for longer than a request may hang.
+type market struct {
+	p         *apptest.Program
+	companies []*apptest.Client
+	t         *testing.T
+	bundle    apptest.Bundle
+
+	stop    chan struct{}
+	callers sync.WaitGroup
+
+	mu     sync.Mutex
+	orders []*order
+	given  int // answers that acknowledge an operation
+}
+
+func newMarket(t *testing.T, p *apptest.Program) *market {
+	m := &market{p: p, t: t, bundle: p.Bundle(), stop: make(chan struct{})}
+	// Commits of different companies may be at different points when they hang.
+	for _, c := range []*apptest.Client{p.Client, p.Company(apptest.DevFloat), p.Company(apptest.DevFloat), p.Company(apptest.DevFloat)} {
+		m.companies = append(m.companies, c.Patient(2*time.Minute))
+	}
+	return m
+}
+
+// open lets so many callers buy bundles, and so many pay out. Only the first
+// company has a PIN to pay out with.
+func (m *market) open(buyers, payers int) {
+	for i := range buyers {
+		by := m.companies[i%len(m.companies)]
+		m.call(func(n int) {
+			key := fmt.Sprintf("buyer %d order %d", i, n)
+			m.place(&order{by: by, path: apptest.PurchaseData, key: key, body: by.Order(m.bundle, key, "10")})
+		})
+	}
+	by := m.companies[0]
+	for i := range payers {
+		m.call(func(n int) {
+			key := fmt.Sprintf("payer %d account %d", i, n)
+			account := &order{by: by, path: validate, key: key, body: map[string]any{
+				"bank_code": "000014", "account_number": "0123456710", "pin": by.PIN, "fromSettlementId": by.SettlementID,
+			}}
+			if m.place(account); account.reference != "" {
+				m.place(&order{by: by, path: payOut, key: key + " payout", body: map[string]any{"verify_id": account.reference, "amount": 100}})
+			}
+		})
+	}
+}
+
+// call places order after order until the market closes.
+func (m *market) call(next func(n int)) {
+	m.callers.Go(func() {
+		pace := time.NewTicker(200 * time.Millisecond)
+		defer pace.Stop()
+		for n := 0; ; n++ {
+			select {
+			case <-m.stop:
+				return
+			case <-pace.C:
+				next(n)
+			}
+		}
+	})
+}
+
+// close waits until every caller has had an answer.
+func (m *market) close() {
+	close(m.stop)
+	m.callers.Wait()
+}
+
+func (m *market) place(o *order) {
+	m.ask(m.t, o)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.orders = append(m.orders, o); o.reference != "" {
+		m.given++
+	}
+}
+
+// ask sends an order under its key. No answer at all is none: the caller does not
+// know what became of the order.
+func (m *market) ask(t *testing.T, o *order) {
+	var err error
+	if o.told, err = o.by.Try(t.Context(), http.MethodPost, o.path, o.body, "Idempotency-Key", o.key); err != nil {
+		o.told = apptest.Answer{Body: err.Error()}
+	}
+	if o.told.Status != http.StatusOK {
+		return
+	}
+	var a struct {
+		Data struct{ TransactionID, Reference, ID string }
+	}
+	o.told.Into(t, &a)
+	o.reference = a.Data.TransactionID + a.Data.Reference + a.Data.ID // an answer has one of them
+}
+
+func (m *market) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.given
+}
+
+// acknowledged waits until so many more answers were given. The next one must come
+// within the time of Eventually.
+func (m *market) acknowledged(t *testing.T, more int) {
+	t.Helper()
+	for want := m.count() + more; m.count() < want; {
+		last := m.count()
+		apptest.Eventually(t, func() string {
+			if m.count() == last {
+				return fmt.Sprintf("%d answers are missing", want-last)
+			}
+			return ""
+		})
+	}
+}

@@ -1,0 +1,159 @@
+// Package standby_test is one day on which a database cluster dies under a whole
+// program: it takes a minute, so it has a package of its own.
+package standby_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+const (
+	// alone is how long the primary lives on without standbys: longer than a
+	// request waits for the database, twice.
+	alone = 42 * time.Second
+	// window is how long a provider's call may take, as in production.
+	window = 30 * time.Second
+	// enough are the answers before and after the failover.
+	enough = 100
+)
+
+// A commit is answered when one of two standbys has it. Both standbys stop, the
+// primary hangs and then dies, and a standby takes its place. No operation that a
+// caller was told of is lost, none that a provider delivered is unknown to the
+// book, and the same keys buy nothing again.
+func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
+	servers := dbtest.Replicated(t, "kobo")
+	home := apptest.Home{Data: t.TempDir(), Database: servers.URL("kobo")}
+	p := home.Start(t, apptest.Window(window))
+	m := newMarket(t, p)
+	m.open(32, 4)
+	m.acknowledged(t, enough)
+	if err := servers.StopStandbys(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d answers before the standbys stopped", m.count())
+	hangs := time.NewTimer(alone)
+	defer hangs.Stop()
+	<-hangs.C
+	t.Logf("%d answers when the primary dies", m.count())
+	heir := servers.Standbys[0]
+	if err := errors.Join(servers.Primary.Kill(t.Context()), heir.Resume(), heir.Promote()); err != nil {
+		t.Fatal(err)
+	}
+	m.acknowledged(t, enough)
+	m.close()
+
+	m.nothingIsLost(t)
+	m.repeat(t)
+	m.settle(t)
+	m.nothingIsBoughtTwice(t)
+	heads, err := p.App.Reports.Heads(t.Context())
+	if err != nil || len(heads) == 0 {
+		t.Fatalf("%d companies, %v", len(heads), err)
+	}
+	for _, h := range heads {
+		if found, err := p.App.Reports.Integrity(t.Context(), h.Company); err != nil || !found.Intact() {
+			t.Errorf("%s does not add up: %v, %v", h.Company, found.Wrongs, err)
+		}
+	}
+}
+
+// nothingIsLost holds what callers and the provider know against the book.
+func (m *market) nothingIsLost(t *testing.T) {
+	acknowledged, lost := 0, 0
+	for _, o := range m.orders {
+		if o.reference == "" || o.path == validate {
+			continue
+		}
+		if acknowledged++; !known(o.by, o.reference) {
+			lost++
+			t.Logf("lost: %s %s, which was told %s", o.path, o.key, o.told)
+		}
+	}
+	sales, strange := m.p.Sales(), 0
+	for reference := range sales {
+		if !slices.ContainsFunc(m.companies, func(c *apptest.Client) bool { return known(c, reference) }) {
+			strange++
+		}
+	}
+	t.Logf("%d operations acknowledged, %d deliveries", acknowledged, len(sales))
+	if lost > 0 || strange > 0 {
+		t.Errorf("%d of %d acknowledged operations are lost, and %d of %d deliveries are in no ledger", lost, acknowledged, strange, len(sales))
+	}
+}
+
+// known tells whether the book has an operation of the company.
+func known(c *apptest.Client, reference string) bool {
+	return c.Do(http.MethodGet, "/api/v1/outcomes/"+reference, nil).Status == http.StatusOK
+}
+
+// repeat asks again under every key, until each has an answer that is final. What
+// a caller was told of before it must be told of again.
+func (m *market) repeat(t *testing.T) {
+	m.p.Advance(2 * window) // no first try is at work any more
+	changed := 0
+	for _, o := range m.orders {
+		earlier := o.reference
+		apptest.Eventually(t, func() string {
+			if m.ask(t, o); o.told.Status != http.StatusOK && o.told.Status != http.StatusBadRequest {
+				return fmt.Sprintf("%s %s is told %s", o.path, o.key, o.told)
+			}
+			return ""
+		})
+		if earlier != "" && o.reference != earlier {
+			changed++
+			t.Logf("%s %s was told of %s, and then %s", o.path, o.key, earlier, o.told)
+		}
+	}
+	if changed > 0 {
+		t.Errorf("%d of %d keys gave another answer after the failover", changed, len(m.orders))
+	}
+}
+
+// settle lets the resolver follow what is open to its end.
+func (m *market) settle(t *testing.T) {
+	for range 3 {
+		m.p.Advance(10 * time.Minute)
+	}
+	for _, c := range m.companies {
+		apptest.Eventually(t, func() string {
+			if open := c.Open(); len(open) > 0 {
+				return fmt.Sprintf("%d operations are open, such as %+v", len(open), open[0])
+			}
+			return ""
+		})
+	}
+}
+
+// nothingIsBoughtTwice wants one delivery for each key whose operation succeeded,
+// and no other.
+func (m *market) nothingIsBoughtTwice(t *testing.T) {
+	sales := m.p.Sales()
+	for _, o := range m.orders {
+		if o.reference == "" || o.path == validate {
+			continue
+		}
+		if !known(o.by, o.reference) {
+			t.Errorf("%s %s: the book does not have the operation of its last answer, %s", o.path, o.key, o.told)
+			continue
+		}
+		want := int64(0)
+		if o.by.Outcome(o.reference).Status == "SUCCESS" {
+			want = 1
+		}
+		if got := sales[o.reference].Executions; got != want {
+			t.Errorf("%s %s was delivered %d times, not %d", o.path, o.key, got, want)
+		}
+		delete(sales, o.reference)
+	}
+	if len(sales) > 0 {
+		t.Errorf("%d deliveries belong to no key: something was bought again", len(sales))
+	}
+}

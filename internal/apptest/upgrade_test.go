@@ -1,0 +1,73 @@
+package apptest_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// A program of today migrates the home of an earlier one, sells, and follows what
+// the earlier one left PENDING to its end.
+func TestAProgramGoesOnInAFilledHome(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		for _, schema := range apptest.FilledSchemas(t, dialect) {
+			p := apptest.Filled(t, dialect, schema).Start(t, apptest.Routes("UTILITY=vtpass"))
+			left := p.Open()
+			if len(left) == 0 {
+				t.Error("nothing is PENDING")
+			}
+			p.Bought(p.Buy(p.Order(p.Bundle(), "after the upgrade", "10")))
+			events := p.Events(0)
+			behind := events[len(events)-1].CreatedAt.Sub(p.App.Clock.Now()) // of a machine whose clock is behind the home's
+			p.Advance(max(behind, 0) + time.Minute)
+			for range 4 {
+				p.Advance(25 * time.Hour)
+			}
+			for _, o := range left {
+				if now := p.Outcome(o.Reference); now.Status == "PENDING" && !now.NeedsDecision {
+					t.Errorf("schema %d: nobody follows %+v", schema, now)
+				}
+			}
+			holdsTogether(t, p)
+			p.Stop()
+		}
+	})
+}
+
+// A newer schema that serves a program: the program is ready on it, and starts on
+// it. One that does not: neither.
+func TestAProgramIsReadyOnANewerSchemaThatServesIt(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		change := func(statement string) {
+			t.Helper()
+			if n, err := p.App.DB.Exec(t.Context(), statement); err != nil || n != 1 {
+				t.Fatalf("%d rows, %v", n, err)
+			}
+		}
+		ready := func(want string) {
+			t.Helper()
+			a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil)
+			if err != nil || !strings.Contains(a.Body, `"migrations":"`+want+`"`) || want != "ok" && a.Status != http.StatusServiceUnavailable {
+				t.Errorf("%s, %v", a, err)
+			}
+		}
+		change(`INSERT INTO goose_db_version (version_id, is_applied)
+			SELECT version_id + 1, is_applied FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
+		ready("ok")
+		p.Home.Start(t).Stop()
+		change(`UPDATE db_schema SET serves = 9999`)
+		ready("not those of this program")
+		_, _, err := app.OpenDev(t.Context(), app.DevConfig(p.Home.Data, p.Home.Database), false, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		if err == nil || !strings.Contains(err.Error(), "it is for a newer Kobo") {
+			t.Errorf("started: %v", err)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+)
+
+// Lone is a PostgreSQL of its own, with the current schema. It can be told to wait
+// at each COMMIT for a standby that does not exist.
+type Lone struct {
+	URL string
+
+	t        testing.TB
+	operator *pgx.Conn
+}
+
+// NewLone starts such a server for the length of the test. It does not wait yet.
+func NewLone(t testing.TB) *Lone {
+	t.Helper()
+	c, err := cluster.Start(t.Context(), cluster.Options{Durable: true})
+	if err != nil {
+		unavailable(t, err)
+	}
+	l := &Lone{URL: c.URL, t: t}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := migrate(t.Context(), c.URL); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	if l.operator, err = pgx.Connect(t.Context(), c.URL+"&application_name=operator"); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(func() { _ = l.operator.Close(context.Background()) }) // the server goes too
+	l.Do("CREATE TABLE lone_probe (n BIGINT)")
+	return l
+}
+
+// Do runs a statement as the operator of the server.
+func (l *Lone) Do(statement string) {
+	l.t.Helper()
+	if err := run(context.Background(), l.operator, statement); err != nil {
+		l.t.Fatalf("dbtest: %v", err)
+	}
+}
+
+// Count reads a number as the operator of the server.
+func (l *Lone) Count(query string) (n int64) {
+	l.t.Helper()
+	if err := l.operator.QueryRow(context.Background(), query).Scan(&n); err != nil {
+		l.t.Fatalf("dbtest: %s: %v", query, err)
+	}
+	return n
+}
+
+// Waiting is how many COMMITs wait for the standby.
+func (l *Lone) Waiting() int64 {
+	return l.Count("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name <> 'probe'")
+}
+
+// AwaitWaiting returns when a COMMIT waits for the standby.
+func (l *Lone) AwaitWaiting() {
+	l.t.Helper()
+	l.until(func() bool { return l.Waiting() > 0 })
+}
+
+// Cancel waits until a COMMIT waits for the standby, and has it wait no more.
+func (l *Lone) Cancel() {
+	l.t.Helper()
+	l.AwaitWaiting()
+	l.Do("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+}
+
+// Desert takes the standby away: from here on every COMMIT waits.
+func (l *Lone) Desert() { l.replicate("'ANY 1 (nobody)'", true) }
+
+// Rejoin ends the wait of all, and returns when their transactions are over.
+func (l *Lone) Rejoin() {
+	l.t.Helper()
+	l.replicate("''", false)
+	l.until(func() bool {
+		return l.Count("SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL") == 0
+	})
+}
+
+// replicate returns once the server does as it is told.
+func (l *Lone) replicate(names string, waits bool) {
+	l.t.Helper()
+	l.Do("ALTER SYSTEM SET synchronous_standby_names = " + names)
+	l.Do("SELECT pg_reload_conf()")
+	l.until(func() bool { return l.hangs() == waits })
+}
+
+func (l *Lone) until(is func() bool) {
+	l.t.Helper()
+	for range 10_000 {
+		if is() {
+			return
+		}
+	}
+	l.t.Fatal("dbtest: the server does not do as it is told")
+}
+
+// hangs tells whether a COMMIT gets no answer.
+func (l *Lone) hangs() bool {
+	l.t.Helper()
+	c, err := pgx.Connect(context.Background(), l.URL+"&application_name=probe")
+	if err != nil {
+		l.t.Fatalf("dbtest: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	_, err = c.Exec(ctx, fmt.Sprintf("INSERT INTO lone_probe VALUES (%d)", time.Now().UnixNano()))
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		l.t.Fatalf("dbtest: %v", err)
+	}
+	_ = c.Close(context.Background()) // it may have closed itself
+	<-c.PgConn().CleanupDone()
+	return err != nil
+}

@@ -1,0 +1,123 @@
+package dbtest
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// Trier prepares a statement, runs it with values that are zero, and undoes it.
+// An error is about the schema: one about the values is none. A column that the
+// statement leaves empty and must not is about the schema.
+func Trier(t testing.TB, url string) func(statement string) error {
+	t.Helper()
+	if _, lite := db.SQLitePath(url); lite {
+		return liteTrier(t, url)
+	}
+	return postgresTrier(t, url)
+}
+
+// errUndone ends a transaction that was only tried.
+var errUndone = errors.New("undone")
+
+var (
+	parameter = regexp.MustCompile(`\$(\d+)`)
+	listed    = regexp.MustCompile(`= ANY\(\$(\d+)\)`)
+)
+
+// liteTrier gives 0 for everything: a column makes of that what it holds.
+func liteTrier(t testing.TB, url string) func(string) error {
+	d := Open(t, url)
+	return func(statement string) error {
+		values, err := liteZeros(statement)
+		if err == nil {
+			err = d.Prepare(t.Context(), statement)
+		}
+		if err != nil {
+			return err
+		}
+		err = d.Tx(t.Context(), func(q db.Querier) error {
+			if _, err := q.Exec(t.Context(), statement, values...); err != nil {
+				return err
+			}
+			return errUndone
+		})
+		about := db.Classify(err)
+		if errors.Is(err, errUndone) || about == db.Duplicate || about == db.Broken && !strings.Contains(err.Error(), "NOT NULL") {
+			return nil
+		}
+		return err
+	}
+}
+
+// liteZeros are as many zeros as a statement has parameters.
+func liteZeros(statement string) ([]any, error) {
+	zeros := map[int]any{}
+	for _, m := range parameter.FindAllStringSubmatch(statement, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return nil, err
+		}
+		zeros[n] = int64(0)
+	}
+	for _, m := range listed.FindAllStringSubmatch(statement, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return nil, err
+		}
+		zeros[n] = []int64{0}
+	}
+	values := make([]any, len(zeros))
+	for i := range values {
+		values[i] = zeros[i+1]
+	}
+	return values, nil
+}
+
+// zeros are values of the types that parameters have.
+var zeros = map[uint32]any{
+	pgtype.Int8OID: int64(0), pgtype.Int4OID: int32(0), pgtype.BoolOID: false, pgtype.Int8ArrayOID: []int64{0},
+	pgtype.TextArrayOID: []string{""}, pgtype.TextOID: "",
+}
+
+func postgresTrier(t testing.TB, url string) func(string) error {
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(func() { _ = c.Close(t.Context()) }) // the server sees the connection end either way
+	return func(statement string) error {
+		tx, err := c.Begin(t.Context())
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback(t.Context()) }() // what fails here fails the next one too
+		described, err := tx.Prepare(t.Context(), "", statement)
+		if err != nil {
+			return err
+		}
+		values := make([]any, len(described.ParamOIDs))
+		for i, oid := range described.ParamOIDs {
+			value, known := zeros[oid]
+			if !known {
+				return fmt.Errorf("parameter %d has the type %d", i+1, oid)
+			}
+			values[i] = value
+		}
+		_, err = tx.Exec(t.Context(), statement, values...)
+		var pg *pgconn.PgError
+		if errors.As(err, &pg) && (pg.Code[:2] == "22" || pg.Code[:2] == "23") && pg.Code != "23502" {
+			return nil
+		}
+		return err
+	}
+}

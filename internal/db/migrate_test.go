@@ -1,0 +1,216 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/db/migration"
+)
+
+// named is a session of another program.
+func named(t *testing.T, at, name string) *pgx.Conn {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.RuntimeParams["application_name"] = name
+	c, err := pgx.ConnectConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
+	return c
+}
+
+// at is a PostgreSQL database of an older schema.
+func at(t *testing.T, schema int64) (d *db.DB, url string) {
+	t.Helper()
+	url = dbtest.EmptyURL(t, db.Postgres)
+	d = dbtest.Open(t, url)
+	if err := db.MigrateTo(t.Context(), d, schema); err != nil {
+		t.Fatal(err)
+	}
+	return d, url
+}
+
+// aCase is written as a program of schema 26 wrote it.
+const aCase = `INSERT INTO operation_case (company_id, id, subject, reason, detail, state, outcome, note, target_company, target_settlement,
+	proposed_by, resolved_by, proposed_at, created_at, updated_at)
+	VALUES ('c', 'late', 's', 'UNRESOLVED', '', 'OPEN', '', '', '', 0, '', '', 0, 1, 1)`
+
+// waiting is how many sessions wait for a lock, and since when the last began.
+const waiting = `SELECT coalesce(max(xact_start)::text, '') FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+
+// waits returns once a session waits for a lock whose transaction is not the
+// named one, and returns the transaction.
+func waits(t *testing.T, d *db.DB, but string) (since string) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		var err error
+		if since, err = db.One(t.Context(), d, db.Value[string], waiting); err != nil {
+			t.Fatal(err)
+		}
+		if since != "" && since != but {
+			return since
+		}
+	}
+	return ""
+}
+
+// A row that is committed while a migration waits for its table is in the new table.
+func TestAMigrationKeepsWhatIsCommittedMeanwhile(t *testing.T) {
+	t.Parallel()
+	d, url := at(t, 26)
+	other := named(t, url, "psql")
+	tx, err := other.Begin(t.Context())
+	if err == nil {
+		_, err = tx.Exec(t.Context(), aCase)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	migrated := make(chan error, 1)
+	go func() { migrated <- db.MigrateTo(t.Context(), d, 27) }()
+	waits(t, dbtest.Open(t, url), "")
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Fatal(err)
+	}
+	if n, err := db.One(t.Context(), d, db.Value[int64], `SELECT count(*) FROM operation_case WHERE id = 'late'`); err != nil || n != 1 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// A migration waits for a lock in short tries, so that others work in between,
+// and ends with an error when there were enough of them.
+func TestAMigrationLetsOthersWorkWhileItWaits(t *testing.T) {
+	t.Parallel()
+	d, url := at(t, 26)
+	holder := named(t, url, "psql")
+	tx, err := holder.Begin(t.Context())
+	if err == nil {
+		_, err = tx.Exec(t.Context(), aCase)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Impatient(d, 20*time.Millisecond, 3)
+	err = d.Migrate(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "a lock was not granted in 3 tries of 20ms: end what holds a transaction open") {
+		t.Fatalf("a table that is held: %v", err)
+	}
+	db.Impatient(d, 200*time.Millisecond, 1000)
+	migrated := make(chan error, 1)
+	go func() { migrated <- d.Migrate(t.Context()) }()
+	look := dbtest.Open(t, url)
+	waits(t, look, waits(t, look, "")) // the second try
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Fatal(err)
+	}
+	if have, want, err := d.Migrated(t.Context()); err != nil || have != want {
+		t.Errorf("schema %d of %d, %v", have, want, err)
+	}
+}
+
+// A program that would not run on the new schema is named, and nothing is done.
+func TestAMigrationIsRefusedBesideAProgramThatItDoesNotServe(t *testing.T) {
+	t.Parallel()
+	d, url := at(t, 26)
+	for _, name := range []string{"psql", "kobold", fmt.Sprint("kobo/9/", migration.Latest())} {
+		named(t, url, name)
+	}
+	for _, name := range []string{"kobo/1.2.3/26", "kobo", "kobo/1.2.3", "kobo/1.2.3/", ""} {
+		other := named(t, url, name)
+		err := d.Migrate(t.Context())
+		if err == nil {
+			t.Fatalf("migrated beside %q", name)
+		}
+		text, pid := err.Error(), fmt.Sprintf("pid %d: ", other.PgConn().PID())
+		if !strings.Contains(text, pid+name) || !strings.Contains(text, " since 2") || strings.Contains(text, "psql") || strings.Contains(text, "kobo/9/") {
+			t.Errorf("beside %q: %v", name, err)
+		}
+		if have, _, err := d.Migrated(t.Context()); err != nil || have != 26 {
+			t.Errorf("schema %d, %v", have, err)
+		}
+	}
+	if err := d.ForceMigrate(t.Context()); err != nil {
+		t.Errorf("forced: %v", err)
+	}
+	if err := d.Migrate(t.Context()); err != nil {
+		t.Errorf("nothing to do: %v", err)
+	}
+}
+
+// A program of the release before serves on while the database is migrated.
+func TestAMigrationServesTheReleaseBefore(t *testing.T) {
+	t.Parallel()
+	d, url := at(t, 32)
+	for _, name := range []string{"psql", "kobold", fmt.Sprint("kobo/1.2.3/", migration.Serves(32)), fmt.Sprint("kobo/9/", migration.Latest())} {
+		named(t, url, name)
+	}
+	if err := d.Migrate(t.Context()); err != nil {
+		t.Error(err)
+	}
+	serves, err := db.One(t.Context(), d, db.Value[int64], `SELECT serves FROM db_schema`)
+	if err != nil || serves != migration.Serves(32) {
+		t.Errorf("the database serves %d, %v", serves, err)
+	}
+}
+
+// Each session says the version and the schema of its program, whatever the URL says.
+func TestASessionSaysItsProgram(t *testing.T) {
+	hidden, err := url.Parse(dbtest.URL(t, db.Postgres))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := hidden.Query()
+	query.Set("application_name", "hidden")
+	hidden.RawQuery = query.Encode()
+	for version, want := range map[string]string{
+		"":                         "kobo/unknown/%d",
+		"1.2.3":                    "kobo/1.2.3/%d",
+		"development 0123/456789é": "kobo/development-0123-456789-/%d",
+		strings.Repeat("v", 80):    "kobo/" + strings.Repeat("v", 55) + "/%d",
+	} {
+		db.Identify(version)
+		d := dbtest.Open(t, hidden.String())
+		got, err := db.One(t.Context(), d, db.Value[string], `SELECT current_setting('application_name')`)
+		if want = fmt.Sprintf(want, migration.Latest()); err != nil || got != want {
+			t.Errorf("%q: %q, %v", version, got, err)
+		}
+	}
+	db.Identify("")
+}
+
+// A program runs on a newer schema that serves it, and on no other.
+func TestANewerSchemaMayServeThisProgram(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		latest := migration.Latest()
+		if err := d.Fits(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, d, `INSERT INTO goose_db_version (version_id, is_applied) SELECT version_id + 2, is_applied FROM goose_db_version WHERE version_id = $1`, latest)
+		if err := d.Fits(t.Context()); err != nil {
+			t.Errorf("a newer schema that serves it: %v", err)
+		}
+		exec(t, d, `UPDATE db_schema SET serves = $1`, latest+1)
+		want := fmt.Sprintf("schema %d, which serves programs from schema %d on, and this program knows %d", latest+2, latest+1, latest)
+		if err := d.Fits(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a newer schema that does not: %v", err)
+		}
+	})
+}

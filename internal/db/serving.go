@@ -1,0 +1,138 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/kobo-waas/kobo/internal/db/migration"
+)
+
+// Fits returns nil if this program runs on the database: the schema is the
+// program's, or a newer one that serves the program.
+func (d *DB) Fits(ctx context.Context) error {
+	have, want, err := d.Migrated(ctx)
+	if err != nil || have == want {
+		return err
+	}
+	if have < want {
+		return fmt.Errorf("the database has schema %d and this program needs %d: run kobo migrate", have, want)
+	}
+	serves, err := One(ctx, d, Value[int64], "SELECT serves FROM db_schema WHERE id = 1")
+	if err != nil {
+		return err
+	}
+	if serves > want {
+		return fmt.Errorf("the database has schema %d, which serves programs from schema %d on, and this program knows %d: it is for a newer Kobo", have, serves, want)
+	}
+	return nil
+}
+
+// version is what Identify was told.
+var version atomic.Value
+
+// Identify says which version this program is. PostgreSQL is told with each
+// connection that is opened later.
+func Identify(v string) { version.Store(v) }
+
+// nameLimit is how much PostgreSQL keeps of a session's name.
+const nameLimit = 63
+
+// applicationName is what a session of this program is called:
+// kobo/<version>/<schema>.
+func applicationName() string {
+	v, _ := version.Load().(string)
+	v = strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' || r == '/' {
+			return '-'
+		}
+		return r
+	}, v)
+	if v == "" {
+		v = "unknown"
+	}
+	end := "/" + strconv.FormatInt(migration.Latest(), 10)
+	return "kobo/" + v[:min(len(v), nameLimit-len("kobo/")-len(end))] + end
+}
+
+// schemaOf is the schema that a session's name ends with, or 0.
+func schemaOf(name string) int64 {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 || parts[0] != "kobo" {
+		return 0
+	}
+	schema, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return schema
+}
+
+// sessionsSQL are the sessions that may be a Kobo's. Programs before schema 33
+// have no name, unless their URL says one.
+const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_addr), 'this machine'),
+		coalesce(to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'an unknown time')
+	FROM pg_stat_activity
+	WHERE datname = current_database() AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'
+		AND (application_name = 'kobo' OR application_name LIKE 'kobo/%' OR (application_name = '' AND usename = current_user))
+	ORDER BY backend_start, pid`
+
+// unserved names the programs that are connected and would not run on a schema
+// that serves only those from one schema on.
+func unserved(ctx context.Context, handle *sql.DB, serves int64) error {
+	rows, err := handle.QueryContext(ctx, sessionsSQL)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var found []string
+	for rows.Next() {
+		var pid, name, address, since string
+		if err := rows.Scan(&pid, &name, &address, &since); err != nil {
+			return err
+		}
+		if schemaOf(name) >= serves {
+			continue
+		}
+		if name == "" {
+			name = "a program without a name"
+		}
+		found = append(found, fmt.Sprintf("pid %s: %s from %s since %s", pid, name, address, since))
+	}
+	if err := rows.Err(); err != nil || len(found) == 0 {
+		return err
+	}
+	return fmt.Errorf("the new schema serves programs from schema %d on, and these are connected:\n%s\nstop them first (kobo migrate --force goes on beside them)",
+		serves, strings.Join(found, "\n"))
+}
+
+// liteMigrations are the migrations in SQLite's words.
+type liteMigrations struct{ embed.FS }
+
+// Open opens a folder, or a file without the locks that only PostgreSQL needs.
+func (l liteMigrations) Open(name string) (fs.File, error) {
+	file, err := l.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".sql") {
+		return file, err
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return nil, err
+	}
+	return liteMigration{file, bytes.NewReader(lockTable.ReplaceAll(text, nil))}, nil
+}
+
+type liteMigration struct {
+	fs.File
+	text *bytes.Reader
+}
+
+// Read reads the file as SQLite reads it.
+func (l liteMigration) Read(p []byte) (int, error) { return l.text.Read(p) }

@@ -1,0 +1,199 @@
+// Package deployment notices that a database is an old copy.
+//
+// While a program serves it raises a number in the database once a second, the
+// epoch, and writes the number into a file outside after its commit. A database
+// that was restored from a backup has a lower epoch than the file: what the
+// providers were asked for since is not in its book. The program that starts on it
+// closes API access in the commit that lifts the epoch above the file, so the door
+// stays closed until an operator opens it, and one copy is noticed once.
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
+)
+
+// Mark is how far a database has come.
+type Mark struct {
+	Name  string // of the database and all its copies
+	Epoch int64
+}
+
+// Close closes API access in a transaction, and says why.
+type Close func(ctx context.Context, q db.Querier, reason string) error
+
+// Service keeps the epoch of one database.
+type Service struct {
+	db    *db.DB
+	clock clock.Clock
+	log   *slog.Logger
+	path  string
+
+	mu     sync.Mutex
+	last   int64     // the epoch of our last raise
+	raised time.Time // when that was
+	failed bool
+}
+
+// New keeps the epoch in the database, and in the file at path: "" for none. The
+// clock is the machine's own.
+func New(d *db.DB, c clock.Clock, log *slog.Logger, path string) *Service {
+	return &Service{db: d, clock: c, log: log, path: path}
+}
+
+// Begin compares the database with the file, before the program serves, and
+// raises the epoch for the first time. It gives an error if the file cannot be
+// read or written.
+func (s *Service) Begin(ctx context.Context, shut Close) error {
+	if s.path == "" {
+		s.log.Warn("epoch_file is not set: an old copy of the database will not be noticed")
+		_, err := s.meet(ctx, Mark{}, shut)
+		return err
+	}
+	// The file first: the epoch of a database that is whole is at least as high.
+	seen, there, err := read(s.path)
+	if err != nil {
+		return err
+	}
+	now, err := s.meet(ctx, seen, shut)
+	if err != nil {
+		return err
+	}
+	if !there && now.Epoch > 1 {
+		s.log.Warn("the epoch file was not there: this start could not notice an old copy of the database", "file", s.path)
+	}
+	return s.keep(now, seen.Name)
+}
+
+// meet holds the database against what the file says, and raises the epoch. The
+// zero Mark is no file.
+func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, err error) {
+	why := ""
+	err = s.db.Tx(ctx, func(q db.Querier) error {
+		if err := found(ctx, q, id.New()); err != nil {
+			return err
+		}
+		was, err := find(ctx, q)
+		if err != nil {
+			return err
+		}
+		if why = s.odd(seen, was); why != "" {
+			// In one commit: who opens the door is not asked again at the next start.
+			if err := shut(ctx, q, why); err != nil {
+				return err
+			}
+			if err := lift(ctx, q, seen.Epoch); err != nil {
+				return err
+			}
+		}
+		now, err = raise(ctx, q)
+		return err
+	})
+	if err != nil {
+		return now, err
+	}
+	if why != "" {
+		s.log.Error("API access is closed; kobo door open lets companies in", "reason", why)
+	}
+	s.note(now)
+	return now, nil
+}
+
+// odd says why a database is not the one that the file was written for, or "".
+func (s *Service) odd(seen, now Mark) string {
+	switch {
+	case seen == Mark{}:
+		return ""
+	case seen.Name != now.Name:
+		return fmt.Sprintf("the epoch file %s is of another database: see docs/operating.md", s.path)
+	case seen.Epoch > now.Epoch:
+		return fmt.Sprintf("this database is an old copy: its epoch is %d, and %s says %d: see docs/operating.md", now.Epoch, s.path, seen.Epoch)
+	}
+	return ""
+}
+
+// every is how often the epoch is raised.
+const every = time.Second
+
+// Run raises the epoch once a second until ctx ends.
+func (s *Service) Run(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := s.Raise(ctx); ctx.Err() == nil {
+			s.tell(err)
+		}
+	}
+}
+
+// tell writes into the log that the epoch stands still, once, and that it goes on.
+func (s *Service) tell(err error) {
+	switch {
+	case err != nil && !s.failed:
+		s.log.Error("the epoch was not raised or not written: an old copy may not be noticed", "error", err)
+	case err == nil && s.failed:
+		s.log.Info("the epoch is raised and written again")
+	}
+	s.failed = err != nil
+}
+
+// Raise raises the epoch by one and, after the commit, writes it into the file.
+func (s *Service) Raise(ctx context.Context) error {
+	var now Mark
+	err := s.db.Tx(ctx, func(q db.Querier) (err error) {
+		now, err = raise(ctx, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if before := s.note(now); now.Epoch <= before {
+		return fmt.Errorf("the database went back from epoch %d to %d: another copy has taken its place", before, now.Epoch)
+	}
+	if s.path == "" {
+		return nil
+	}
+	return s.keep(now, now.Name)
+}
+
+// note remembers a raise, and tells the epoch of the one before.
+func (s *Service) note(now Mark) (before int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, s.last, s.raised = s.last, now.Epoch, s.clock.Now()
+	return before
+}
+
+// keep writes a mark into the file, in the place of one of this name or of ours.
+// A higher number of ours stays: another program has written it.
+func (s *Service) keep(now Mark, instead string) error {
+	seen, there, err := read(s.path)
+	switch {
+	case err != nil:
+		return err
+	case there && seen.Name != now.Name && seen.Name != instead:
+		return fmt.Errorf("epoch_file: another database writes %s", s.path)
+	case there && seen.Name == now.Name && seen.Epoch >= now.Epoch:
+		return nil
+	}
+	return write(s.path, now)
+}
+
+// Raised is when the epoch was last raised: the database took a write then.
+func (s *Service) Raised() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.raised
+}

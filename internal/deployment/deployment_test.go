@@ -1,0 +1,238 @@
+package deployment_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/deployment"
+)
+
+// place is a database and the folder of its epoch file.
+type place struct {
+	t     *testing.T
+	db    *db.DB
+	file  string
+	log   bytes.Buffer
+	clock *clock.Manual
+	why   []string // API access was closed
+	stuck error    // closing it fails
+}
+
+func each(t *testing.T, f func(t *testing.T, p *place)) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f(t, &place{t: t, db: d, file: filepath.Join(t.TempDir(), "epoch"), clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))})
+	})
+}
+
+func (p *place) program() *deployment.Service {
+	return deployment.New(p.db, p.clock, slog.New(slog.NewTextHandler(&p.log, nil)), p.file)
+}
+
+func (p *place) shut(_ context.Context, _ db.Querier, reason string) error {
+	p.why = append(p.why, reason)
+	return p.stuck
+}
+
+// begins is a program that has begun.
+func (p *place) begins() *deployment.Service {
+	p.t.Helper()
+	s := p.program()
+	must(p.t, s.Begin(p.t.Context(), p.shut))
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// says fails unless the database has this epoch, and the file that one.
+func (p *place) says(epoch, file int64) {
+	p.t.Helper()
+	row, err := db.One(p.t.Context(), p.db, func(r db.Scanner) (m deployment.Mark, err error) {
+		return m, r.Scan(&m.Name, &m.Epoch)
+	}, `SELECT name, epoch FROM deployment`)
+	must(p.t, err)
+	text, err := os.ReadFile(p.file)
+	must(p.t, err)
+	if want := fmt.Sprintf("%s %d\n", row.Name, file); row.Epoch != epoch || string(text) != want {
+		p.t.Errorf("the epoch is %d and the file %q; want %d and %q", row.Epoch, text, epoch, want)
+	}
+}
+
+// set makes the database an old copy, or another one.
+func (p *place) set(query string, args ...any) {
+	p.t.Helper()
+	_, err := p.db.Exec(p.t.Context(), query, args...)
+	must(p.t, err)
+}
+
+func TestTheEpochIsRaisedAndThenWritten(t *testing.T) {
+	each(t, func(t *testing.T, p *place) {
+		one := p.begins()
+		p.says(1, 1)
+		two := p.begins() // they share the database and the file
+		p.clock.Advance(time.Second)
+		for range 3 {
+			must(t, one.Raise(t.Context()))
+			must(t, two.Raise(t.Context()))
+		}
+		p.says(8, 8)
+		if !one.Raised().Equal(p.clock.Now()) {
+			t.Errorf("raised at %s", one.Raised())
+		}
+		at, err := os.Stat(p.file)
+		if rest, _ := filepath.Glob(p.file + ".*"); err != nil || at.Mode().Perm() != 0o600 || len(rest) > 0 {
+			t.Errorf("%v %v %v", at.Mode(), rest, err)
+		}
+		if len(p.why) > 0 || p.log.Len() > 0 {
+			t.Errorf("%q %s", p.why, p.log.String())
+		}
+	})
+}
+
+// An old copy is noticed once: the commit that closes the door lifts the epoch, so
+// the next start leaves an opened door alone. The file is never lowered.
+func TestAnOldCopyIsNoticedOnce(t *testing.T) {
+	each(t, func(t *testing.T, p *place) {
+		s := p.begins()
+		for range 9 {
+			must(t, s.Raise(t.Context()))
+		}
+		p.set(`UPDATE deployment SET epoch = 4`)
+		p.stuck = errors.New("the database went away")
+		if err := p.program().Begin(t.Context(), p.shut); !errors.Is(err, p.stuck) {
+			t.Errorf("begun on a copy: %v", err)
+		}
+		p.says(4, 10)
+		p.stuck, p.why = nil, nil
+		p.begins()
+		p.says(11, 11)
+		if len(p.why) != 1 || !strings.Contains(p.why[0], "old copy: its epoch is 4, and "+p.file+" says 10") || !strings.Contains(p.log.String(), "old copy") {
+			t.Errorf("%q\n%s", p.why, p.log.String())
+		}
+		must(t, p.begins().Raise(t.Context()))
+		if p.says(13, 13); len(p.why) != 1 {
+			t.Errorf("noticed again: %q", p.why)
+		}
+	})
+}
+
+// The database is as far as the file, or farther: the program died between the
+// commit and the file.
+func TestAWholeDatabaseIsNoOldCopy(t *testing.T) {
+	each(t, func(t *testing.T, p *place) {
+		p.begins()
+		p.begins()
+		p.says(2, 2)
+		p.set(`UPDATE deployment SET epoch = 7`)
+		p.begins()
+		p.says(8, 8)
+		must(t, os.Remove(p.file))
+		p.begins() // and says that it cannot know
+		if p.says(9, 9); len(p.why) > 0 || !strings.Contains(p.log.String(), "the epoch file was not there") {
+			t.Errorf("%q\n%s", p.why, p.log.String())
+		}
+	})
+}
+
+func TestTheFileOfAnotherDatabaseClosesTheDoor(t *testing.T) {
+	each(t, func(t *testing.T, p *place) {
+		must(t, os.WriteFile(p.file, []byte("another 500\n"), 0o600))
+		s := p.begins()
+		if len(p.why) != 1 || !strings.Contains(p.why[0], "is of another database") {
+			t.Errorf("%q", p.why)
+		}
+		p.says(501, 501)
+		p.begins()
+		if p.says(502, 502); len(p.why) != 1 {
+			t.Errorf("noticed again: %q", p.why)
+		}
+		const theirs = "another 700\n"
+		must(t, os.WriteFile(p.file, []byte(theirs), 0o600))
+		if err := s.Raise(t.Context()); err == nil || !strings.Contains(err.Error(), "another database writes") {
+			t.Errorf("raised beside another database: %v", err)
+		}
+		if text, err := os.ReadFile(p.file); string(text) != theirs {
+			t.Errorf("their file became %q %v", text, err)
+		}
+	})
+}
+
+// Nobody can tell what a file says that cannot be read, and a file that cannot be
+// written would guard nothing.
+func TestABadFileStopsTheStart(t *testing.T) {
+	each(t, func(t *testing.T, p *place) {
+		for _, text := range []string{"", "\n", "name", "name ", " 5", "name -1", "name 0", "name 5 5", "name 5\nmore", "12"} {
+			must(t, os.WriteFile(p.file, []byte(text), 0o600))
+			if err := p.program().Begin(t.Context(), p.shut); err == nil || !strings.Contains(err.Error(), "holds no epoch") {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		p.file = t.TempDir()
+		if err := p.program().Begin(t.Context(), p.shut); err == nil || !strings.Contains(err.Error(), "epoch_file") {
+			t.Errorf("a folder: %v", err)
+		}
+		p.file = filepath.Join(t.TempDir(), "missing", "epoch")
+		if err := p.program().Begin(t.Context(), p.shut); err == nil || !strings.Contains(err.Error(), "epoch_file") {
+			t.Errorf("no folder: %v", err)
+		}
+	})
+}
+
+func TestWithoutAFileTheEpochIsRaisedAllTheSame(t *testing.T) {
+	each(t, func(t *testing.T, p *place) {
+		file := p.file
+		p.file = ""
+		s := p.begins()
+		must(t, s.Raise(t.Context()))
+		if !strings.Contains(p.log.String(), "epoch_file is not set") {
+			t.Error(p.log.String())
+		}
+		p.file = file
+		p.begins()
+		p.says(3, 3)
+	})
+}
+
+// A raise that the database did not take counts for nothing, and a database that
+// goes back under a running program does not lower the file.
+func TestARaiseThatFails(t *testing.T) {
+	each(t, func(t *testing.T, p *place) {
+		s := p.begins()
+		before := s.Raised()
+		p.clock.Advance(time.Minute)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.Raise(gone); err == nil || !s.Raised().Equal(before) {
+			t.Errorf("%v, raised at %s", err, s.Raised())
+		}
+		p.says(1, 1)
+		for range 4 {
+			must(t, s.Raise(t.Context()))
+		}
+		p.set(`UPDATE deployment SET epoch = 2`)
+		if err := s.Raise(t.Context()); err == nil || !strings.Contains(err.Error(), "went back from epoch 5 to 3") {
+			t.Errorf("%v", err)
+		}
+		must(t, s.Raise(t.Context()))
+		p.says(4, 5)
+		p.set(`DELETE FROM deployment`)
+		if err := s.Raise(t.Context()); err == nil {
+			t.Error("raised what is not there")
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package deployment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// read is the mark in a file. There is none in a file that is not there. What is
+// no mark is an error: nobody can tell then whether the database is an old copy.
+func read(path string) (m Mark, there bool, err error) {
+	b, err := os.ReadFile(path) //nolint:gosec // the configured file
+	if errors.Is(err, fs.ErrNotExist) {
+		return Mark{}, false, nil
+	}
+	if err != nil {
+		return Mark{}, false, fmt.Errorf("epoch_file: %w", err)
+	}
+	name, number, _ := strings.Cut(strings.TrimSuffix(string(b), "\n"), " ")
+	epoch, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || name == "" || epoch < 1 {
+		return Mark{}, false, fmt.Errorf("epoch_file: %s holds no epoch: remove it if the database is not an old copy", path)
+	}
+	return Mark{Name: name, Epoch: epoch}, true, nil
+}
+
+// write puts a mark into a file that only its owner may read. After a crash the
+// file holds the mark of before, or this one, whole.
+func write(path string, m Mark) error {
+	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial-*")
+	if err != nil {
+		return fmt.Errorf("epoch_file: %w", err)
+	}
+	_, err = fmt.Fprintf(draft, "%s %d\n", m.Name, m.Epoch)
+	if err == nil {
+		err = draft.Sync()
+	}
+	if err = errors.Join(err, draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("epoch_file: %w", errors.Join(err, os.Remove(draft.Name())))
+	}
+	return nil
+}

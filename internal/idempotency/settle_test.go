@@ -1,0 +1,83 @@
+package idempotency_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+var no = idempotency.Answer{Status: http.StatusBadRequest, Body: []byte("no")}
+
+// settled is what Settle makes of the refusal "no": the answer, or the fault's kind.
+func (d *drawer) settled(k *idempotency.Key) string {
+	a, err := d.Settle(d.t.Context(), k, no)
+	if err != nil {
+		return string(fault.Of(err).Kind)
+	}
+	return fmt.Sprint(a.Status, " ", string(a.Body))
+}
+
+func TestOneAnswerStandsForAKey(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		first, twin, other := d.key("k"), d.key("k"), d.key("k")
+		d.commit(ledger.Unit{Company: d.company, Claims: first.Running("thing", d.clock.Now().Add(time.Minute))})
+		if got := d.settled(twin); got != "conflict" {
+			t.Errorf("beside a request at work: %s", got)
+		}
+		d.clock.Advance(time.Hour)
+		if got := d.settled(twin); got != "conflict" {
+			t.Errorf("beside a request that was cut off: %s", got)
+		}
+		if heir := d.key("k"); d.settled(heir) != "400 no" {
+			t.Error("the heir of a request that was cut off may speak")
+		}
+		first.Begun()
+		if got := d.settled(first); got != "400 no" {
+			t.Errorf("the request itself, while its answer may change: %s", got)
+		}
+		d.commit(ledger.Unit{Company: d.company, Moves: first.Done("yes", nil)})
+		for _, k := range []*idempotency.Key{first, twin, other} {
+			if got := d.settled(k); got != `200 "yes"` {
+				t.Errorf("once it is answered: %s", got)
+			}
+		}
+	})
+}
+
+func TestARefusalStandsOnceItIsStored(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		k := d.key("k")
+		stranger, _, err := d.Open(t.Context(), d.company, "k", "another print")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.settled(k); got != "400 no" {
+			t.Errorf("a refusal: %s", got)
+		}
+		d.stored("k", "400 no")
+		if got := d.settled(stranger); got != "mismatch" {
+			t.Errorf("another request with the key: %s", got)
+		}
+	})
+}
+
+// Without the database nobody knows whether the refusal of a request stands: it is
+// not sent. A request that has begun knows.
+func TestNothingStandsWithoutTheDatabase(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		k, begun := d.key("k"), d.key("begun")
+		begun.Begun()
+		d.db.Close()
+		if got := d.settled(k); got != "unavailable" {
+			t.Errorf("a refusal that could not be stored: %s", got)
+		}
+		if got := d.settled(begun); got != "400 no" {
+			t.Errorf("a request that has begun: %s", got)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+// ask puts jobs of a kind on the list that ask a provider.
+func (o *office) ask(kind, provider string, n int) {
+	o.t.Helper()
+	u := ledger.Unit{Company: o.company}
+	for i := range n {
+		u.Notes = append(u.Notes, job.NewFor(provider, o.company, kind, fmt.Sprint(provider, i), o.clock.Now()))
+	}
+	if err := o.book.Commit(o.t.Context(), u); err != nil {
+		o.t.Fatal(err)
+	}
+	o.clock.Advance(time.Second) // what is wanted later stands behind
+}
+
+// phone is work that gets an answer at once, except from the provider that is slow.
+type phone struct {
+	held   chan job.Job // jobs whose provider is slow, as they are taken up
+	done   chan job.Job
+	wait   chan struct{} // closed when the slow one answers
+	answer func()
+}
+
+func newPhone() *phone {
+	p := &phone{held: make(chan job.Job, 100), done: make(chan job.Job, 100), wait: make(chan struct{})}
+	p.answer = sync.OnceFunc(func() { close(p.wait) })
+	return p
+}
+
+func (p *phone) work(_ context.Context, j job.Job) (time.Time, error) {
+	if j.Provider == "slow" {
+		p.held <- j
+		<-p.wait
+	}
+	p.done <- j
+	return time.Time{}, nil
+}
+
+// staff starts a worker of the kinds ask, other and money, which is reserved.
+func (o *office) staff(p *phone, l job.Limits) hand {
+	w := job.NewWorker(o.db, o.clock, o.log)
+	for _, kind := range []string{"ask", "other", "money"} {
+		w.Handle(kind, p.work)
+	}
+	w.Reserve("money")
+	w.Limit(l)
+	h := o.run(w)
+	o.t.Cleanup(p.answer)
+	return h
+}
+
+// untouched counts the jobs that no worker has taken up, and fails if one of them
+// is leased.
+func (o *office) untouched(kind string) (n int) {
+	o.t.Helper()
+	for _, l := range o.list() {
+		if l.kind != kind || l.attempts > 0 {
+			continue
+		}
+		n++
+		if l.lease != 0 || l.fence != 0 {
+			o.t.Errorf("waits under a lease: %+v", l)
+		}
+	}
+	return n
+}
+
+// A slow provider holds its share of the workers for each kind. What stands behind
+// its jobs is done, and the jobs that wait are not leased: another program takes
+// them.
+func TestASlowProviderHoldsItsShare(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		p, limits := newPhone(), job.Limits{Workers: 16, Reserved: 2, PerProvider: 3}
+		o.ask("ask", "slow", 40)
+		o.ask("other", "slow", 40)
+		o.ask("ask", "quick", 30)
+		o.ask("ask", "", 10)
+		first := o.staff(p, limits)
+		for range 40 {
+			if j := await(t, p.done); j.Provider == "slow" {
+				t.Fatalf("done: %+v", j)
+			}
+		}
+		for range 6 {
+			await(t, p.held)
+		}
+		if n, m := o.untouched("ask"), o.untouched("other"); n != 37 || m != 37 {
+			t.Errorf("%d and %d jobs wait", n, m)
+		}
+		second := o.staff(p, limits)
+		for range 6 {
+			await(t, p.held)
+		}
+		if n, m := o.untouched("ask"), o.untouched("other"); n != 34 || m != 34 {
+			t.Errorf("with two programs %d and %d jobs wait", n, m)
+		}
+		p.answer()
+		o.settled(first)
+		o.settled(second)
+		if left := o.list(); len(left) != 0 {
+			t.Errorf("left: %+v", left)
+		}
+	})
+}
+
+// However many providers are slow, the workers that are kept for a reserved kind
+// are free for it, up to the share of one provider.
+func TestReservedKindsFindAFreeWorker(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		p := newPhone()
+		o.ask("ask", "slow", 10)
+		o.staff(p, job.Limits{Workers: 5, Reserved: 2, PerProvider: 5})
+		for range 3 {
+			await(t, p.held)
+		}
+		o.ask("ask", "quick", 2)
+		o.ask("money", "quick", 20)
+		for range 20 {
+			if j := await(t, p.done); j.Kind != "money" {
+				t.Fatalf("done: %+v", j)
+			}
+		}
+		o.ask("money", "slow", 4)
+		for range 2 {
+			if j := await(t, p.held); j.Kind != "money" {
+				t.Fatalf("taken up: %+v", j)
+			}
+		}
+		if n, m := o.untouched("ask"), o.untouched("money"); n != 9 || m != 2 {
+			t.Errorf("%d and %d jobs wait", n, m)
+		}
+		p.answer()
+	})
+}
+
+// A job that was written before jobs named their provider shares a lane with its
+// like.
+func TestAJobWithoutAProviderIsDone(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		p := newPhone()
+		now := o.clock.Now().UnixMicro()
+		_, err := o.db.Exec(t.Context(), `INSERT INTO job (company_id, kind, subject, id, run_at, lease_until, fence, attempts, last_error, created_at)
+			VALUES ($1, 'ask', 'x', 'x', $2, 0, 0, 0, '', $2)`, o.company, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.settled(o.staff(p, job.Usual))
+		if j := await(t, p.done); j.Subject != "x" || j.Provider != "" {
+			t.Errorf("done: %+v", j)
+		}
+	})
+}

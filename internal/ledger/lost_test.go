@@ -1,0 +1,262 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// fate is what becomes of a COMMIT.
+type fate int
+
+const (
+	answered fate = iota
+	lostBefore
+	lostAfter
+)
+
+// losing is a transaction whose COMMIT gets no answer.
+type losing struct {
+	db.Pipeline
+	fate fate
+}
+
+func (l losing) Commit(ctx context.Context, writes ...db.Write) error {
+	if l.fate == lostBefore {
+		l.Rollback()
+		return db.ErrUncommitted
+	}
+	err := l.Pipeline.Commit(ctx, writes...)
+	if err == nil && l.fate == lostAfter {
+		err = db.ErrUncommitted
+	}
+	return err
+}
+
+// loses gives each COMMIT of a book its fate.
+func loses(b *Book, next func() fate) {
+	b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
+		return b.db.Run(ctx, func(p db.Pipeline) error { return strokes(losing{p, next()}) })
+	}
+}
+
+// first loses the first COMMIT and no other.
+func first(of fate) func() fate {
+	return func() fate {
+		now := of
+		of = answered
+		return now
+	}
+}
+
+// buying claims a key and pays for it.
+func buying(id, key string, amount money.Kobo) Unit {
+	return Unit{Company: "c1", Claims: []db.Record{thing("c1", id, key, "NEW")}, Transfers: []Transfer{paying(id, "", amount)}}
+}
+
+// A refusal may rest on what an earlier unit of its batch did. When that did not
+// happen, the refused unit is decided again; when it did, the refusal stands.
+func TestARefusalRestsOnCommittedRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		units  [2]Unit
+		reason Reason
+	}{
+		"the same balance twice":  {[2]Unit{buying("a", "", 100), buying("b", "", 100)}, Short},
+		"the same payout twice":   {[2]Unit{buying("a", "claim", 10), buying("b", "claim", 10)}, Exists},
+		"the same purchase twice": {[2]Unit{buying("a", "key", 30), buying("b", "key", 30)}, Exists},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				b := open(t, d)
+				found(t, b, "c1")
+				fund(t, b, "c1", 100)
+				loses(b, first(lostBefore))
+				told, _ := together(b, c.units[0], c.units[1])
+				if !fault.Is(told[0], fault.Unavailable) || told[1] != nil {
+					t.Errorf("lost before: %v", told)
+				}
+				if got, want := balance(t, b, "c1", settlement), 100-c.units[1].Transfers[0].Amount; got != want {
+					t.Errorf("balance %d, want %d", got, want)
+				}
+				audit(t, d, "c1")
+			})
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				b := open(t, d)
+				found(t, b, "c1")
+				fund(t, b, "c1", 100)
+				loses(b, first(lostAfter))
+				told, _ := together(b, c.units[0], c.units[1])
+				if told[0] != nil || !Is(told[1], c.reason) {
+					t.Errorf("lost after: %v", told)
+				}
+				audit(t, d, "c1")
+			})
+		})
+	}
+}
+
+// Nobody can look up a batch that only moves rows: its fate stays unknown, and
+// who was refused in it may ask again.
+func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		for _, f := range []fate{lostBefore, lostAfter} {
+			id := fmt.Sprint("moved ", f)
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", id, "", "NEW")}}))
+			loses(b, first(f))
+			told, _ := together(b, moving(id, "DONE"), Unit{Company: "c1", Transfers: []Transfer{paying(id, "", 1)}})
+			if !fault.Is(told[0], fault.Unknown) || !fault.Is(told[1], fault.Unavailable) {
+				t.Errorf("fate %d: %v", f, told)
+			}
+		}
+	})
+}
+
+// Batches at random, each COMMIT with a fate: nobody is told a final answer that
+// the committed rows contradict.
+func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		rng := rand.New(rand.NewPCG(5, 11))
+		final := map[Reason]int{}
+		for round := range 60 {
+			fund(t, b, "c1", money.Kobo(50+rng.IntN(100)))
+			old := fmt.Sprint(round, " old")
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", old, "", "NEW")}}))
+			var units []Unit
+			for i := range 2 + rng.IntN(6) {
+				u := buying(fmt.Sprint(round, "-", i), fmt.Sprint(round, " key ", rng.IntN(3)), money.Kobo(1+rng.IntN(60)))
+				if rng.IntN(4) == 0 {
+					u.Moves = moving(old, "DONE").Moves
+				}
+				units = append(units, u)
+			}
+			loses(b, func() fate { return []fate{answered, lostBefore, lostAfter}[rng.IntN(3)] })
+			told, _ := together(b, units...)
+			loses(b, first(answered))
+			for i, err := range told {
+				contradicts(t, b, units[i], err)
+				if r := Refused(err); r != nil {
+					final[r.Reason]++
+				}
+			}
+		}
+		audit(t, d, "c1")
+		if final[Short] == 0 || final[Exists] == 0 || final[Moved] == 0 {
+			t.Errorf("the test tries too little: %v", final)
+		}
+	})
+}
+
+// contradicts compares what a caller was told with the rows. No money has come in
+// since.
+func contradicts(t *testing.T, b *Book, u Unit, err error) {
+	t.Helper()
+	id := u.Claims[0].Value("id").(string)
+	taken, readErr := b.Taken(t.Context(), "c1", id, "")
+	must(t, readErr)
+	if written := state(t, b, id) != ""; written != taken {
+		t.Errorf("%s is written by half", id)
+	}
+	r := Refused(err)
+	switch {
+	case err == nil || fault.Is(err, fault.Unknown):
+		if err == nil && !taken {
+			t.Errorf("%s was told yes, and nothing happened", id)
+		}
+	case taken:
+		t.Errorf("%s happened, and was told %v", id, err)
+	case r == nil:
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("%s: %v", id, err)
+		}
+	case r.Reason == Exists:
+		if there := r.Row.Value("id").(string); state(t, b, there) == "" {
+			t.Errorf("%s was told of %s, which is not there", id, there)
+		}
+	case r.Reason == Moved:
+		if got := state(t, b, u.Moves[0].Key[1].(string)); got != "DONE" {
+			t.Errorf("%s was told of a move, and the row is %s", id, got)
+		}
+	case r.Reason == Short:
+		if got := balance(t, b, "c1", settlement); got >= u.Transfers[0].Amount {
+			t.Errorf("%s is refused %d of %d", id, u.Transfers[0].Amount, got)
+		}
+	}
+}
+
+// state is the state of a thing; "" when there is none.
+func state(t *testing.T, b *Book, id string) string {
+	t.Helper()
+	s, err := db.One(t.Context(), b.db, db.Value[string],
+		`SELECT state FROM ledger_thing WHERE company_id = $1 AND id = $2`, "c1", id)
+	if err != nil && !errors.Is(err, db.ErrNone) {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// stopped lets a test do something at a point of each batch.
+type stopped struct {
+	db.Pipeline
+	read, commit func()
+}
+
+func (s stopped) Read(ctx context.Context, lookups ...db.Lookup) error {
+	s.read()
+	return s.Pipeline.Read(ctx, lookups...)
+}
+
+func (s stopped) Commit(ctx context.Context, writes ...db.Write) error {
+	s.commit()
+	return s.Pipeline.Commit(ctx, writes...)
+}
+
+// A caller waits as long as their budget. A unit that no batch has taken by then
+// never happens; the fate of one that was taken is unknown, and its batch goes on.
+func TestACallerIsNotKeptWaiting(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		for at, kind := range map[string]fault.Kind{"read": fault.Unavailable, "commit": fault.Unknown} {
+			answer := make(chan struct{})
+			hang := func(here string) func() {
+				return func() {
+					if here == at {
+						<-answer
+					}
+				}
+			}
+			b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
+				return d.Run(ctx, func(p db.Pipeline) error { return strokes(stopped{p, hang("read"), hang("commit")}) })
+			}
+			first := Unit{Company: "c1", Claims: []db.Record{thing("c1", at, "", "NEW")}}
+			err := b.Commit(db.Within(t.Context(), 300*time.Millisecond), first)
+			if !fault.Is(err, kind) {
+				t.Errorf("at its %s: %v", at, err)
+			}
+			queued := Unit{Company: "c1", Claims: []db.Record{thing("c1", at+" queued", "", "NEW")}}
+			if err := b.Commit(db.Within(t.Context(), 300*time.Millisecond), queued); !fault.Is(err, fault.Unavailable) {
+				t.Errorf("behind it, at its %s: %v", at, err)
+			}
+			close(answer)
+			b.Drain()
+			if happened := state(t, b, at) != ""; happened != (kind == fault.Unknown) {
+				t.Errorf("told %s at its %s, and it happened: %v", kind, at, happened)
+			}
+			if state(t, b, at+" queued") != "" {
+				t.Errorf("what was never taken at the %s has happened", at)
+			}
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package internal_test
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// lastUndeclared is the newest migration that does not say what it serves.
+const lastUndeclared = 32
+
+// moves are the migrations that write rows in their own transaction, and why
+// those can only be few. Whatever grows is moved by jobs, in batches that can be
+// taken up again (docs/upgrading.md).
+var moves = map[string]string{
+	"0033_schema.sql":       "one row",
+	"0034_job_provider.sql": "jobs are what waits to be done, and not history",
+}
+
+var (
+	declaresServed = regexp.MustCompile(`(?m)^-- kobo: serves (\d+)$`)
+	dropsTable     = regexp.MustCompile(`(?m)^DROP TABLE (\w+)`)
+	locksTables    = regexp.MustCompile(`(?m)^LOCK TABLE ([\w, ]+) IN ACCESS EXCLUSIVE MODE;$`)
+	writesRows     = regexp.MustCompile(`(?m)^(UPDATE|DELETE|INSERT)\b`)
+	remark         = regexp.MustCompile(`(?m)--.*$`)
+)
+
+// migrations calls f with each migration's halves, without remarks.
+func migrations(texts map[string]string, f func(name string, number int64, text, up, down string)) {
+	for name, text := range texts {
+		number, err := strconv.ParseInt(path.Base(name)[:min(4, len(path.Base(name)))], 10, 64)
+		if path.Ext(name) != ".sql" || err != nil {
+			continue
+		}
+		up, down, _ := strings.Cut(text, "-- +goose Down")
+		f(name, number, text, remark.ReplaceAllString(up, ""), remark.ReplaceAllString(down, ""))
+	}
+}
+
+// copiedTablesAreLocked wants a table to be locked before its rows are copied and
+// it is dropped: rows that others commit in between would be in neither.
+func copiedTablesAreLocked(texts map[string]string) (complaints []string) {
+	migrations(texts, func(name string, _ int64, _, up, down string) {
+		for _, half := range []string{up, down} {
+			for _, m := range dropsTable.FindAllStringSubmatch(half, -1) {
+				read := regexp.MustCompile(`\b(FROM|JOIN) ` + m[1] + `\b`).FindStringIndex(half)
+				if read == nil {
+					continue
+				}
+				locked := slices.ContainsFunc(locksTables.FindAllStringSubmatch(half[:read[0]], -1), func(l []string) bool {
+					return slices.Contains(strings.Split(l[1], ", "), m[1])
+				})
+				if !locked {
+					complaints = append(complaints, lineOf(name, 0, "LOCK TABLE "+m[1]+" IN ACCESS EXCLUSIVE MODE comes before its rows are copied and it is dropped"))
+				}
+			}
+		}
+	})
+	return complaints
+}
+
+// migrationsSayWhatTheyServe wants each migration to declare the oldest schema
+// whose program runs on its result.
+func migrationsSayWhatTheyServe(texts map[string]string) (complaints []string) {
+	migrations(texts, func(name string, number int64, text, _, _ string) {
+		if number <= lastUndeclared {
+			return
+		}
+		m := declaresServed.FindStringSubmatch(text)
+		if m == nil {
+			complaints = append(complaints, lineOf(name, 0, "a migration says which schema it serves: -- kobo: serves N"))
+		} else if serves, err := strconv.ParseInt(m[1], 10, 64); err != nil || serves > number || serves < lastUndeclared {
+			complaints = append(complaints, lineOf(name, 0, fmt.Sprintf("it cannot serve %s", m[1])))
+		}
+	})
+	return complaints
+}
+
+// longMovesAreJobs wants no migration to write rows of which there may be many.
+func longMovesAreJobs(texts map[string]string) (complaints []string) {
+	migrations(texts, func(name string, number int64, _, up, _ string) {
+		if number > lastUndeclared && moves[path.Base(name)] == "" && writesRows.MatchString(up) {
+			complaints = append(complaints, lineOf(name, 0, "a long move of rows is a job in batches; a short one is listed in migration_test.go with its reason"))
+		}
+	})
+	return complaints
+}
+
+func TestMigrationsKeepTheRules(t *testing.T) {
+	for _, rule := range []func(map[string]string) []string{copiedTablesAreLocked, migrationsSayWhatTheyServe, longMovesAreJobs} {
+		for _, complaint := range rule(files(t)) {
+			t.Error(complaint)
+		}
+	}
+}
+
+func TestMigrationRulesBite(t *testing.T) {
+	const again = "CREATE TABLE b (id TEXT);\nINSERT INTO b SELECT id\nFROM a;\nDROP TABLE a;\nALTER TABLE b RENAME TO a;\n"
+	const locks = "LOCK TABLE c, a IN ACCESS EXCLUSIVE MODE;\n"
+	for _, c := range []struct {
+		name string
+		rule func(map[string]string) []string
+		text string
+		want int
+	}{
+		{"0020_a.sql", copiedTablesAreLocked, "-- +goose Up\n" + again, 1},
+		{"0020_a.sql", copiedTablesAreLocked, "-- +goose Up\n" + locks + again, 0},
+		{"0020_a.sql", copiedTablesAreLocked, "-- +goose Up\n" + again + locks, 1},
+		{"0020_a.sql", copiedTablesAreLocked, "-- +goose Up\n-- " + locks + again, 1},
+		{"0020_a.sql", copiedTablesAreLocked, "-- +goose Up\n" + locks + again + "\n-- +goose Down\n" + again, 1},
+		{"0020_a.sql", copiedTablesAreLocked, "-- +goose Up\n-- +goose Down\nDROP TABLE a;\n", 0},
+		{"0032_a.sql", migrationsSayWhatTheyServe, "-- +goose Up\n", 0},
+		{"0040_a.sql", migrationsSayWhatTheyServe, "-- +goose Up\n", 1},
+		{"0040_a.sql", migrationsSayWhatTheyServe, "-- kobo: serves 39\n-- +goose Up\n", 0},
+		{"0040_a.sql", migrationsSayWhatTheyServe, "-- kobo: serves 41\n-- +goose Up\n", 1},
+		{"0040_a.sql", longMovesAreJobs, "-- +goose Up\nUPDATE a SET b = 1;\n", 1},
+		{"0040_a.sql", longMovesAreJobs, "-- +goose Up\nCREATE TABLE a (id TEXT);\n-- +goose Down\nDELETE FROM b;\n", 0},
+		{"0031_a.sql", longMovesAreJobs, "-- +goose Up\nUPDATE a SET b = 1;\n", 0},
+	} {
+		if got := c.rule(map[string]string{c.name: c.text}); len(got) != c.want {
+			t.Errorf("%s %q: %q", c.name, c.text, got)
+		}
+	}
+}

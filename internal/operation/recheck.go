@@ -1,0 +1,124 @@
+package operation
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// RecheckJob is the kind of job that asks again about an operation that FAILED
+// because its provider had no record of it.
+const RecheckJob = "operation.recheck"
+
+// A request that a provider did not know may be carried out late. So the provider
+// is asked again so long after the failure, and the second answer is believed.
+const (
+	firstRecheck = time.Hour
+	lastRecheck  = 24 * time.Hour
+)
+
+// Recheck is the work of a RecheckJob: it asks once more and writes down what it
+// heard. A yes opens a case and moves no money. An unknown answer is asked for
+// again on the public clock, and after 72 hours of them a human decides.
+func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err error) {
+	o, err := s.Find(ctx, j.Company, j.Subject)
+	if err != nil {
+		return time.Time{}, err
+	}
+	switch {
+	case o.State != Failed || o.NextAt.IsZero():
+		return time.Time{}, nil
+	case s.clock.Now().Before(o.NextAt):
+		return o.NextAt, nil
+	}
+	answer := s.requery(ctx, o)
+	now := s.clock.Now()
+	after := o
+	after.Polls++
+	after.AskedAt = now
+	after.NextAt = o.recheckAfter(answer, now)
+	// The case first: if the program stops in between, the job asks once more and
+	// finds its case there.
+	if err := s.doubt(ctx, o, after.NextAt, answer); err != nil {
+		return time.Time{}, err
+	}
+	err = s.book.Commit(ctx, after.rechecked(o, answer))
+	if ledger.Is(err, ledger.Moved) {
+		return now, nil // another worker was faster: look at what it wrote
+	}
+	return after.NextAt, err
+}
+
+// doubt opens a case for what a later answer leaves open: a yes, or none that was
+// definite for 72 hours.
+func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a provider.Answer) error {
+	switch {
+	case a.Outcome != provider.Unknown:
+		_, err := s.overtaken(ctx, o, o.concluded(a, s.clock.Now()))
+		return err
+	case next.IsZero() && !a.Missing:
+		return s.OpenCase(ctx, o.Company, o.ID, Unresolved,
+			"the operation FAILED since the provider had no record of it; asked again for 72 hours, the provider said nothing definite; last answer: "+a.Code)
+	}
+	return nil
+}
+
+// recheckAfter is when a FAILED operation is asked about again after an answer at
+// now; the zero time when that was the last time. UpdatedAt is when it FAILED.
+func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
+	first, last := o.UpdatedAt.Add(firstRecheck), o.UpdatedAt.Add(lastRecheck)
+	early := now.Before(last)
+	switch {
+	case a.Outcome != provider.Unknown:
+		return time.Time{}
+	case a.Missing && early:
+		return last
+	case a.Missing:
+		return time.Time{}
+	case early:
+		if next := turn(first, now); next.Before(last) {
+			return next
+		}
+		return last
+	}
+	if next := turn(last, now); !next.After(last.Add(tooOld)) {
+		return next
+	}
+	return time.Time{}
+}
+
+// turn is the first poll after now of a public clock that began at an instant.
+func turn(began, now time.Time) time.Time {
+	for _, age := range ages {
+		if at := began.Add(age); at.After(now) {
+			return at
+		}
+	}
+	hourly := began.Add(ages[len(ages)-1])
+	return hourly.Add(now.Sub(hourly).Truncate(time.Hour) + time.Hour)
+}
+
+// rechecked is the unit that notes a later answer. State, words and the instant of
+// the outcome stay: the answer itself is in the history.
+func (o Operation) rechecked(was Operation, a provider.Answer) ledger.Unit {
+	said := o
+	said.Message, said.ProviderReference, said.Token = "", "", ""
+	return ledger.Unit{
+		Company: o.Company,
+		Moves: []ledger.Move{{
+			Table: table, Key: []any{o.Company, o.ID}, From: []string{string(Failed)}, To: string(Failed),
+			Still: []ledger.Change{{Column: "polls", Value: was.Polls}},
+			Set: []ledger.Change{
+				{Column: "polls", Value: o.Polls},
+				{Column: "asked_at", Value: clock.Micros(o.AskedAt)},
+				{Column: "next_at", Value: clock.Micros(o.NextAt)},
+			},
+		}},
+		Notes: []db.Record{said.noted(a, o.AskedAt).answer()},
+	}
+}

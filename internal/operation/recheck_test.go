@@ -1,0 +1,224 @@
+package operation_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// absent is an operation that FAILED since its provider had no record of it.
+func (p *plant) absent() operation.Operation {
+	p.t.Helper()
+	p.says(missing)
+	o := p.unknown()
+	for next := o.NextAt; !next.IsZero(); next = p.poll(o) {
+		p.clock.Advance(next.Sub(p.clock.Now()))
+	}
+	return p.stands(o, operation.Failed)
+}
+
+// recheck runs the job once that asks again, and says when it wants to run again.
+func (p *plant) recheck(o operation.Operation) time.Time {
+	p.t.Helper()
+	next, err := p.Recheck(p.t.Context(), job.Job{Company: o.Company, Kind: operation.RecheckJob, Subject: o.ID})
+	p.must(err)
+	return next
+}
+
+// at moves the clock to so long after the operation FAILED.
+func (p *plant) at(o operation.Operation, age time.Duration) {
+	p.clock.Advance(o.UpdatedAt.Add(age).Sub(p.clock.Now()))
+}
+
+// rechecks is when the jobs that ask again are due.
+func (p *plant) rechecks() []int64 {
+	p.t.Helper()
+	due, err := db.All(p.t.Context(), p.db, db.Value[int64],
+		`SELECT run_at FROM job WHERE company_id = $1 AND kind = $2`, p.company, operation.RecheckJob)
+	p.must(err)
+	return due
+}
+
+func TestWhatAProviderDidNotKnowIsAskedAgain(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.absent()
+		want := o.UpdatedAt.Add(time.Hour)
+		if due := p.rechecks(); !slices.Equal(due, []int64{clock.Micros(want)}) || !o.NextAt.Equal(want) {
+			t.Fatalf("the jobs are due at %v, the operation says %s; it FAILED at %s", due, o.NextAt, o.UpdatedAt)
+		}
+		polls := o.Polls
+		for i, age := range []time.Duration{time.Hour, 24 * time.Hour} {
+			p.at(o, age-time.Microsecond)
+			if p.recheck(o); p.asked != int(polls)+i {
+				t.Fatalf("asked too early")
+			}
+			p.at(o, age)
+			next := p.recheck(o)
+			now := p.stands(o, operation.Failed)
+			if !now.NextAt.Equal(next) || !now.AskedAt.Equal(p.clock.Now()) || now.Polls != polls+int64(i)+1 {
+				t.Errorf("after %s the next is at %s: %+v", age, next, now)
+			}
+			if now.UpdatedAt != o.UpdatedAt || now.Message != o.Message || now.Outcome != o.Outcome {
+				t.Errorf("the outcome is another one: %+v", now)
+			}
+		}
+		if now := p.stands(o, operation.Failed); !now.NextAt.IsZero() || len(p.open()) != 0 {
+			t.Errorf("after the last time: %+v, cases %+v", now, p.open())
+		}
+		if p.recheck(o); p.asked != int(polls)+2 {
+			t.Errorf("a job that is left over asked: %d times", p.asked)
+		}
+		answers, err := db.All(t.Context(), p.db, db.Value[string],
+			`SELECT code || message FROM operation_answer WHERE company_id = $1 AND operation_id = $2 AND poll > $3`, p.company, o.ID, polls)
+		if p.must(err); !slices.Equal(answers, []string{"404", "404"}) {
+			t.Errorf("the history has %q", answers)
+		}
+	})
+}
+
+// A yes that comes after the money was given back is a human's, once, and moves
+// nothing.
+func TestAYesAfterTheRefundIsAContradiction(t *testing.T) {
+	for name, ages := range map[string][]time.Duration{
+		"an hour later": {time.Hour}, "a day later": {time.Hour, 24 * time.Hour}, "after a long sleep": {40 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o := p.absent()
+				for i, age := range ages {
+					p.at(o, age)
+					if len(p.open()) != 0 {
+						t.Fatalf("a case before the answer: %+v", p.open())
+					}
+					if i == len(ages)-1 {
+						p.says(confirmed)
+					}
+					p.recheck(o)
+				}
+				told := len(p.told())
+				for range 2 { // a job that is left over, and the provider of its own accord
+					p.recheck(o)
+					_, err := p.Notified(t.Context(), o.Company, o.ID, confirmed)
+					p.must(err)
+				}
+				cases := p.open()
+				if len(cases) != 1 || cases[0].Reason != operation.Contradiction || cases[0].Subject != o.ID {
+					t.Errorf("cases: %+v", cases)
+				}
+				now := p.stands(o, operation.Failed)
+				if now.Polls != o.Polls+int64(len(ages)) || !now.NextAt.IsZero() || len(p.told()) != told {
+					t.Errorf("afterwards: %+v, told %v", now, p.told())
+				}
+			})
+		})
+	}
+}
+
+// No answer is never taken for one: it is asked for on the public clock, and after
+// 72 hours a human decides.
+func TestARecheckWithoutAnAnswerIsFollowed(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.absent()
+		p.says(silence)
+		p.at(o, time.Hour)
+		var asked []time.Duration
+		for next := p.clock.Now(); !next.IsZero(); next = p.recheck(o) {
+			if len(p.open()) != 0 {
+				t.Fatalf("a case after %v", asked)
+			}
+			p.clock.Advance(next.Sub(p.clock.Now()))
+			asked = append(asked, p.clock.Now().Sub(o.UpdatedAt))
+		}
+		clock := []time.Duration{0, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
+		var want []time.Duration
+		for began, end := range map[time.Duration]time.Duration{time.Hour: 23 * time.Hour, 24 * time.Hour: 72 * time.Hour} {
+			for _, age := range clock {
+				want = append(want, began+age)
+			}
+			for age := 2 * time.Hour; age <= end && began+age != 24*time.Hour; age += time.Hour {
+				want = append(want, began+age)
+			}
+		}
+		slices.Sort(want)
+		if !slices.Equal(asked, want) {
+			t.Errorf("asked after %v, not after %v", asked, want)
+		}
+		cases := p.open()
+		if len(cases) != 1 || cases[0].Reason != operation.Unresolved || cases[0].Subject != o.ID {
+			t.Errorf("cases: %+v", cases)
+		}
+		if now := p.stands(o, operation.Failed); !now.NextAt.IsZero() {
+			t.Errorf("afterwards: %+v", now)
+		}
+	})
+}
+
+// What is definite, or what nobody knew a second time, ends the asking.
+func TestWhatEndsTheRechecks(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []provider.Answer
+		asked   int64
+	}{
+		"a definite no":                       {[]provider.Answer{rejected}, 1},
+		"silence, then no record a day later": {[]provider.Answer{silence, missing, missing}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o := p.absent()
+				next := o.NextAt
+				for _, a := range c.answers {
+					p.says(a)
+					p.clock.Advance(next.Sub(p.clock.Now()))
+					next = p.recheck(o)
+				}
+				if now := p.stands(o, operation.Failed); !next.IsZero() || now.Polls != o.Polls+c.asked || len(p.open()) != 0 {
+					t.Errorf("next %s, cases %+v: %+v", next, p.open(), now)
+				}
+			})
+		})
+	}
+}
+
+// Only what FAILED by absence is asked about again.
+func TestADefiniteNoIsNotAskedAboutAgain(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.says(rejected)
+		o := p.unknown()
+		p.clock.Advance(time.Minute)
+		p.poll(o)
+		if now := p.stands(o, operation.Failed); !now.NextAt.IsZero() || len(p.rechecks()) != 0 {
+			t.Errorf("jobs at %v: %+v", p.rechecks(), now)
+		}
+		if p.recheck(o); p.asked != 1 {
+			t.Errorf("asked %d times", p.asked)
+		}
+	})
+}
+
+// A worker that lost its lease while it asked writes nothing over what another
+// one has written.
+func TestTwoWorkersRecheckOnce(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.absent()
+		p.at(o, time.Hour)
+		nested := false
+		p.answer = func(operation.Operation) provider.Answer {
+			if !nested {
+				nested = true
+				p.recheck(o)
+			}
+			return missing
+		}
+		p.recheck(o)
+		now := p.stands(o, operation.Failed)
+		if want := o.UpdatedAt.Add(24 * time.Hour); now.Polls != o.Polls+1 || !now.NextAt.Equal(want) {
+			t.Errorf("after two workers: %+v", now)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package operation_test
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// The values are what other databases hold: a program that derives others buys
+// again what is repeated after a restore.
+func TestAReferenceFollowsFromCompanyKindAndKey(t *testing.T) {
+	if got := operation.Reference("c0000000000000000000000ab", "vtu", "order-1"); got != "otldfyuxgdwdx3tgjejn" {
+		t.Errorf("the reference is %s", got)
+	}
+	shape, seen := regexp.MustCompile(`^[a-z2-7]{20}$`), map[string]bool{}
+	for _, of := range [][3]string{
+		{"c", "vtu", "order-1"},
+		{"c", "vtu", "order-2"},
+		{"c", "card", "order-1"},
+		{"d", "vtu", "order-1"},
+		{"cv", "tu", "order-1"},
+		{"c", "vtuo", "rder-1"},
+		{"c", "vtu", ""},
+		{"c", "", "vtu"},
+		{"", "c", "vtu"},
+		{"c", "3:vtu", "x"},
+		{"c,3:vtu", "", "x"},
+	} {
+		got := operation.Reference(of[0], of[1], of[2])
+		if !shape.MatchString(got) || seen[got] || got != operation.Reference(of[0], of[1], of[2]) {
+			t.Errorf("%q: %s", of, got)
+		}
+		seen[got] = true
+	}
+}
+
+// A key gives one operation one reference; what has no key is never the same.
+func TestTwoOperationsNeverShareAReference(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		start := func(key string) operation.Operation {
+			return p.Start(operation.Operation{
+				Company: p.company, Kind: "test", IdempotencyKey: key, Provider: "bank", SettlementID: 1, Amount: price, Fee: fee,
+			})
+		}
+		first, second := start("order-1"), start("order-1")
+		if first.ID != operation.Reference(p.company, "test", "order-1") || second.ID != first.ID {
+			t.Errorf("%s and %s", first.ID, second.ID)
+		}
+		p.must(p.book.Commit(t.Context(), p.Unit(first, 1, "a test")))
+		err := p.book.Commit(t.Context(), p.Unit(second, 1, "a test"))
+		if earlier, ok := operation.Earlier(err); !ok || earlier.ID != first.ID {
+			t.Errorf("a second operation of one reference: %v", err)
+		}
+		other := start("order-2")
+		other.ID = first.ID
+		if err := p.book.Commit(t.Context(), p.Unit(other, 1, "a test")); err == nil {
+			t.Error("another key took the same reference")
+		}
+		if a, b := start(""), start(""); a.ID == b.ID || len(a.ID) != 36 {
+			t.Errorf("without a key: %s and %s", a.ID, b.ID)
+		}
+	})
+}
+
+// Who calls a reference a duplicate knows it. That the same provider then has no
+// record of it gives no money back: a human decides.
+func TestADuplicateIsNeverMissing(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.run(p.begin(), provider.Answer{Code: provider.CodeDuplicate})
+		p.stands(o, operation.Pending)
+		p.says(provider.Answer{Missing: true, Code: "404"})
+		for next := o.NextAt; !next.IsZero(); next = p.poll(o) {
+			p.clock.Advance(next.Sub(p.clock.Now()))
+		}
+		p.stands(o, operation.Pending)
+		if cases := p.open(); len(cases) != 1 || cases[0].Reason != operation.Unresolved {
+			t.Errorf("cases: %+v", cases)
+		}
+	})
+}
+
+// And what it finds under the reference is the outcome.
+func TestADuplicateBecomesWhatIsFound(t *testing.T) {
+	for outcome, want := range map[provider.Outcome]operation.State{provider.Confirmed: operation.Success, provider.Rejected: operation.Failed} {
+		each(t, func(t *testing.T, p *plant) {
+			o := p.run(p.begin(), provider.Answer{Code: provider.CodeDuplicate})
+			p.says(provider.Answer{Outcome: outcome, Code: "found"})
+			p.clock.Advance(5 * time.Second)
+			p.poll(o)
+			p.stands(o, want)
+		})
+	}
+}

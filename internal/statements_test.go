@@ -1,0 +1,124 @@
+package internal_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/db/migration"
+)
+
+// keep has the statements of this program written into testdata/statements:
+//
+//	KOBO_TEST_KEEP=1 go test -run TestTheStatementsOfThisProgramAreKept ./internal
+//
+// A release keeps those of its schema. What the set-wise writer puts together is
+// kept by TestAFilledDatabaseHasEverything of internal/apptest.
+const keep = "KOBO_TEST_KEEP"
+
+var keptStatements = filepath.Join("testdata", "statements")
+
+func TestTheStatementsOfThisProgramAreKept(t *testing.T) {
+	var list []string
+	for _, s := range statements(house(t), schemaOf(files(t))) {
+		if ownSchema[s.dir] == "" && !s.built {
+			list = append(list, "-- "+s.owner+"\n"+strings.TrimSpace(s.text)+";\n")
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if len(list) < 100 {
+		t.Fatalf("%d statements: the search is broken", len(list))
+	}
+	if os.Getenv(keep) == "" {
+		return
+	}
+	file := filepath.Join(keptStatements, fmt.Sprintf("%d.sql", migration.Latest()))
+	if err := os.WriteFile(file, []byte(strings.Join(list, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keptOf are the statements of a schema for an engine.
+func keptOf(t *testing.T, schema int64, dialect db.Dialect) (list []string) {
+	t.Helper()
+	for _, name := range []string{fmt.Sprintf("%d.sql", schema), fmt.Sprintf("%d-%s.sql", schema, dialect)} {
+		text, err := os.ReadFile(filepath.Join(keptStatements, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range strings.Split(string(text), ";\n") {
+			if statement = strings.TrimSpace(statement); statement != "" {
+				list = append(list, statement)
+			}
+		}
+	}
+	return list
+}
+
+// unrun tells which statements an engine does not prepare and run.
+func unrun(t *testing.T, url string, list []string) (complaints []string) {
+	t.Helper()
+	run := dbtest.Trier(t, url)
+	for _, statement := range list {
+		if err := run(statement); err != nil {
+			complaints = append(complaints, fmt.Sprintf("%v:\n%s", err, statement))
+		}
+	}
+	return complaints
+}
+
+// The program of an earlier schema goes on beside the new one: as long as the
+// migrations say that they serve it, each of its statements runs.
+func TestTheStatementsOfServedReleasesRun(t *testing.T) {
+	kept, err := filepath.Glob(filepath.Join(keptStatements, "*.sql"))
+	if err != nil || len(kept) == 0 {
+		t.Fatalf("no statements are kept: %v", err)
+	}
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) {
+			url := dbtest.URL(t, dialect)
+			for _, name := range kept {
+				schema, err := strconv.ParseInt(strings.TrimSuffix(filepath.Base(name), ".sql"), 10, 64)
+				if err != nil || schema < migration.Serves(schema) {
+					continue // of one engine, or no more served
+				}
+				for _, complaint := range unrun(t, url, keptOf(t, schema, dialect)) {
+					t.Errorf("a program of schema %d: %s", schema, complaint)
+				}
+			}
+		})
+	}
+}
+
+// What an old program cannot do is found: columns that went, and columns that it
+// does not fill.
+func TestStatementsThatDoNotRunAreFound(t *testing.T) {
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) {
+			for change, want := range map[string]string{
+				`ALTER TABLE job RENAME COLUMN last_error TO trouble`: "last_error",
+				`DROP TABLE operator_door`:                            "operator_door",
+				`CREATE TABLE door_next (id BIGINT NOT NULL, reason TEXT NOT NULL, closed_at BIGINT NOT NULL, by_whom TEXT NOT NULL, PRIMARY KEY (id));
+				 DROP TABLE operator_door; ALTER TABLE door_next RENAME TO operator_door`: "by_whom",
+			} {
+				url := dbtest.URL(t, dialect)
+				d := dbtest.Open(t, url)
+				for part := range strings.SplitSeq(change, ";") {
+					if _, err := d.Exec(t.Context(), part); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if found := strings.Join(unrun(t, url, keptOf(t, 32, dialect)), "\n"); !strings.Contains(found, want) {
+					t.Errorf("%s: found %q", change, found)
+				}
+			}
+		})
+	}
+}
