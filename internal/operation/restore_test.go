@@ -3,6 +3,7 @@ package operation_test
 import (
 	"fmt"
 	"strings"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -59,7 +60,8 @@ func TestALostJobIsRestored(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if got := p.jobs(); fmt.Sprint(got) != fmt.Sprint(want) {
+		slices.Sort(want)
+		if got := p.jobs(); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 			t.Errorf("jobs %q, not %q", got, want)
 		}
 		if asked := p.open(); p.asked != 0 || len(asked) != 0 {
