@@ -28,7 +28,10 @@ var notAmounts = map[string]string{
 // presets are the columns with a default, and why: a column that a released table
 // gets later has one, since the program before it does not name the column.
 var presets = map[string]string{
-	"job.provider": "programs of schema 32 write jobs without it",
+	"job.provider":                    "programs of schema 32 write jobs without it",
+	"settlement_bank_account.turn":    "programs of schema 32 attach bank accounts without it",
+	"identity_session.guessed_until":  "programs of schema 32 begin sessions without it",
+	"payout_verification.credentials": "programs of schema 32 validate accounts without it",
 }
 
 type (

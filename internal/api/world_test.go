@@ -89,7 +89,7 @@ func newWorld(t testing.TB) *world {
 	go func() { webhooks.Run(working); close(sent) }()
 	t.Cleanup(func() { stop(); <-sent })
 
-	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, DB: d}}
+	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, Raise: raise(d)}}
 	answers, person := idempotency.NewService(d, book, clk, keys), &teller{bank: bank}
 	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
 	w.Config = api.Config{
@@ -187,4 +187,15 @@ func (w *world) moveClock(worker *job.Worker) http.Handler {
 		worker.Wake()
 		_ = json.NewEncoder(rw).Encode(map[string]string{"status": "success", "now": clock.Text(w.clock.Now())})
 	})
+}
+
+// raise lets a company's settlement accounts begin with number 1001.
+func raise(d *db.DB) func(testing.TB, string) {
+	return func(t testing.TB, company string) {
+		t.Helper()
+		_, err := d.Exec(t.Context(), `INSERT INTO settlement_number (name, last) VALUES ($1, 1000)`, "account of "+company)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }

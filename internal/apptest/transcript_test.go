@@ -29,7 +29,7 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 			t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 				t.Parallel()
 				p := apptest.Start(t, dialect)
-				stage := apitest.Stage{Companies: p.App.Companies, Settlements: p.App.Settlements, Clock: p.App.Clock, DB: p.App.DB}
+				stage := apitest.Stage{Companies: p.App.Companies, Settlements: p.App.Settlements, Clock: p.App.Clock, Raise: raise(p.App.DB)}
 				apitest.New(t, p.BaseURL, func(t testing.TB) map[string]string {
 					v := map[string]string{
 						"base_url": p.BaseURL, "reference": p.Reference, "api_key": p.APIKey,
@@ -41,4 +41,15 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 			})
 		}
 	})
+}
+
+// raise lets a company's settlement accounts begin with number 1001.
+func raise(d *db.DB) func(testing.TB, string) {
+	return func(t testing.TB, company string) {
+		t.Helper()
+		_, err := d.Exec(t.Context(), `INSERT INTO settlement_number (name, last) VALUES ($1, 1000)`, "account of "+company)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -20,7 +19,9 @@ type Stage struct {
 	Companies   *company.Service
 	Settlements *settlement.Service
 	Clock       clock.Clock
-	DB          *db.DB
+	// Raise lets the settlement account numbers of a company begin above those that
+	// the main company has.
+	Raise func(t testing.TB, company string)
 }
 
 // Cast makes who and what the transcripts speak of beside the main company
@@ -68,9 +69,7 @@ func (s Stage) Cast(t testing.TB, reference string) map[string]string {
 	must(err)
 	v["expired_key"] = expired.Reveal()
 	other := join("other", company.InProgress, company.Submitted, company.Approved)
-	// Its numbers begin where the main company has none.
-	_, err = s.DB.Exec(t.Context(), `INSERT INTO settlement_number (name, last) VALUES ($1, 1000)`, "account of "+other)
-	must(err)
+	s.Raise(t, other)
 	v["other_settlement_id"] = account(other, "Main")
 	join("new")
 	s.move(t, join("kyb", company.InProgress, company.Submitted, company.ChangesRequested), company.Submitted)
