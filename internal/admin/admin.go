@@ -221,8 +221,8 @@ func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if status >= http.StatusInternalServerError {
 		d.Log.ErrorContext(r.Context(), "an operator's request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	if why.Kind == fault.Unknown {
-		w.Header().Set("Retry-After", "5") // as at the API
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", why.RetryAfter())
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")

@@ -219,12 +219,8 @@ func parameterFault(op *operation, err error) *fault.Fault {
 	}
 }
 
-// retryAfter is when to ask again what became of a request, in seconds: longer than
-// a database takes to answer again, as a rule.
-const retryAfter = "5"
-
 // refuse answers with a fault in the dress of a family and remembers it for the
-// log line.
+// log line. Each 429 and 503 says when the same request may be sent again.
 func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 	why := fault.Of(err)
 	if why.Kind == fault.Internal && r.Context().Err() != nil {
@@ -232,11 +228,10 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 		why = fault.New(fault.Unavailable, "the request was given up").Because(err)
 	}
 	callOf(r.Context()).err = why
-	if why.Kind == fault.Unknown {
-		// What became of the request is found under its key, soon.
-		w.Header().Set("Retry-After", retryAfter)
-	}
 	status, b := f.dress(why)
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", why.RetryAfter())
+	}
 	write(w, status, b)
 }
 

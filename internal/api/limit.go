@@ -73,8 +73,7 @@ func (e *edge) allow(w http.ResponseWriter, r *http.Request, bucket string, limi
 	h.Set("RateLimit-Remaining", strconv.Itoa(left))
 	h.Set("RateLimit-Reset", seconds(each*time.Duration(limit.Burst-left)))
 	if !allowed {
-		h.Set("Retry-After", seconds(each))
-		refuse(w, r, callOf(r.Context()).op.family, fault.New(fault.Limited, "Too many requests"))
+		refuse(w, r, callOf(r.Context()).op.family, fault.New(fault.Limited, "Too many requests").After(each))
 	}
 	return allowed
 }

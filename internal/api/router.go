@@ -99,8 +99,12 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, fault.New(fault.Unavailable, "the door is closed"))
 			return
 		}
-		if op.tokens && !e.allowToken(w, r) {
-			return
+		if op.tokens {
+			// Nothing on the way may keep an answer that shows a token.
+			w.Header().Set("Cache-Control", "no-store")
+			if !e.allowToken(w, r) {
+				return
+			}
 		}
 		if !op.open {
 			identity, err := e.gate(r)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // healthy says that the process is alive; it asks nothing.
@@ -52,6 +54,9 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 func sayHealth(w http.ResponseWriter, status int, body map[string]string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", fault.New(fault.Unavailable, "").RetryAfter())
+	}
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body) // who asked has gone, if this fails
 }

@@ -8,6 +8,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -61,6 +62,21 @@ func (f *Fault) After(d time.Duration) *Fault {
 	c := *f
 	c.Retry = max(d, time.Second)
 	return &c
+}
+
+// usualRetry is for an absence of which nobody knows the end: longer than a
+// database takes to answer again, as a rule.
+const usualRetry = 5 * time.Second
+
+// RetryAfter is the header Retry-After of an answer that gives this fault: whole
+// seconds, rounded up, so that a caller who comes back then is not refused again
+// (RFC 9110, 10.2.3).
+func (f *Fault) RetryAfter() string {
+	wait := f.Retry
+	if wait <= 0 {
+		wait = usualRetry
+	}
+	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
 // Error is the whole story, for logs: callers get Message alone.

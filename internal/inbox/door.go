@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -82,6 +83,9 @@ func Say(w http.ResponseWriter, status int, wrong string) {
 // Reply answers a provider that wants words of its own, in JSON.
 func Reply(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", fault.New(fault.Unavailable, "").RetryAfter())
+	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body+"\n") // nobody is left to tell when the sender has gone
 }
