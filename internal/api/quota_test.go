@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/quota"
 )
@@ -13,6 +15,9 @@ import (
 // does not count, and a refused request uses up no key.
 func TestQuotasOnTheWire(t *testing.T) {
 	w := newWorld(t)
+	day := w.clock.Now().In(clock.Lagos)
+	noon := time.Date(day.Year(), day.Month(), day.Day()+1, 12, 0, 0, 0, clock.Lagos)
+	w.clock.MoveTo(noon.Sub(day)) // no midnight comes in between
 	book := ledger.New(w.db, w.clock)
 	t.Cleanup(book.Drain)
 	quotas := quota.New(w.db, book, w.clock)
@@ -40,7 +45,7 @@ func TestQuotasOnTheWire(t *testing.T) {
 		{"/api/v1/customer/create", person(1), person(2), `{"status":"error","message":"` + of + `OTPs reached"}`},
 		{"/api/v1/settlement/accounts", `{"name":"Payroll"}`, `{"name":"Taxes"}`, `{"status":"error","message":"` + of + `settlement accounts reached"}`},
 		{
-			"/api/v1/crypto/pregenerated-address", `{"networkId":"` + network + `"}`, `{"networkId":"` + network + `","label":"two"}`,
+			"/api/v1/crypto/generate-address/" + network, `{"label":"one"}`, `{"label":"two"}`,
 			`{"status":"error","message":"` + of + `crypto addresses reached"}`,
 		},
 		{
