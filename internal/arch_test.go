@@ -37,6 +37,7 @@ var order = []string{
 	"internal/company",
 	// What they share.
 	"internal/identity",
+	"internal/quota",
 	"internal/idempotency",
 	"internal/operation",
 	"internal/webhook",

@@ -72,6 +72,7 @@ func companyCommand() *cobra.Command {
 	sub("xpub REFERENCE evm|tron|bitcoin XPUB", "Make its deposit addresses from this extended public key", 3, setXpub)
 	sub("xpubs REFERENCE", "List its extended public keys", 1, listXpubs)
 	settlementVerbs(sub)
+	quotaVerbs(sub)
 	sub("card-address REFERENCE", "Show the address of cardholders who have none", 1, showCardAddress)
 	address := sub("set-card-address REFERENCE LINE1 CITY STATE", "Set the address of cardholders who have none", 4, setCardAddress).Flags()
 	address.String("line2", "", "the second line")

@@ -25,6 +25,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -41,6 +42,7 @@ type Config struct {
 	Crypto      *crypto.Service
 	Payouts     *payout.Service
 	Cards       *card.Service
+	Quotas      *quota.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
 }
@@ -98,6 +100,9 @@ func (d *door) routes() map[string]action {
 		"POST /companies/{reference}/payout-limits":                          d.setLimit,
 		"GET /companies/{reference}/payout-limits":                           d.findLimits,
 		"GET /companies/{reference}/payout-limits/history":                   d.limitsHistory,
+		"POST /companies/{reference}/quotas":                                 d.setQuota,
+		"GET /companies/{reference}/quotas":                                  d.findQuotas,
+		"GET /companies/{reference}/quotas/history":                          d.quotasHistory,
 		"POST /companies/{reference}/card-address":                           d.setAddress,
 		"GET /companies/{reference}/card-address":                            d.findAddress,
 		"GET /adjustments":                                                   d.listAdjustments,

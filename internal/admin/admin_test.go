@@ -27,6 +27,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -86,6 +87,7 @@ func open(t *testing.T, base *db.DB) *door {
 	server := httptest.NewServer(admin.New(admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
 		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
+		Quotas:  quota.New(base, d.book, clk),
 		Payouts: payout.New(base, d.book, clk, log, d.companies, d.operations, d.settlements, nil, ""),
 		Cards:   card.New(base, d.book, clk, log, d.operations, d.settlements, nil, nil, nil, "", time.Second, customer.Address{}),
 	}))

@@ -36,6 +36,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -58,6 +59,7 @@ type App struct {
 	Inbox       *inbox.Service
 	Operations  *operation.Service
 	Payouts     *payout.Service
+	Quotas      *quota.Service
 	Cards       *card.Service
 	Events      *event.Service
 	Webhooks    *webhook.Service
@@ -145,6 +147,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 		Audit: operator.SelfNote,
 	})
 	a.registry.MustRegister(a.Webhooks.Metrics()...)
+	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Operations.Voices(a.Operators.Still)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
@@ -199,7 +202,7 @@ func (a *App) Handler() (http.Handler, error) {
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
 			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
-			Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards,
+			Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas,
 			Clock: a.Clock, Log: a.log,
 		})},
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -63,6 +64,9 @@ func rules(t *testing.T, p *apptest.Program) {
 	}
 	if err == nil {
 		err = p.App.Payouts.SetLimit(ctx, by, p.Reference, 0, payout.Limit{Amount: 5_000_000 * money.Naira, Payouts: 500})
+	}
+	if err == nil {
+		err = p.App.Quotas.Set(ctx, by, p.Reference, quota.OTP, 500)
 	}
 	if err == nil {
 		err = p.App.Payouts.SetLimit(ctx, by, p.Reference, p.SettlementID, payout.Limit{Amount: 4_000_000 * money.Naira})

@@ -15,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/quota"
 )
 
 // usualLife is how long a virtual account waits when the company does not say.
@@ -68,13 +69,18 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	return s.open(context.WithoutCancel(ctx), r, c)
 }
 
-// intend writes a new collection down.
+// intend writes a new collection down. Another try for one that is there does not
+// count in the quota.
 func (s *Service) intend(ctx context.Context, r Request) (Collection, error) {
 	settlementID, err := s.destination(ctx, r)
 	if err != nil {
 		return Collection{}, err
 	}
 	now := s.clock.Now()
+	one, err := quota.Next(ctx, s.db, r.Company, quota.VirtualAccount, now)
+	if err != nil {
+		return Collection{}, err
+	}
 	c := Collection{
 		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, State: Opening, SettlementID: settlementID,
 		Amount: r.Amount, Control: r.Control, CreatedAt: now, UpdatedAt: now,
@@ -83,6 +89,7 @@ func (s *Service) intend(ctx context.Context, r Request) (Collection, error) {
 	err = s.book.Commit(ctx, ledger.Unit{
 		Company: r.Company,
 		Claims:  append([]db.Record{c.record()}, r.Key.Running(c.ID, c.calledUntil)...),
+		Tallies: []ledger.Tally{one},
 	})
 	if ledger.Is(err, ledger.Exists, table) {
 		earlier, err := s.byExternal(ctx, r.Company, r.ExternalReference)
@@ -91,7 +98,7 @@ func (s *Service) intend(ctx context.Context, r Request) (Collection, error) {
 		}
 		return s.again(ctx, r, earlier)
 	}
-	return c, idempotency.Taken(err)
+	return c, quota.Reached(idempotency.Taken(err), now)
 }
 
 // destination is the settlement account that the money will go to.

@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/quota"
 )
 
 // WatchJob has the custodian watch the address that the subject names, when
@@ -97,15 +98,20 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		if err := s.enter(ctx, n, a); err != nil {
 			return Address{}, err
 		}
+		one, err := quota.Next(ctx, s.DB, g.Company, quota.CryptoAddress, now)
+		if err != nil {
+			return Address{}, err
+		}
 		err = s.Book.Commit(ctx, ledger.Unit{
 			Company: g.Company,
+			Tallies: []ledger.Tally{one},
 			Claims:  append([]db.Record{a.record()}, g.Key.Running(a.subject(), now.Add(watchWithin))...),
 			Notes:   []db.Record{job.NewFor(a.custody, g.Company, WatchJob, a.subject(), now.Add(watchWithin))},
 		})
 		if ledger.Is(err, ledger.Exists, addressTable) {
 			continue
 		}
-		return a, idempotency.Taken(err)
+		return a, quota.Reached(idempotency.Taken(err), now)
 	}
 	return Address{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }

@@ -13,6 +13,8 @@
 // Guesses of an OTP are limited too: ten for a session, and one more each 30
 // seconds. Another OTP makes them ten again.
 //
+// A company's OTPs of a day, of both purposes, are limited by its quota.
+//
 // BVNs are sealed at rest and found by a keyed index. They are in no answer, no
 // log line, no event and no error.
 package identity
@@ -32,6 +34,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -187,7 +190,7 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, p Paper) (Sessio
 		u.Moves = append(u.Moves, x.move())
 	}
 	if err := s.book.Commit(ctx, u); err != nil {
-		return x, "", overtaken(err)
+		return x, "", quota.Reached(overtaken(err), s.clock.Now())
 	}
 	x.read = x.turn
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {

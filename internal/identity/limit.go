@@ -8,6 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -77,6 +78,11 @@ func (s *Service) counted(ctx context.Context, x Session, bvn secret.Text) (Sess
 	if err != nil {
 		return x, u, err
 	}
+	one, err := quota.Next(ctx, s.db, x.Company, quota.OTP, now)
+	if err != nil {
+		return x, u, err
+	}
+	u.Tallies = []ledger.Tally{one}
 	x.attempts, x.askedAt, x.UpdatedAt = c.attempts, c.askedAt, now
 	x.turn++
 	return x, u, nil

@@ -30,6 +30,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/quota"
 )
 
 // Status tells whether an account may be used.
@@ -147,9 +148,16 @@ func (s *Service) Create(ctx context.Context, by operator.Operator, company, nam
 }
 
 // CreateOwn is Create by the company itself, through its API. Key is the
-// request's Idempotency-Key; nil for none.
+// request's Idempotency-Key; nil for none. The company's quota counts here alone:
+// a fault of kind Limited says that the day's is used up.
 func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (Account, error) {
-	return s.create(ctx, operator.Self(company), company, name, key)
+	now := s.clock.Now()
+	one, err := quota.Next(ctx, s.db, company, quota.SettlementAccount, now)
+	if err != nil {
+		return Account{}, err
+	}
+	a, err := s.create(ctx, operator.Self(company), company, name, key, one)
+	return a, quota.Reached(err, now)
 }
 
 // create draws the number before it makes the account, in a commit of its own:

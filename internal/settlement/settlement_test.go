@@ -244,3 +244,34 @@ func TestBankAccountsFeed(t *testing.T) {
 		}
 	})
 }
+
+// A company opens as many accounts in a day as its quota says. Those that operators
+// open do not count.
+func TestTheQuotaOfOwnAccounts(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		company, other := h.company(), h.company()
+		for i := range 50 {
+			if _, err := h.CreateOwn(t.Context(), company, "Payroll", nil); err != nil {
+				t.Fatalf("account %d: %v", i, err)
+			}
+		}
+		_, err := h.CreateOwn(t.Context(), company, "Payroll", nil)
+		f := fault.Of(err)
+		if f == nil || f.Kind != fault.Limited || f.Message != "Daily limit of 50 settlement accounts reached" || f.Retry <= 0 {
+			t.Fatalf("the 51st: %v", err)
+		}
+		if list, err := h.Accounts(t.Context(), company); err != nil || len(list) != 50 {
+			t.Errorf("%d accounts, %v", len(list), err)
+		}
+		if _, err := h.Create(t.Context(), ada, company, "By an operator"); err != nil {
+			t.Errorf("by an operator: %v", err)
+		}
+		if _, err := h.CreateOwn(t.Context(), other, "Payroll", nil); err != nil {
+			t.Errorf("another company: %v", err)
+		}
+		h.clock.Advance(f.Retry)
+		if _, err := h.CreateOwn(t.Context(), company, "Payroll", nil); err != nil {
+			t.Errorf("the next day: %v", err)
+		}
+	})
+}
