@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/limit"
 )
 
 // family is how an area of the contract dresses its errors (x-family).
@@ -231,7 +232,14 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 		// The caller has gone, or we are going: nobody made a mistake.
 		why = fault.New(fault.Unavailable, "the request was given up").Because(err)
 	}
-	callOf(r.Context()).err = why
+	c := callOf(r.Context())
+	if c.failed != nil {
+		why = c.failed(why)
+	}
+	c.err = why
+	if why.Retry > 0 {
+		w.Header().Set("Retry-After", limit.Seconds(why.Retry))
+	}
 	if why.Kind == fault.Unknown {
 		// What became of the request is found under its key, soon.
 		w.Header().Set("Retry-After", retryAfter)

@@ -99,7 +99,7 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, fault.New(fault.Unavailable, "the door is closed"))
 			return
 		}
-		if op.tokens && !e.allowToken(w, r) {
+		if op.tokens && !e.allowToken(w, r, c) {
 			return
 		}
 		if !op.open {

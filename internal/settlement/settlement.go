@@ -149,7 +149,7 @@ func (s *Service) Create(ctx context.Context, by operator.Operator, company, nam
 // CreateOwn is Create by the company itself, through its API. Key is the
 // request's Idempotency-Key; nil for none.
 func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (Account, error) {
-	return s.create(ctx, operator.Self(company), company, name, key)
+	return s.create(ctx, operator.Self(company).From(ctx), company, name, key)
 }
 
 // create draws the number before it makes the account, in a commit of its own:
