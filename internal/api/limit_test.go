@@ -97,9 +97,10 @@ func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l.ask(200, "192.0.2.1:1", two, "right")
 	l.ask(200, "192.0.2.2:1", one, "new")
 	l.clock.Advance(time.Second)
-	l.ask(200, "192.0.2.1:1", one, "new")
 	l.ask(401, "192.0.2.1:1", one, "wrong")
 	l.ask(429, "192.0.2.1:1", one, "wrong")
+	l.clock.Advance(time.Second)
+	l.ask(200, "192.0.2.1:1", one, "new")
 }
 
 // An IPv6 caller is a whole network, and behind a proxy each client is one.

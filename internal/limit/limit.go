@@ -81,7 +81,7 @@ func state(of *rate.Limiter, l Limit, now time.Time) State {
 	s := State{Most: l.Burst, Left: left, Full: l.each() * time.Duration(l.Burst-left)}
 	if left == 0 {
 		const fine = 1_000_000
-		s.Wait = l.each()*time.Duration((1-tokens)*fine)/fine + 1
+		s.Wait = max(1, l.each()*time.Duration((1-tokens)*fine)/fine)
 	}
 	return s
 }
