@@ -25,10 +25,10 @@ type call struct {
 	request *http.Request
 	address string      // where the request comes from
 	header  http.Header // of the answer
-	op      *operation // nil: no operation of the contract
-	company string     // empty before the gate
-	body    *body      // nil: the operation takes none
-	err     error      // what was refused, for the log line
+	op      *operation  // nil: no operation of the contract
+	company string      // empty before the gate
+	body    *body       // nil: the operation takes none
+	err     error       // what was refused, for the log line
 	// failed counts a refusal of a token operation, and may say another one.
 	failed func(*fault.Fault) *fault.Fault
 }

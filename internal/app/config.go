@@ -175,6 +175,9 @@ func Load(path string) (Config, error) {
 		if strings.HasPrefix(name, "test_") {
 			return "", nil // the test harness's own
 		}
+		if name == "trusted_proxies" {
+			return name, strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' })
+		}
 		return setting(name), value
 	}}), nil)
 	if err != nil {
