@@ -19,6 +19,7 @@ var order = []string{
 	"internal/admin",
 	"internal/api/apitest",
 	"internal/api",
+	"internal/limit",
 	"internal/report",
 	// The plugs, and what stands in for the real providers.
 	"internal/provider/sandbox/...",
@@ -58,6 +59,7 @@ var order = []string{
 	"internal/chain",
 	"internal/id",
 	"internal/money",
+	"internal/peer",
 	"internal/fault",
 	"internal/clock",
 }

@@ -22,9 +22,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -45,11 +47,14 @@ type Config struct {
 	Quotas      *quota.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
+	// Failed limits the requests of an address without a right key; nil: nothing does.
+	Failed *limit.Limit
 }
 
 type door struct {
 	Config
-	mux *http.ServeMux
+	mux     *http.ServeMux
+	buckets *limit.Buckets
 }
 
 // request is one call of an operator.
@@ -65,7 +70,7 @@ type action func(ctx context.Context, r *request) (any, error)
 
 // New is the door, for every path below /admin/v1/.
 func New(c Config) http.Handler {
-	d := &door{Config: c, mux: http.NewServeMux()}
+	d := &door{Config: c, mux: http.NewServeMux(), buckets: limit.New(c.Clock)}
 	for pattern, do := range d.routes() {
 		method, path, _ := strings.Cut(pattern, " ")
 		d.mux.HandleFunc(method+" /admin/v1"+path, d.admit(do))
@@ -137,13 +142,9 @@ func (d *door) admit(do action) http.HandlerFunc {
 }
 
 func (d *door) act(w http.ResponseWriter, r *http.Request, do action) (any, error) {
-	key := bearer(r)
-	if key == "" {
-		return nil, fault.New(fault.Unauthenticated, "Admin key is missing")
-	}
-	by, err := d.Operators.Authenticate(r.Context(), key)
+	by, err := d.who(r)
 	if err != nil {
-		return nil, err
+		return nil, d.failed(w, r, err)
 	}
 	if !isText(r.URL) {
 		return nil, fault.New(fault.Invalid, "The URL holds what is not text")
@@ -155,6 +156,31 @@ func (d *door) act(w http.ResponseWriter, r *http.Request, do action) (any, erro
 		}
 	}
 	return do(r.Context(), call)
+}
+
+// who is the operator whose key a request shows. Their lines of the audit log say
+// from which address it came.
+func (d *door) who(r *http.Request) (operator.Operator, error) {
+	key := bearer(r)
+	if key == "" {
+		return operator.Operator{}, fault.New(fault.Unauthenticated, "Admin key is missing")
+	}
+	by, err := d.Operators.Authenticate(r.Context(), key)
+	return by.From(r.Context()), err
+}
+
+// failed counts a request without a right key, for its address. It does not keep
+// others there from showing a right one.
+func (d *door) failed(w http.ResponseWriter, r *http.Request, err error) error {
+	if d.Failed == nil || !fault.Is(err, fault.Unauthenticated) {
+		return err
+	}
+	s, allowed := d.buckets.Take(peer.Network(peer.Of(r.Context())), *d.Failed)
+	s.Show(w.Header())
+	if !allowed {
+		return s.Refusal().Because(err)
+	}
+	return err
 }
 
 // isText keeps bytes out that no id, name or state holds and PostgreSQL does not

@@ -15,12 +15,14 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/peer"
 )
 
 // Config is what the edge stands on. Businesses, Clock and Log are required.
@@ -50,9 +52,9 @@ type Config struct {
 	// PublicURL is where companies reach this server, for /openapi.json: scheme and
 	// host. Empty is the address that the reader of the document has asked.
 	PublicURL string
-	// RemoteAddress names the caller for the limit of the token operations. Nil
-	// takes the connection's address; behind a proxy the app knows better.
-	RemoteAddress func(*http.Request) string
+	// Proxies may tell from which address a request comes; with none that is the
+	// other end of the connection.
+	Proxies peer.Proxies
 	// Registry collects the edge's figures; nil collects none.
 	Registry prometheus.Registerer
 	// Traces records a span for each request; nil records none.
@@ -73,6 +75,7 @@ type edge struct {
 	mux      *http.ServeMux
 	limits   *limiters
 	figures  *figures
+	warned   atomic.Bool // of forwarded requests that are not heeded
 }
 
 // New is the whole HTTP edge as one handler. It fails only when the contract
@@ -94,9 +97,6 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	if e.figures, err = newFigures(cfg.Registry); err != nil {
 		return nil, err
-	}
-	if e.RemoteAddress == nil {
-		e.RemoteAddress = connectionAddress
 	}
 	if err := e.route(); err != nil {
 		return nil, err

@@ -16,10 +16,15 @@ func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObje
 	if r.Params.XApiKey == "" {
 		return nil, fault.New(fault.Invalid, "Bad Request: API key is missing")
 	}
+	if err := h.mayTakeTokens(r.Reference); err != nil {
+		return nil, err
+	}
 	access, refresh, err := h.Companies.Tokens(ctx, r.Reference, r.Params.XApiKey)
 	if err != nil {
 		return nil, err
 	}
+	h.remember(r.Reference, r.Params.XApiKey)
+	h.tookTokens(ctx, r.Reference) // the tokens are there: at the limit too they are handed over
 	return GenerateToken200JSONResponse{AccessToken: access, RefreshToken: refresh}, nil
 }
 
@@ -28,6 +33,13 @@ func (h *handlers) RefreshAccessToken(ctx context.Context, r RefreshAccessTokenR
 	access, err := h.Companies.Refresh(ctx, r.Body.RefreshToken)
 	if err != nil {
 		return nil, err
+	}
+	company, err := h.Companies.Holder(access)
+	if err != nil {
+		return nil, err
+	}
+	if allowed, s := h.tookTokens(ctx, company); !allowed {
+		return nil, s.Refusal()
 	}
 	return RefreshAccessToken200JSONResponse{AccessToken: access}, nil
 }

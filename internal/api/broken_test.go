@@ -38,6 +38,7 @@ func (b broken) Tokens(context.Context, string, string) (string, string, error) 
 	return "", "", b.say()
 }
 func (b broken) Refresh(context.Context, string) (string, error) { return "", b.say() }
+func (b broken) Holder(string) (string, error)                   { return "c123", b.say() }
 func (b broken) Authenticate(_ context.Context, token string) (company.Identity, error) {
 	if token == "let-me-in" {
 		return company.Identity{Reference: "c123"}, nil

@@ -16,16 +16,21 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/peer"
 )
 
 // call is what the edge knows about one request while it passes through.
 type call struct {
 	id      string
 	request *http.Request
-	op      *operation // nil: no operation of the contract
-	company string     // empty before the gate
-	body    *body      // nil: the operation takes none
-	err     error      // what was refused, for the log line
+	address string      // where the request comes from
+	header  http.Header // of the answer
+	op      *operation  // nil: no operation of the contract
+	company string      // empty before the gate
+	body    *body       // nil: the operation takes none
+	err     error       // what was refused, for the log line
+	// failed counts a refusal of a token operation, and may say another one.
+	failed func(*fault.Fault) *fault.Fault
 }
 
 type callKey struct{}
@@ -45,7 +50,8 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{id: requestID(r)}
 	rec := &recorder{ResponseWriter: w}
 	rec.Header().Set("X-Request-Id", c.id)
-	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	c.header, c.address = rec.Header(), e.client(r)
+	r = r.WithContext(context.WithValue(peer.With(r.Context(), c.address), callKey{}, c))
 	c.request = r
 	defer func() {
 		p := recover()
@@ -64,6 +70,17 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.mux.ServeHTTP(rec, r)
+}
+
+// client is where a request comes from. Once it is told that somebody forwards
+// requests whose word is not taken: all their callers share one address.
+func (e *edge) client(r *http.Request) string {
+	address, unheard := e.Proxies.Client(r)
+	if unheard && e.warned.CompareAndSwap(false, true) {
+		e.Log.WarnContext(r.Context(), "X-Forwarded-For or Forwarded comes from an address that trusted_proxies does not name, and is not heeded",
+			"address", address)
+	}
+	return address
 }
 
 // recovered answers a panic as our own mistake, in the operation's dress.
@@ -99,6 +116,7 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("route", route), slog.Int("status", rec.code()),
 		slog.Duration("took", took), slog.String("request_id", c.id),
+		slog.String("address", c.address),
 	}
 	if c.company != "" {
 		attrs = append(attrs, slog.String("company", c.company))

@@ -10,10 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,7 +19,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/kobo-waas/kobo/internal/api"
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -185,43 +182,6 @@ func TestFigures(t *testing.T) {
 	}
 	if _, err := api.New(config); err == nil {
 		t.Error("the same figures were registered twice")
-	}
-}
-
-// A reference is limited whoever asks, and an IPv6 caller is its whole network.
-func TestTokenLimits(t *testing.T) {
-	config, _ := broken{func() error { return nil }}.config()
-	now := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
-	config.Clock, config.Limits = now, &api.Limits{
-		Company: api.Limit{Requests: 1, Period: time.Second, Burst: 1}, Token: api.Limit{Requests: 60, Period: time.Minute, Burst: 2},
-	}
-	h, err := api.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(address, reference string) int {
-		r := httptest.NewRequest("POST", "/api/v1/auth/generate-token/"+reference, nil)
-		r.RemoteAddr = address
-		r.Header.Set("x-api-key", "key")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w.Code
-	}
-	one, two := "c"+strings.Repeat("1", 24), "c"+strings.Repeat("2", 24)
-	got := []int{
-		ask("192.0.2.1:1", one), ask("192.0.2.2:1", one), ask("192.0.2.3:1", one), // the reference is used up
-		ask("192.0.2.3:1", two),
-		ask("[2001:db8::1]:1", "x"), ask("[2001:db8::2]:9", "y"), ask("[2001:db8::3]:9", "z"), ask("[2001:db8:0:1::1]:1", "z"),
-	}
-	if want := []int{200, 200, 429, 200, 200, 200, 429, 200}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if _, err := api.New(api.Config{Clock: now, Limits: &api.Limits{}}); err == nil {
-		t.Error("limits of nothing were taken")
-	}
-	now.Advance(time.Second)
-	if got := ask("192.0.2.4:1", one); got != 200 {
-		t.Errorf("a second later: %d", got)
 	}
 }
 

@@ -227,7 +227,11 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 		// The caller has gone, or we are going: nobody made a mistake.
 		why = fault.New(fault.Unavailable, "the request was given up").Because(err)
 	}
-	callOf(r.Context()).err = why
+	c := callOf(r.Context())
+	if c.failed != nil {
+		why = c.failed(why)
+	}
+	c.err = why
 	status, b := f.dress(why)
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())

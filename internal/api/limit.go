@@ -2,40 +2,44 @@ package api
 
 import (
 	"context"
-	"fmt"
-	"net"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"net/http"
-	"net/netip"
-	"strconv"
 	"time"
 
 	"github.com/maypok86/otter/v2"
-	"golang.org/x/time/rate"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/limit"
+	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// Limit is how many requests may come in one Period, and how many at once.
-type Limit struct {
-	Requests int
-	Period   time.Duration
-	Burst    int
-}
+// Limit is how many requests may come in one period, and how many at once.
+type Limit = limit.Limit
 
 // Limits are the rate limits of the edge.
 type Limits struct {
 	Company Limit // for each company
-	Token   Limit // token operations: for each address and for each reference
+	Token   Limit // token operations that fail: for each address, and for each reference there
 }
 
-// limiters hold the buckets in use; those left alone for ten minutes are full
-// again and forgotten.
+// Failed is the limit of what fails; nil for no limits.
+func (l *Limits) Failed() *Limit {
+	if l == nil {
+		return nil
+	}
+	return &l.Token
+}
+
+// limiters hold the buckets, and which API keys were right.
 type limiters struct {
-	clock   clock.Clock
-	limits  *Limits
-	buckets *otter.Cache[string, *rate.Limiter]
+	*Limits
+	buckets *limit.Buckets
+	salt    []byte
+	right   *otter.Cache[[sha256.Size]byte, struct{}]
 }
 
 func newLimiters(limits *Limits, c clock.Clock) (*limiters, error) {
@@ -43,81 +47,117 @@ func newLimiters(limits *Limits, c clock.Clock) (*limiters, error) {
 		return nil, nil
 	}
 	for _, l := range []Limit{limits.Company, limits.Token} {
-		if l.Requests < 1 || l.Burst < 1 || l.Period < time.Duration(l.Requests) {
-			return nil, fmt.Errorf("rate limit: %d requests in %v with bursts of %d cannot be kept", l.Requests, l.Period, l.Burst)
+		if err := l.Check(); err != nil {
+			return nil, err
 		}
 	}
-	return &limiters{clock: c, limits: limits, buckets: otter.Must(&otter.Options[string, *rate.Limiter]{
-		MaximumSize:      200_000,
-		ExpiryCalculator: otter.ExpiryAccessing[string, *rate.Limiter](10 * time.Minute),
-	})}, nil
+	l := &limiters{Limits: limits, buckets: limit.New(c), salt: make([]byte, sha256.Size)}
+	l.right = otter.Must(&otter.Options[[sha256.Size]byte, struct{}]{
+		MaximumSize:      100_000,
+		ExpiryCalculator: otter.ExpiryAccessing[[sha256.Size]byte, struct{}](24 * time.Hour),
+	})
+	_, err := rand.Read(l.salt)
+	return l, err
 }
 
-// allow takes one request from a bucket. It sets the RateLimit headers, and
-// answers 429 in the operation's dress when the bucket is empty.
-func (e *edge) allow(w http.ResponseWriter, r *http.Request, bucket string, limit Limit) bool {
-	l := e.limits
-	each := limit.Period / time.Duration(limit.Requests) // when the next one may come
-	b, err := l.buckets.Get(r.Context(), bucket, otter.LoaderFunc[string, *rate.Limiter](
-		func(context.Context, string) (*rate.Limiter, error) {
-			return rate.NewLimiter(rate.Every(each), limit.Burst), nil
-		}))
-	if err != nil {
-		return true // the caller has gone; there is nobody to refuse
-	}
-	now := l.clock.Now()
-	allowed := b.AllowN(now, 1)
-	left := int(max(0, b.TokensAt(now)))
-	h := w.Header()
-	h.Set("RateLimit-Limit", strconv.Itoa(limit.Burst))
-	h.Set("RateLimit-Remaining", strconv.Itoa(left))
-	h.Set("RateLimit-Reset", seconds(each*time.Duration(limit.Burst-left)))
-	if !allowed {
-		refuse(w, r, callOf(r.Context()).op.family, fault.New(fault.Limited, "Too many requests").After(each))
-	}
-	return allowed
-}
-
-// seconds rounds up: who comes back then is not refused again.
-func seconds(d time.Duration) string {
-	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
+// proof stands for a key of a company in memory. The key cannot be read from it.
+func (l *limiters) proof(reference, key string) (sum [sha256.Size]byte) {
+	mac := hmac.New(sha256.New, l.salt)
+	mac.Write([]byte(reference + "\x00" + key))
+	copy(sum[:], mac.Sum(nil))
+	return sum
 }
 
 // allowCompany limits what a company asks in all.
 func (e *edge) allowCompany(w http.ResponseWriter, r *http.Request, c *call) bool {
-	return e.limits == nil || e.allow(w, r, "company "+c.company, e.limits.limits.Company)
-}
-
-// allowToken limits guessing: for each address, and for each reference whoever
-// asks.
-func (e *edge) allowToken(w http.ResponseWriter, r *http.Request) bool {
 	if e.limits == nil {
 		return true
 	}
-	limit := e.limits.limits.Token
-	if !e.allow(w, r, "address "+e.RemoteAddress(r), limit) {
-		return false
+	s, allowed := e.limits.buckets.Take(ofCompany(c.company), e.limits.Company)
+	s.Show(w.Header())
+	if !allowed {
+		refuse(w, r, c.op.family, s.Refusal())
 	}
-	// Only what could be a company gets a bucket; the rest is the address's.
-	reference := r.PathValue("reference")
-	return !id.IsCuid(reference) || e.allow(w, r, "reference "+reference, limit)
+	return allowed
 }
 
-// connectionAddress is the other end of the connection. IPv6 callers own whole
-// /64 networks, so that one is one caller.
-func connectionAddress(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
+func ofCompany(reference string) string { return "company " + reference }
+
+// allowToken watches a token operation: only one that fails is counted, for its
+// address and for its reference there. Once an address has failed too often with
+// one reference, a key is refused unseen, unless that key was right before.
+func (e *edge) allowToken(w http.ResponseWriter, r *http.Request, c *call) bool {
+	if e.limits == nil {
+		return true
 	}
-	address, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
+	address := "address " + peer.Network(c.address)
+	buckets := []string{address}
+	c.failed = func(why *fault.Fault) *fault.Fault { return e.failed(w.Header(), why, buckets) }
+	e.limits.buckets.Look(address, e.limits.Token).Show(w.Header())
+	// Only what could be a company gets a bucket; the rest is the address's.
+	reference := r.PathValue("reference")
+	if !id.IsCuid(reference) {
+		return true
 	}
-	address = address.Unmap().WithZone("")
-	if address.Is6() {
-		network, _ := address.Prefix(64) // an IPv6 address has a /64
-		return network.String()
+	pair := address + " reference " + reference
+	buckets = append(buckets, pair)
+	s := e.limits.buckets.Look(pair, e.limits.Token)
+	if s.Wait == 0 {
+		return true
 	}
-	return address.String()
+	if _, known := e.limits.right.GetIfPresent(e.limits.proof(reference, r.Header.Get("X-Api-Key"))); known {
+		return true
+	}
+	refuse(w, r, c.op.family, s.Refusal())
+	return false
+}
+
+// failed counts a token operation that failed by the caller's mistake, and says
+// what the caller hears: beyond the limit no longer what the mistake was.
+func (e *edge) failed(h http.Header, why *fault.Fault, buckets []string) *fault.Fault {
+	switch why.Kind {
+	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, tooLarge:
+	default:
+		return why
+	}
+	for _, bucket := range buckets[1:] {
+		e.limits.buckets.Take(bucket, e.limits.Token)
+	}
+	s, allowed := e.limits.buckets.Take(buckets[0], e.limits.Token)
+	s.Show(h)
+	if !allowed {
+		return s.Refusal().Because(why)
+	}
+	return why
+}
+
+// mayTakeTokens refuses a company that is at its limit, before a right key would
+// void the earlier refresh token. A wrong key takes nothing from the company.
+func (e *edge) mayTakeTokens(reference string) error {
+	if e.limits == nil {
+		return nil
+	}
+	if s := e.limits.buckets.Look(ofCompany(reference), e.limits.Company); s.Wait > 0 {
+		return s.Refusal()
+	}
+	return nil
+}
+
+// tookTokens counts a token operation that succeeded as a request of its company.
+func (e *edge) tookTokens(ctx context.Context, reference string) (allowed bool, s limit.State) {
+	if e.limits == nil {
+		return true, s
+	}
+	s, allowed = e.limits.buckets.Take(ofCompany(reference), e.limits.Company)
+	if h := callOf(ctx).header; h != nil {
+		s.Show(h)
+	}
+	return allowed, s
+}
+
+// remember keeps that a key was right.
+func (e *edge) remember(reference, key string) {
+	if e.limits != nil {
+		e.limits.right.Set(e.limits.proof(reference, key), struct{}{})
+	}
 }

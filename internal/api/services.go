@@ -27,6 +27,8 @@ import (
 type Companies interface {
 	Tokens(ctx context.Context, reference, apiKey string) (access, refresh string, err error)
 	Refresh(ctx context.Context, refreshToken string) (access string, err error)
+	// Holder is the company that an access token was given to, whatever it may do.
+	Holder(accessToken string) (company string, err error)
 	// Authenticate is the gate: the company behind an access token, if it may
 	// use the API now.
 	Authenticate(ctx context.Context, accessToken string) (company.Identity, error)

@@ -138,7 +138,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Book = ledger.New(a.DB, a.Clock)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
-	a.Deployment = deployment.New(a.DB, clock.System{}, a.log, a.cfg.epochFile())
+	a.Deployment = deployment.New(a.DB, a.cfg.machine(), a.log, a.cfg.epochFile())
 	a.Events = event.NewService(a.DB, a.Book)
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
 	a.Webhooks = webhook.New(webhook.Config{
@@ -195,15 +195,20 @@ func (a *App) Close() {
 
 // Handler is the program's whole HTTP face.
 func (a *App) Handler() (http.Handler, error) {
+	proxies, err := a.cfg.proxies()
+	if err != nil {
+		return nil, err
+	}
+	limits := a.limits()
 	cfg := api.Config{
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Webhooks: a.Webhooks, PublicURL: a.cfg.PublicURL,
-		Clock: a.Clock, Log: a.log, Limits: a.limits(), Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,
+		Clock: a.Clock, Log: a.log, Limits: limits, Proxies: proxies, Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
 			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
 			Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas,
-			Clock: a.Clock, Log: a.log,
+			Clock: a.Clock, Log: a.log, Failed: limits.Failed(),
 		})},
 	}
 	described, err := admin.Reference()

@@ -15,8 +15,10 @@ import (
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -50,6 +52,9 @@ type Config struct {
 	// the address that the reader of the document asked.
 	PublicURL string `koanf:"public_url"`
 
+	// TrustedProxies are the networks whose word about the client's address is taken.
+	TrustedProxies []string `koanf:"trusted_proxies"`
+
 	// MasterKey is the keyring as text; MasterKeyFile the file that holds it.
 	MasterKey     secret.Text `koanf:"master_key"`
 	MasterKeyFile string      `koanf:"master_key_file"`
@@ -77,6 +82,9 @@ type Config struct {
 	// Patience is how long a request waits for the database in all. Nothing
 	// configures it: tests do not want to wait so long.
 	Patience time.Duration `koanf:"-"`
+	// Machine, if set, is the machine's own time for whatever asks how long nothing
+	// was written. Nothing configures it.
+	Machine clock.Clock `koanf:"-"`
 	// Around, if set, wraps each plug that sells. Nothing configures it: it is
 	// where tests stop the program in the middle of a call, or have a provider
 	// misbehave.
@@ -167,6 +175,9 @@ func Load(path string) (Config, error) {
 		if strings.HasPrefix(name, "test_") {
 			return "", nil // the test harness's own
 		}
+		if name == "trusted_proxies" {
+			return name, strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' })
+		}
 		return setting(name), value
 	}}), nil)
 	if err != nil {
@@ -251,7 +262,7 @@ func (c Config) check() error {
 	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
 		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
 	}
-	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode), c.Jobs.check(), c.Issuer.check(), checkPublic(c.PublicURL)); err != nil {
+	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode), c.Jobs.check(), c.Issuer.check(), checkPublic(c.PublicURL), c.checkProxies()); err != nil {
 		return err
 	}
 	if c.Mode == Live {
@@ -317,6 +328,20 @@ func (c SafeHavenConfig) plug() (safehaven.Config, error) {
 		out.PrivateKeyPEM = string(pem)
 	}
 	return out, nil
+}
+
+// proxies are the trusted ones.
+func (c Config) proxies() (peer.Proxies, error) {
+	p, err := peer.Parse(c.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: trusted_proxies: %w", err)
+	}
+	return p, nil
+}
+
+func (c Config) checkProxies() error {
+	_, err := c.proxies()
+	return err
 }
 
 // epochFile is where the epoch is written; "" for nowhere.

@@ -41,7 +41,7 @@ limits:
 		"KOBO_DATABASE": "sqlite:from-the-environment.db", "KOBO_SAFEHAVEN_CLIENT_ID": "from-the-environment",
 		"KOBO_LIMITS_OFF": "true", "KOBO_LIMITS_TOKEN_PER_MINUTE": "9", "KOBO_MASTER_KEY": "a secret", "KOBO_TEST_ANYTHING": "not ours", "KOBO_WEBHOOKS_KEEP_DAYS": "90",
 		"KOBO_JOBS_WORKERS": "32", "KOBO_JOBS_PER_PROVIDER": "8",
-		"KOBO_SERVE_DRAIN": "8s",
+		"KOBO_SERVE_DRAIN": "8s", "KOBO_TRUSTED_PROXIES": "10.0.0.0/8,192.0.2.7",
 	} {
 		t.Setenv(name, value)
 	}
@@ -53,6 +53,7 @@ limits:
 	want.Database, want.Window, want.MasterKey = "sqlite:from-the-environment.db", 20*time.Second, secret.NewText("a secret")
 	want.SafeHaven.ClientID, want.SafeHaven.DebitAccount = "from-the-environment", "0100000001"
 	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9}
+	want.TrustedProxies = []string{"10.0.0.0/8", "192.0.2.7"}
 	want.Webhooks.KeepDays, want.Serve.Drain = 90, 8*time.Second
 	want.Jobs = app.JobConfig{Workers: 32, Inbox: 4, PerProvider: 8}
 	if fmt.Sprintf("%+v", cfg) != fmt.Sprintf("%+v", want) || cfg.MasterKey.Reveal() != "a secret" {
@@ -105,32 +106,34 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		t.Fatalf("a configuration in which only the folder is missing: %v", err)
 	}
 	for want, change := range map[string]func(*app.Config){
-		"mode must be live or sandbox":           func(c *app.Config) { c.Mode = "test" },
-		"database is not set":                    func(c *app.Config) { c.Database = "" },
-		"master_key or master_key_file":          func(c *app.Config) { c.MasterKey = secret.Text{} },
-		"window must be at least":                func(c *app.Config) { c.Window = time.Millisecond },
-		"serve.drain must be 0s to 10m":          func(c *app.Config) { c.Serve.Drain = -time.Second },
-		"safehaven.base_url is for live mode":    func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
-		"live mode needs safehaven.base_url":     func(c *app.Config) { c.SafeHaven.ClientID = "" },
-		"must be an https URL":                   func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },
-		"is a sandbox: live mode":                func(c *app.Config) { c.SafeHaven.BaseURL = "https://API.Sandbox.safehavenmfb.com" },
-		"vtpass.base_url is a sandbox":           func(c *app.Config) { c.VTpass.BaseURL = "https://sandbox.vtpass.com/api" },
-		"sudo.base_url is a sandbox":             func(c *app.Config) { c.Sudo.BaseURL = "https://localhost:1" },
-		"live mode needs callback_base":          func(c *app.Config) { c.CallbackBase = "http://pay.example.com" },
-		"issuer.address has 4 lines":             func(c *app.Config) { c.Issuer.Address = "1\n2\n3\n4" },
-		"a line of issuer.name must be text":     func(c *app.Config) { c.Issuer.Name = strings.Repeat("M", 81) },
-		"a line of issuer.support must be text":  func(c *app.Config) { c.Issuer.Support = "help\x1b[1m" },
-		"issuer.logo: open no-such-file":         func(c *app.Config) { c.Issuer.Logo = "no-such-file.png" },
-		"issuer.logo: neither PNG nor JPEG":      func(c *app.Config) { c.Issuer.Logo = "config_test.go" },
-		"public_url must be an https URL":        func(c *app.Config) { c.PublicURL = "https://api.example.com/kobo" },
-		"public_url must begin with https":       func(c *app.Config) { c.PublicURL = "http://api.example.com" },
-		"either safehaven.private_key_file":      func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
-		"jobs.workers must be 2 to 256":          func(c *app.Config) { c.Jobs.Workers = 1 },
-		"less than jobs.workers":                 func(c *app.Config) { c.Jobs.Inbox = 16 },
-		"jobs.inbox must be at least 1":          func(c *app.Config) { c.Jobs.Inbox = 0 },
-		"jobs.per_provider must be 1 to":         func(c *app.Config) { c.Jobs.PerProvider = 17 },
-		"must begin with sqlite: or postgres://": func(c *app.Config) { c.Database = "kobo.db" },
-		"master_key_file":                        func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
+		"mode must be live or sandbox":                func(c *app.Config) { c.Mode = "test" },
+		"database is not set":                         func(c *app.Config) { c.Database = "" },
+		"master_key or master_key_file":               func(c *app.Config) { c.MasterKey = secret.Text{} },
+		"window must be at least":                     func(c *app.Config) { c.Window = time.Millisecond },
+		"trusted_proxies: \"0.0.0.0/0\" is everybody": func(c *app.Config) { c.TrustedProxies = []string{"10.0.0.1", "0.0.0.0/0"} },
+		"trusted_proxies: \"proxy\" is no network":    func(c *app.Config) { c.TrustedProxies = []string{"proxy"} },
+		"serve.drain must be 0s to 10m":               func(c *app.Config) { c.Serve.Drain = -time.Second },
+		"safehaven.base_url is for live mode":         func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
+		"live mode needs safehaven.base_url":          func(c *app.Config) { c.SafeHaven.ClientID = "" },
+		"must be an https URL":                        func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },
+		"is a sandbox: live mode":                     func(c *app.Config) { c.SafeHaven.BaseURL = "https://API.Sandbox.safehavenmfb.com" },
+		"vtpass.base_url is a sandbox":                func(c *app.Config) { c.VTpass.BaseURL = "https://sandbox.vtpass.com/api" },
+		"sudo.base_url is a sandbox":                  func(c *app.Config) { c.Sudo.BaseURL = "https://localhost:1" },
+		"live mode needs callback_base":               func(c *app.Config) { c.CallbackBase = "http://pay.example.com" },
+		"issuer.address has 4 lines":                  func(c *app.Config) { c.Issuer.Address = "1\n2\n3\n4" },
+		"a line of issuer.name must be text":          func(c *app.Config) { c.Issuer.Name = strings.Repeat("M", 81) },
+		"a line of issuer.support must be text":       func(c *app.Config) { c.Issuer.Support = "help\x1b[1m" },
+		"issuer.logo: open no-such-file":              func(c *app.Config) { c.Issuer.Logo = "no-such-file.png" },
+		"issuer.logo: neither PNG nor JPEG":           func(c *app.Config) { c.Issuer.Logo = "config_test.go" },
+		"public_url must be an https URL":             func(c *app.Config) { c.PublicURL = "https://api.example.com/kobo" },
+		"public_url must begin with https":            func(c *app.Config) { c.PublicURL = "http://api.example.com" },
+		"either safehaven.private_key_file":           func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
+		"jobs.workers must be 2 to 256":               func(c *app.Config) { c.Jobs.Workers = 1 },
+		"less than jobs.workers":                      func(c *app.Config) { c.Jobs.Inbox = 16 },
+		"jobs.inbox must be at least 1":               func(c *app.Config) { c.Jobs.Inbox = 0 },
+		"jobs.per_provider must be 1 to":              func(c *app.Config) { c.Jobs.PerProvider = 17 },
+		"must begin with sqlite: or postgres://":      func(c *app.Config) { c.Database = "kobo.db" },
+		"master_key_file":                             func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
 	} {
 		cfg := live()
 		change(&cfg)

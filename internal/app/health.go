@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -17,13 +19,17 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	sayHealth(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// ready says whether requests can be answered: the database can be written to,
-// its schema is ours or serves us, the worker is at work, the companies' door is
-// open, and nobody has told the program to stop.
+// writeless is how long a ready program may be without a write.
+const writeless = 15 * time.Second
+
+// ready says whether requests can be answered: the database was written to just
+// now, its schema is ours or serves us, the worker is at work, and nobody has told
+// the program to stop. Closed API access is said, and counts for a load balancer
+// that asks for companies: operators and providers are answered meanwhile.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 	defer cancel()
-	checks := map[string]string{"database": "ok", "migrations": "ok", "workers": "ok"}
+	checks := map[string]string{"database": "ok", "migrations": "ok", "workers": "ok", "writes": "ok"}
 	status := http.StatusOK
 	fail := func(what, why string) {
 		checks[what] = why
@@ -38,8 +44,16 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	if !a.Worker.Healthy() {
 		fail("workers", "not at work")
 	}
+	if raised := a.Deployment.Raised(); raised.IsZero() {
+		fail("writes", "none yet")
+	} else if age := a.cfg.machine().Now().Sub(raised); age >= writeless {
+		fail("writes", fmt.Sprintf("none for %d s", age/time.Second))
+	}
 	if a.closed.Load() {
-		fail("door", "closed by an operator, or since a restore")
+		checks["door"] = "closed"
+		if r.URL.Query().Get("for") == "companies" {
+			status = http.StatusServiceUnavailable
+		}
 	}
 	if a.leaving.Load() {
 		fail("program", "leaving")
@@ -49,6 +63,14 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		checks["status"] = "not ready"
 	}
 	sayHealth(w, status, checks)
+}
+
+// machine is the machine's own time, which the sandbox does not move.
+func (c Config) machine() clock.Clock {
+	if c.Machine != nil {
+		return c.Machine
+	}
+	return clock.System{}
 }
 
 func sayHealth(w http.ResponseWriter, status int, body map[string]string) {

@@ -60,14 +60,17 @@ func opened(t *testing.T, p *apptest.Program) {
 	if err != nil || a.Status != http.StatusServiceUnavailable {
 		t.Errorf("the door of a restored database is open: %s %v", a, err)
 	}
-	if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, `"door"`) {
+	if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz?for=companies", nil); err != nil || a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, `"door":"closed"`) {
 		t.Errorf("ready with a closed door: %s %v", a, err)
+	}
+	if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK || !strings.Contains(a.Body, `"door":"closed"`) {
+		t.Errorf("closed API access is said, and the program is ready: %s %v", a, err)
 	}
 	if err := p.App.Operators.OpenDoor(t.Context(), tester); err != nil {
 		t.Fatal(err)
 	}
 	apptest.Eventually(t, func() string {
-		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK {
+		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz?for=companies", nil); err != nil || a.Status != http.StatusOK {
 			return fmt.Sprint(a, err)
 		}
 		return ""

@@ -117,6 +117,12 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	return s.issue(access, reference, id.New(), AccessLife)
 }
 
+// Holder is the company that an access token was given to, whatever it may do.
+func (s *Service) Holder(token string) (reference string, err error) {
+	reference, _, err = s.read(access, token)
+	return reference, err
+}
+
 // Authenticate tells whose access token this is and whether the company may
 // come in. What is known of the company may be up to thirty seconds old; if it
 // cannot be read at all, nobody is let in and nobody is turned away for good.

@@ -188,12 +188,12 @@ func (s *Service) adoptNew(ctx context.Context, a Account, key *idempotency.Key)
 		a.SettlementID = fallback
 	}
 	b := a.feeder()
-	err := s.settlements.Feed(ctx, operator.Self(a.Company), a.Company, a.SettlementID, b)
+	err := s.settlements.Feed(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, b)
 	u := ledger.Unit{Company: a.Company}
 	if fault.Is(err, fault.Refused) && chosen != 0 {
 		// The number is the company's, so the refusal says that an operator has
 		// attached the account already.
-		u.Moves, u.Notes, err = s.settlements.Redirect(ctx, operator.Self(a.Company), a.Company, chosen, b)
+		u.Moves, u.Notes, err = s.settlements.Redirect(ctx, operator.Self(a.Company).From(ctx), a.Company, chosen, b)
 	}
 	if err != nil && !fault.Is(err, fault.Refused) {
 		return a, err
@@ -213,7 +213,7 @@ func (s *Service) adoptHeld(ctx context.Context, a, shown Account, key *idempote
 	shown.Bank, shown.UpdatedAt = a.Bank, a.UpdatedAt
 	if a.SettlementID != 0 {
 		var err error
-		u.Moves, u.Notes, err = s.settlements.Redirect(ctx, operator.Self(a.Company), a.Company, a.SettlementID, a.feeder())
+		u.Moves, u.Notes, err = s.settlements.Redirect(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, a.feeder())
 		if err != nil {
 			return a, err
 		}

@@ -9,6 +9,7 @@ package operator
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,33 +19,44 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // Operator is who does something.
 type Operator struct {
-	Name string
+	Name    string
+	address string
+}
+
+// From is the operator whose request the context is of: their lines say from which
+// address it came.
+func (o Operator) From(ctx context.Context) Operator {
+	o.address = peer.Of(ctx)
+	return o
 }
 
 // Local is whoever runs a command on the machine itself. A key's name holds no
 // colon, so nobody with a key is taken for them.
-func Local(user string) Operator { return Operator{locally + user} }
+func Local(user string) Operator { return Operator{Name: locally + user} }
 
 const locally = "local:"
 
 // program is Kobo itself, of its own accord.
-var program = Operator{"program:kobo"}
+var program = Operator{Name: "program:kobo"}
 
 // Self is the company acting for itself, through its own API.
-func Self(company string) Operator { return Operator{"company:" + company} }
+func Self(company string) Operator { return Operator{Name: "company:" + company} }
 
 // Note is a line of the audit log, to be written with what it tells of. The
 // company may be empty. Details must hold nothing secret.
 func (o Operator) Note(company, action, subject string, details map[string]string, at time.Time) db.Record {
-	if details == nil {
-		details = map[string]string{}
+	said := map[string]string{}
+	maps.Copy(said, details)
+	if o.address != "" {
+		said["clientAddress"] = o.address
 	}
-	b, err := json.Marshal(details)
+	b, err := json.Marshal(said)
 	if err != nil {
 		panic("operator: texts that are not JSON: " + err.Error()) // there are none
 	}
@@ -54,8 +66,8 @@ func (o Operator) Note(company, action, subject string, details map[string]strin
 }
 
 // SelfNote is the line for what a company does itself.
-func SelfNote(company, action, subject string, details map[string]string, at time.Time) db.Record {
-	return Self(company).Note(company, action, subject, details, at)
+func SelfNote(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record {
+	return Self(company).From(ctx).Note(company, action, subject, details, at)
 }
 
 // Line is a line of the audit log.

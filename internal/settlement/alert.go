@@ -26,7 +26,7 @@ func (s *Service) Alert(ctx context.Context, by operator.Operator, company strin
 // AlertOwn is Alert by the company itself, through its API. Key is the request's
 // Idempotency-Key; nil for none.
 func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
-	return s.alert(ctx, operator.Self(company), company, settlementID, below, key)
+	return s.alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, key)
 }
 
 func (s *Service) alert(ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {

@@ -26,7 +26,7 @@ func (s *Service) Needed(ctx context.Context, company, name string) (Account, er
 		if a, err = s.Default(ctx, company); !fault.Is(err, fault.Missing) {
 			break
 		}
-		a, err = s.create(ctx, operator.Self(company), company, name, nil, ledger.Tally{Name: needed, Add: 1, Most: opened + 1})
+		a, err = s.create(ctx, operator.Self(company).From(ctx), company, name, nil, ledger.Tally{Name: needed, Add: 1, Most: opened + 1})
 		if ledger.Is(err, ledger.Over) {
 			a, err = s.Default(ctx, company)
 		}

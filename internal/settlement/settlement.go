@@ -156,7 +156,7 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 	if err != nil {
 		return Account{}, err
 	}
-	a, err := s.create(ctx, operator.Self(company), company, name, key, one)
+	a, err := s.create(ctx, operator.Self(company).From(ctx), company, name, key, one)
 	return a, quota.Reached(err, now)
 }
 

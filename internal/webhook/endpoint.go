@@ -68,7 +68,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 			e.record(),
 			lane{company: company, endpoint: e.ID, id: laneEvents, kind: laneEvents, sequence: head}.record(),
 			lane{company: company, endpoint: e.ID, id: laneRetries, kind: laneRetries}.record(),
-			s.audit("create", e, now),
+			s.audit(ctx, "create", e, now),
 		},
 	})
 	if ledger.Is(err, ledger.Over) {
@@ -207,7 +207,7 @@ func (s *Service) change(ctx context.Context, what string, before, e Endpoint, c
 			{Column: "secret", Value: before.secret},
 		},
 		Set: append(set, ledger.Change{Column: "updated_at", Value: clock.Micros(e.UpdatedAt)}),
-	}}, Notes: []db.Record{s.audit(what, e, e.UpdatedAt)}})
+	}}, Notes: []db.Record{s.audit(ctx, what, e, e.UpdatedAt)}})
 	if ledger.Is(err, ledger.Moved) {
 		return fault.New(fault.Conflict, "The webhook is being changed")
 	}
@@ -226,12 +226,12 @@ func (e Endpoint) Address() string {
 
 // audit is the audit log's line for a change: the endpoint as it is afterwards.
 // Of its address it has the host only, since people put secrets into the rest.
-func (s *Service) audit(what string, e Endpoint, at time.Time) db.Record {
+func (s *Service) audit(ctx context.Context, what string, e Endpoint, at time.Time) db.Record {
 	host := ""
 	if u, err := url.Parse(e.URL); err == nil {
 		host = u.Scheme + "://" + u.Host
 	}
-	return s.Audit(e.Company, "webhook."+what, e.ID, map[string]string{
+	return s.Audit(ctx, e.Company, "webhook."+what, e.ID, map[string]string{
 		"host": host, "events": strings.Join(e.Kinds, ","), "status": string(e.State),
 	}, at)
 }

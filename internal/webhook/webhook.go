@@ -85,7 +85,7 @@ type Config struct {
 	Keep time.Duration
 	// Audit makes the line of the audit log for what a company does with its
 	// endpoints (operator.SelfNote).
-	Audit func(company, action, subject string, details map[string]string, at time.Time) db.Record
+	Audit func(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record
 }
 
 // Service keeps the endpoints and sends to them.

@@ -1,0 +1,178 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/peer"
+)
+
+// keyed is a house whose companies all have the keys "right" and "new".
+type keyed struct{ broken }
+
+var errWrong = fault.New(fault.Unauthenticated, "Unauthorized: Invalid API key")
+
+func (k keyed) Tokens(_ context.Context, _, key string) (string, string, error) {
+	if key != "right" && key != "new" {
+		return "", "", errWrong
+	}
+	return "access", "refresh", nil
+}
+
+func (k keyed) Refresh(_ context.Context, token string) (string, error) {
+	if token != "right" {
+		return "", errWrong
+	}
+	return "access", nil
+}
+
+func (k keyed) Holder(string) (string, error) { return "c" + strings.Repeat("1", 24), nil }
+
+// limited is the edge with sixty failures a minute, two at once, and a company's
+// limit of three at once.
+type limited struct {
+	t     *testing.T
+	h     http.Handler
+	log   *lines
+	clock *clock.Manual
+}
+
+func newLimited(t *testing.T) *limited {
+	config, log := broken{func() error { return nil }}.config()
+	l := &limited{t: t, log: log, clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}
+	config.Companies = keyed{broken{func() error { return nil }}}
+	config.Clock, config.Limits = l.clock, &api.Limits{
+		Company: api.Limit{Requests: 1, Period: time.Second, Burst: 3}, Token: api.Limit{Requests: 60, Period: time.Minute, Burst: 2},
+	}
+	var err error
+	if config.Proxies, err = peer.Parse([]string{"10.0.0.0/8"}); err != nil {
+		t.Fatal(err)
+	}
+	if l.h, err = api.New(config); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// ask asks for tokens from an address, perhaps behind proxies.
+func (l *limited) ask(want int, address, reference, key string, forwarded ...string) *httptest.ResponseRecorder {
+	l.t.Helper()
+	r := httptest.NewRequest("POST", "/api/v1/auth/generate-token/"+reference, nil)
+	r.RemoteAddr = address
+	r.Header.Set("x-api-key", key)
+	for _, line := range forwarded {
+		r.Header.Add("X-Forwarded-For", line)
+	}
+	w := httptest.NewRecorder()
+	l.h.ServeHTTP(w, r)
+	if w.Code != want {
+		l.t.Errorf("%s %s %s %v: %d %s; want %d", address, reference, key, forwarded, w.Code, w.Body, want)
+	}
+	return w
+}
+
+var one, two = "c" + strings.Repeat("1", 24), "c" + strings.Repeat("2", 24)
+
+// A right key is let in whatever others did: elsewhere, or here with other
+// references, or here with this one if the key was right before.
+func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
+	l := newLimited(t)
+	l.ask(200, "192.0.2.1:1", one, "right")
+	for range 2 {
+		l.ask(401, "192.0.2.1:1", one, "wrong")
+	}
+	for range 5 { // refused unseen
+		l.ask(429, "192.0.2.1:1", one, "wrong")
+		l.ask(429, "192.0.2.1:1", one, "new")
+	}
+	l.ask(429, "192.0.2.1:1", two, "wrong") // seen, and not told
+	l.ask(200, "192.0.2.1:1", one, "right")
+	l.ask(200, "192.0.2.1:1", two, "right")
+	l.ask(200, "192.0.2.2:1", one, "new")
+	l.clock.Advance(time.Second)
+	l.ask(401, "192.0.2.1:1", one, "wrong")
+	l.ask(429, "192.0.2.1:1", one, "wrong")
+	l.clock.Advance(time.Second)
+	l.ask(200, "192.0.2.1:1", one, "new")
+}
+
+// An IPv6 caller is a whole network, and behind a proxy each client is one.
+func TestFailuresCountForTheClient(t *testing.T) {
+	l := newLimited(t)
+	l.ask(401, "[2001:db8::1]:1", "x", "wrong")
+	l.ask(401, "[2001:db8::2]:9", "y", "wrong")
+	l.ask(429, "[2001:db8::3]:9", "z", "wrong")
+	l.ask(401, "[2001:db8:0:1::1]:1", "z", "wrong")
+	for i, want := range []int{401, 401, 429} {
+		l.ask(want, "10.0.0.1:1", one, "wrong", "6.6.6."+string(rune('0'+i))+", 192.0.2.1")
+	}
+	l.ask(401, "10.0.0.2:1", one, "wrong", "192.0.2.2, 10.0.0.1")
+	if text := l.log.String(); strings.Contains(text, "trusted_proxies") || !strings.Contains(text, `"address":"192.0.2.2"`) || strings.Contains(text, "6.6.6") {
+		t.Error(text)
+	}
+	for i, want := range []int{401, 401, 429} { // nobody's proxy chooses no bucket
+		l.ask(want, "203.0.113.5:1", one, "wrong", "192.0.2.1"+string(rune('0'+i)))
+	}
+	if text := l.log.String(); strings.Count(text, "trusted_proxies") != 1 || !strings.Contains(text, `"level":"WARN"`) || !strings.Contains(text, `"address":"203.0.113.5"`) {
+		t.Errorf("want one warning:\n%s", text)
+	}
+}
+
+// What succeeds is the company's, and only that.
+func TestTokensHaveTheCompanysLimit(t *testing.T) {
+	l := newLimited(t)
+	l.ask(401, "192.0.2.1:1", one, "wrong")
+	for _, left := range []string{"2", "1", "0"} {
+		w := l.ask(200, "192.0.2.1:1", one, "right")
+		if h := w.Header(); h.Get("RateLimit-Limit") != "3" || h.Get("RateLimit-Remaining") != left {
+			t.Errorf("%v", h)
+		}
+	}
+	w := l.ask(429, "192.0.2.1:1", one, "right")
+	if h := w.Header(); h.Get("Retry-After") != "1" || strings.TrimSpace(w.Body.String()) != `{"message":"Too many requests"}` {
+		t.Errorf("%v %s", h, w.Body)
+	}
+	l.ask(200, "192.0.2.1:1", two, "right")
+	refresh := func(want int, token string) {
+		t.Helper()
+		r := httptest.NewRequest("POST", "/api/v1/auth/refresh-access-token/", strings.NewReader(`{"refreshToken":"`+token+`"}`))
+		r.RemoteAddr = "192.0.2.7:1"
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if l.h.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%s: %d %s", token, w.Code, w.Body)
+		}
+	}
+	refresh(429, "right") // it is the first company's
+	l.clock.Advance(time.Second)
+	for _, want := range []int{401, 401, 429} {
+		refresh(want, "wrong")
+	}
+	refresh(200, "right")
+}
+
+// The headers of a failure are those of its address, and Retry-After is true.
+func TestTheHeadersOfAFailure(t *testing.T) {
+	l := newLimited(t)
+	for _, want := range []struct {
+		status                         int
+		limit, remaining, reset, retry string
+	}{{401, "2", "1", "1", ""}, {401, "2", "0", "2", ""}, {429, "2", "0", "2", "1"}} {
+		h := l.ask(want.status, "192.0.2.1:1", one, "wrong").Header()
+		if h.Get("RateLimit-Limit") != want.limit || h.Get("RateLimit-Remaining") != want.remaining || h.Get("RateLimit-Reset") != want.reset || h.Get("Retry-After") != want.retry {
+			t.Errorf("%+v: %v", want, h)
+		}
+	}
+	l.clock.Advance(time.Second)
+	l.ask(401, "192.0.2.1:1", one, "wrong")
+	if _, err := api.New(api.Config{Clock: l.clock, Limits: &api.Limits{}}); err == nil {
+		t.Error("limits of nothing were taken")
+	}
+}

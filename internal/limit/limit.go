@@ -1,0 +1,104 @@
+// Package limit counts requests in buckets: a bucket lets through so many in a
+// period, and refills steadily.
+package limit
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/time/rate"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// Limit is how many requests may come in one Period, and how many at once.
+type Limit struct {
+	Requests int
+	Period   time.Duration
+	Burst    int
+}
+
+// Check refuses what cannot be kept.
+func (l Limit) Check() error {
+	if l.Requests < 1 || l.Burst < 1 || l.Period < time.Duration(l.Requests) {
+		return fmt.Errorf("rate limit: %d requests in %v with bursts of %d cannot be kept", l.Requests, l.Period, l.Burst)
+	}
+	return nil
+}
+
+// each is the time in which one request comes back.
+func (l Limit) each() time.Duration { return l.Period / time.Duration(l.Requests) }
+
+// Buckets are those in use. A bucket that is left alone for ten minutes is
+// forgotten.
+type Buckets struct {
+	clock clock.Clock
+	all   *otter.Cache[string, *rate.Limiter]
+}
+
+// New has only full buckets.
+func New(c clock.Clock) *Buckets {
+	return &Buckets{clock: c, all: otter.Must(&otter.Options[string, *rate.Limiter]{
+		MaximumSize:      200_000,
+		ExpiryCalculator: otter.ExpiryAccessing[string, *rate.Limiter](10 * time.Minute),
+	})}
+}
+
+// State is how a bucket stands.
+type State struct {
+	Most, Left int
+	Full       time.Duration // until the bucket is full
+	Wait       time.Duration // until one more request may come; 0: one may
+}
+
+// Take takes one request from a bucket. Nothing is taken from an empty one: its
+// state has a Wait, and the request is over the limit.
+func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
+	of, _ := b.all.ComputeIfAbsent(bucket, func() (*rate.Limiter, bool) {
+		return rate.NewLimiter(rate.Every(l.each()), l.Burst), false
+	})
+	now := b.clock.Now()
+	allowed = of.AllowN(now, 1)
+	return state(of, l, now), allowed
+}
+
+// Look takes nothing.
+func (b *Buckets) Look(bucket string, l Limit) State {
+	of, there := b.all.GetIfPresent(bucket)
+	if !there {
+		return State{Most: l.Burst, Left: l.Burst}
+	}
+	return state(of, l, b.clock.Now())
+}
+
+func state(of *rate.Limiter, l Limit, now time.Time) State {
+	tokens := of.TokensAt(now)
+	left := int(max(0, tokens))
+	s := State{Most: l.Burst, Left: left, Full: l.each() * time.Duration(l.Burst-left)}
+	if left == 0 {
+		const fine = 1_000_000
+		s.Wait = max(1, l.each()*time.Duration((1-tokens)*fine)/fine)
+	}
+	return s
+}
+
+// Show sets the RateLimit headers.
+func (s State) Show(h http.Header) {
+	h.Set("RateLimit-Limit", strconv.Itoa(s.Most))
+	h.Set("RateLimit-Remaining", strconv.Itoa(s.Left))
+	h.Set("RateLimit-Reset", Seconds(s.Full))
+}
+
+// Refusal is what is said to a request over the limit.
+func (s State) Refusal() *fault.Fault {
+	return fault.New(fault.Limited, "Too many requests").After(s.Wait)
+}
+
+// Seconds rounds up: who comes back then is not refused again.
+func Seconds(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
+}
