@@ -176,10 +176,12 @@ const (
 )
 
 // unpairedTransfers finds transfers without the two entries that they name, and
-// entries that no transfer names, at most 20 of each.
-func unpairedTransfers(ctx context.Context, q db.Querier, company string) ([]string, error) {
+// entries that no transfer names, at most 20 of each. Each entry is of one
+// transfer: where every transfer has its two and there are twice as many entries,
+// none is left over, and nobody looks for one.
+func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice bool) ([]string, error) {
 	unpaired, err := db.All(ctx, q, db.Value[string], withoutEntries, company)
-	if err != nil {
+	if err != nil || twice && len(unpaired) == 0 {
 		return nil, err
 	}
 	orphans, err := db.All(ctx, q, db.Value[string], withoutTransfer, company)
