@@ -123,11 +123,13 @@ const auditLine = `
 	WHERE t.n <> l.n` + upTo
 
 // keptAnswer: the answer that was kept under an Idempotency-Key for an operation
-// says what can have been true of it. A sealed answer is not read.
+// says what can have been true of it. A sealed answer is not read, nor one about a
+// card, whose first load has the card's own id.
 const keptAnswer = `
 	SELECT o.kind || ' ' || o.id, 'an answer that can have been true of a ' || o.state, 'another with status ' || CAST(k.status AS TEXT)
 	FROM idempotency_key AS k JOIN operation AS o ON o.company_id = k.company_id AND o.id = k.subject
-	WHERE k.company_id = $1 AND k.state = 'DONE' AND k.subject <> '' AND substr(k.body, 1, 7) <> 'sealed:' AND NOT CASE
+	WHERE k.company_id = $1 AND k.state = 'DONE' AND k.subject <> '' AND substr(k.body, 1, 7) <> 'sealed:'
+		AND NOT EXISTS (SELECT 1 FROM card AS d WHERE d.company_id = k.company_id AND d.id = k.subject) AND NOT CASE
 		WHEN k.status = 200 AND o.kind = 'payout' THEN strpos(k.body, '"reference":"' || o.id || '"') > 0
 			AND strpos(k.body, '"amount":' || ` + operationNaira + ` || ',') > 0 AND strpos(k.body, '"fee":' || ` + operationFee + ` || ',') > 0
 			AND (strpos(k.body, '"status":"PENDING"') > 0 OR strpos(k.body, '"status":"SUCCESS"') > 0 AND o.state IN ('SUCCESS', 'REVERSED'))
