@@ -3,10 +3,13 @@ package apptest_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -68,9 +71,9 @@ var alterations = []alteration{
 	{"head sequence down", "where the head says", []string{`UPDATE ledger_head SET event_sequence = event_sequence - 1 WHERE company_id = $1`}},
 
 	// Events.
-	{"event deleted in the middle", "event missing", []string{`DELETE FROM event WHERE company_id = $1 AND sequence = ` + told}},
+	{"event deleted in the middle", "event count", []string{`DELETE FROM event WHERE company_id = $1 AND sequence = ` + told}},
 	{"last event deleted", "where the head says", []string{`DELETE FROM event WHERE company_id = $1 AND sequence = (SELECT max(sequence) FROM event WHERE company_id = $1)`}},
-	{"last event deleted, and the head put right", "event missing", []string{
+	{"last event deleted, and the head put right", "event count", []string{
 		`DELETE FROM event WHERE company_id = $1 AND sequence = (SELECT max(sequence) FROM event WHERE company_id = $1)`,
 		`UPDATE ledger_head SET event_sequence = event_sequence - 1 WHERE company_id = $1`,
 	}},
@@ -126,8 +129,8 @@ var alterations = []alteration{
 	// Paper.
 	{"open case of a pending operation deleted", "pending operation", []string{`DELETE FROM operation_case WHERE company_id = $1 AND state = 'OPEN' AND reason = 'UNRESOLVED'`}},
 	{"case in suspense deleted", "suspense case", []string{`DELETE FROM operation_case WHERE company_id = 'house' AND $1 <> '' AND state = 'OPEN' AND reason = 'UNKNOWN_ACCOUNT'`}},
-	{"resolved case deleted", "audit of a case", []string{`DELETE FROM operation_case WHERE company_id = $1 AND state = 'RESOLVED'`}},
-	{"case opened again", "audit of a case", []string{`UPDATE operation_case SET state = 'OPEN', resolved_by = '' WHERE company_id = $1 AND state = 'RESOLVED'`}},
+	{"resolved case deleted", "case audit", []string{`DELETE FROM operation_case WHERE company_id = $1 AND state = 'RESOLVED'`}},
+	{"case opened again", "case audit", []string{`UPDATE operation_case SET state = 'OPEN', resolved_by = '' WHERE company_id = $1 AND state = 'RESOLVED'`}},
 	{"open case of a contradiction deleted", "", []string{`DELETE FROM operation_case WHERE company_id = $1 AND state = 'OPEN' AND reason = 'CONTRADICTION'`}},
 	{"one job deleted", "pending operation", []string{`DELETE FROM job WHERE company_id = $1 AND kind = 'operation.resolve' AND subject = ` + open}},
 	{"all jobs deleted", "pending operation", []string{`DELETE FROM job WHERE company_id = $1`}},
@@ -192,12 +195,15 @@ func TestVerifyFindsWhatWasAltered(t *testing.T) {
 		fill(t, p)
 		p.Stop()
 		d := dbtest.Open(t, p.Home.Database)
-		if lines := compared(t, d, p.Reference); len(lines) > 0 {
+		if lines, _ := compared(t, d, p.Reference); len(lines) > 0 {
 			t.Fatalf("before: %q", lines)
 		}
-		found, unseen := 0, 0
+		found, added, unseen := 0, 0, 0
 		for _, a := range alterations {
-			lines := a.plant(t, d, p.Reference)
+			lines, sums := a.plant(t, d, p.Reference)
+			if sums {
+				added++
+			}
 			switch {
 			case a.found == "" && len(lines) == 0:
 				unseen++
@@ -207,12 +213,13 @@ func TestVerifyFindsWhatWasAltered(t *testing.T) {
 				t.Errorf("%s: want %q in %q", a.name, a.found, lines)
 			}
 		}
-		t.Logf("%d of %d alterations found, %d without a second copy", found, len(alterations), unseen)
+		t.Logf("%d of %d alterations found, %d of them by re-adding; %d without a second copy", found, len(alterations), added, unseen)
 	})
 }
 
-// plant makes an alteration, asks what it looks like, and takes it back.
-func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []string) {
+// plant makes an alteration, asks what it looks like, and takes it back. Sums tells
+// whether re-adding the book shows it.
+func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []string, sums bool) {
 	t.Helper()
 	err := d.Tx(t.Context(), func(q db.Querier) error {
 		for _, statement := range a.statements {
@@ -220,24 +227,43 @@ func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []strin
 				return fmt.Errorf("%d rows, %w", n, err)
 			}
 		}
-		lines = compared(t, q, company)
+		lines, sums = compared(t, q, company)
 		return errUndo
 	})
 	if !errors.Is(err, errUndo) {
 		t.Errorf("%s: %v", a.name, err)
 	}
-	return lines
+	return lines, sums
 }
 
 // compared is what verify says of a company and of the house.
-func compared(t *testing.T, q db.Querier, company string) (lines []string) {
+func compared(t *testing.T, q db.Querier, company string) (lines []string, sums bool) {
 	t.Helper()
 	for _, c := range []string{company, settlement.House} {
 		v, err := report.Verify(t.Context(), q, c, clock.System{}.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, v.Lines()...)
+		lines, sums = append(lines, v.Lines()...), sums || !v.Intact()
 	}
-	return lines
+	return lines, sums
+}
+
+// A company whose head row is gone is not passed over, by verify or by backup.
+func TestACompanyWithoutItsHeadIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	p := apptest.Start(t, db.SQLite)
+	p.Stop()
+	d := dbtest.Open(t, p.Home.Database)
+	if n, err := d.Exec(t.Context(), `DELETE FROM ledger_head WHERE company_id = $1`, p.Reference); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	companies, err := report.New(d, clock.System{}).Companies(t.Context())
+	if err != nil || !slices.Contains(companies, p.Reference) {
+		t.Errorf("companies %q, %v", companies, err)
+	}
+	_, err = app.Backup(t.Context(), app.Copying{Database: p.Home.Database, File: filepath.Join(t.TempDir(), "backup")})
+	if err == nil || !strings.Contains(err.Error(), p.Reference+": has no head row") {
+		t.Errorf("backed up: %v", err)
+	}
 }

@@ -2,7 +2,9 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -55,35 +57,115 @@ type check struct {
 	// when is a cheap statement that finds anything at all where find may. Without
 	// a row from it, the dear statement is not asked. Empty means always.
 	when string
+	// then is a dear statement that names more of what find has found, if anything.
+	then string
+	// ordered says that find returns every event, with the account and the number
+	// of its entry: it must stand in the order in which that account saw the money.
+	ordered bool
 }
 
-// Verify compares all copies of a company's facts, as they were at one instant.
-func (s *Service) Verify(ctx context.Context, company string) (v Verification, err error) {
-	err = s.db.Snapshot(ctx, func(q db.Querier) error {
-		v, err = Verify(ctx, q, company, s.clock.Now())
+// moneyChecks are the comparisons of the ledger with what its money belongs to.
+var moneyChecks = []check{
+	{name: "operation money", find: operationMoney},
+	{name: "transfer owner", find: transferOwner},
+	{name: "adjustment money", find: adjustmentMoney},
+	{name: "case money", find: caseMoney},
+	{name: "opening money", find: openingMoney, when: anyOpening},
+	{name: "credit session", find: creditSession},
+	{name: "account floor", find: accountFloor},
+	{name: "settlement account", find: settlementAccount},
+	{name: "operation detail", find: operationDetail},
+	{name: "operation detail", find: strayDetail, when: detailCounts},
+	{name: "card funding", find: cardFunding},
+	{name: "bill verification", find: billVerification},
+	{name: "paid collection", find: paidCollection},
+	{name: "counter", find: counters},
+}
+
+// paperChecks are the comparisons of everything else.
+var paperChecks = []check{
+	{name: "operation event", find: operationEvent, ordered: true},
+	{name: "credit event", find: creditEvent, ordered: true},
+	{name: "collection event", find: collectionEvent, when: anyCollection},
+	{name: "crypto event", find: cryptoEvent, when: anyCrypto},
+	{name: "event count", find: eventCounts, then: missingEvent},
+	{name: "event count", find: creditEventCounts, then: missingCreditEvent},
+	{name: "pending operation", find: unfollowed},
+	{name: "job subject", find: strayJob},
+	{name: "pending collection", find: unwatchedCollection},
+	{name: "pending notification", find: unworkedNotification},
+	{name: "assigned credit", find: undeliveredCredit},
+	{name: "suspense case", find: suspenseCase},
+	{name: "case audit", find: caseAudit},
+	{name: "case audit", find: auditedCase},
+	{name: "adjustment audit", find: adjustmentAudit},
+	{name: "adjustment audit", find: auditedAdjustment},
+	{name: "audit line", find: auditLine},
+	{name: "kept answer", find: keptAnswer},
+}
+
+// Verify compares all copies of a company's facts. Each comparison sees one
+// instant. The money and the rest are compared side by side, each at an instant of
+// its own.
+func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
+	var money, paper Verification
+	var paperErr error
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		paperErr = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+			paper, err = verifyPaper(ctx, q, company)
+			return err
+		})
+	})
+	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+		money, err = verifyMoney(ctx, q, company, s.clock.Now())
 		return err
 	})
-	return v, err
+	beside.Wait()
+	money.Findings = append(money.Findings, paper.Findings...)
+	return money, errors.Join(err, paperErr)
 }
 
 // Verify is Service.Verify on what q sees, which must be one instant.
 func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
-	ctx = db.Patient(ctx)
-	var v Verification
-	var err error
+	v, err := verifyMoney(ctx, q, company, now)
+	if err != nil {
+		return v, err
+	}
+	paper, err := verifyPaper(ctx, q, company)
+	v.Findings = append(v.Findings, paper.Findings...)
+	return v, err
+}
+
+// verifyMoney re-adds the book and the limits, and compares the ledger with what
+// its money belongs to.
+func verifyMoney(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
 	if v.Integrity, err = integrity(ctx, q, company, now); err != nil {
 		return v, err
 	}
+	if v.Findings, err = compareAll(ctx, q, company, moneyChecks); err != nil {
+		return v, err
+	}
+	limits, err := limitCounters(db.Patient(ctx), q, company)
+	v.Findings = append(v.Findings, limits...)
+	return v, err
+}
+
+func verifyPaper(ctx context.Context, q db.Querier, company string) (v Verification, err error) {
+	v.Findings, err = compareAll(ctx, q, company, paperChecks)
+	return v, err
+}
+
+func compareAll(ctx context.Context, q db.Querier, company string, checks []check) (all []Finding, err error) {
+	ctx = db.Patient(ctx)
 	for _, c := range checks {
 		found, err := c.run(ctx, q, company)
 		if err != nil {
-			return v, fmt.Errorf("report: %s: %w", c.name, err)
+			return all, fmt.Errorf("report: %s: %w", c.name, err)
 		}
-		v.Findings = append(v.Findings, found...)
+		all = append(all, found...)
 	}
-	limits, err := limitCounters(ctx, q, company)
-	v.Findings = append(v.Findings, limits...)
-	return v, err
+	return all, nil
 }
 
 func (c check) run(ctx context.Context, q db.Querier, company string) ([]Finding, error) {
@@ -93,7 +175,15 @@ func (c check) run(ctx context.Context, q db.Querier, company string) ([]Finding
 			return nil, err
 		}
 	}
-	return findings(ctx, q, c.find, company, c.name)
+	if c.ordered {
+		return orderedEvents(ctx, q, c.find, company, c.name)
+	}
+	found, err := findings(ctx, q, c.find, company, c.name)
+	if err != nil || len(found) == 0 || c.then == "" {
+		return found, err
+	}
+	more, err := findings(ctx, q, c.then, company, c.name)
+	return append(found, more...), err
 }
 
 func findings(ctx context.Context, q db.Querier, statement, company, name string) ([]Finding, error) {

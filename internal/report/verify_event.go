@@ -1,5 +1,12 @@
 package report
 
+import (
+	"context"
+	"fmt"
+
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
 // What follows compares the events with what they tell of. An event's data is the
 // text that the program wrote; a fact in it is looked for as that text. Texts that
 // JSON escapes are not compared.
@@ -23,79 +30,92 @@ const (
 	creditNaira      = `rtrim(rtrim(CAST(c.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + c.amount_kobo % 100 AS TEXT), 2), '0'), '.')`
 )
 
-// operationEvent: an event of an operation says what its operation, its payee and
-// its purchase say, and stands in the order in which the clearing account saw the
-// money.
-const operationEvent = meanings + `
-	SELECT CAST(x.sequence AS TEXT) || ' ' || x.event || ' of ' || x.subject,
-		CASE WHEN x.fits = 0 THEN coalesce('the words of a ' || x.kind || ' ' || x.state, 'an operation that it is about') ELSE 'an event after that of entry ' || CAST(x.before AS TEXT) || ' of ' || x.account END,
-		CASE WHEN x.fits = 0 AND x.kind IS NULL THEN 'none' WHEN x.fits = 0 THEN 'other words' ELSE 'that of entry ' || CAST(x.entry AS TEXT) END
-	FROM (
-		SELECT y.sequence, y.event, y.subject, y.kind, y.state, y.fits, y.account, y.entry,
-			lag(y.entry) OVER (PARTITION BY y.account ORDER BY y.sequence) AS before
-		FROM (
-			SELECT e.sequence, e.event, e.subject, o.kind, o.state,
-				CASE WHEN e.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END AS account,
-				CASE WHEN e.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END AS entry,
-				CASE WHEN o.kind = e.operation
-					AND (e.told = 'PENDING' OR e.told = o.state OR e.told = 'SUCCESS' AND o.state = 'REVERSED')
-					AND strpos(e.data, '"status":"' || e.told || '"') > 0
+// operationEvent is each event of an operation, with the entry of the clearing
+// account that was made in the same commit. It must say what its operation says,
+// and one that tells of a beginning also what its payee or its purchase says.
+const operationEvent = `
+	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
+		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
+		CASE WHEN o.id IS NULL THEN 'an operation that it is about' WHEN (e.told = 'PENDING' OR e.told = o.state OR e.told = 'SUCCESS' AND o.state = 'REVERSED')
+			AND CASE o.kind
+				WHEN 'payout' THEN substr(e.kind, 1, 7) = 'payout.' AND o.idempotency_key = o.id
+					AND strpos(e.data, '{"reference":"' || o.id || '","amount":' || ` + operationNaira + ` || ',"fee":' || ` + operationFee + ` || ',"status":"' || e.told || '",') = 1
+					AND (e.told <> 'PENDING' OR v.settlement_id = o.settlement_id AND v.provider = o.provider
+						AND substr(e.data, length(e.data) - 34 - length(CAST(o.settlement_id AS TEXT)))
+							= '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',"completedAt":null}'
+						AND strpos(e.data, '"account_number":"' || v.account_number || '","bank_code":"' || v.bank_code || '"') > 0)
+				WHEN 'vtu' THEN substr(e.kind, 1, 4) = 'vtu.'
+					AND strpos(e.data, '{"transactionId":"' || o.id || '","status":"' || e.told || '",') = 1
+					AND strpos(e.data, '"amount":"' || ` + operationDecimal + ` || '"') > 0
+					AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"idempotencyKey":"' || o.idempotency_key || '","settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0)
+					AND (e.told <> 'PENDING' OR (p.phone_number = '' OR strpos(e.data, '"phoneNumber":"' || p.phone_number || '"') > 0)
+						AND (p.card_number = '' OR strpos(e.data, '"cardNumber":"' || p.card_number || '"') > 0)
+						AND (p.meter_number = '' OR strpos(e.data, '"meterNumber":"' || p.meter_number || '"') > 0))
+				WHEN 'card' THEN substr(e.kind, 1, 5) = 'card.'
+					AND strpos(e.data, '{"reference":"' || o.id || '","cardId":"') = 1
+					AND strpos(e.data, ',"amount":' || ` + operationNaira + ` || ',"status":"' || e.told || '",') > 0
 					AND strpos(e.data, '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0
-					AND CASE o.kind
-						WHEN 'vtu' THEN strpos(e.data, '"amount":"' || ` + operationDecimal + ` || '"') > 0
-							AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"idempotencyKey":"' || o.idempotency_key || '"') > 0)
-							AND (e.step <> '' OR (p.phone_number = '' OR strpos(e.data, '"phoneNumber":"' || p.phone_number || '"') > 0)
-								AND (p.card_number = '' OR strpos(e.data, '"cardNumber":"' || p.card_number || '"') > 0)
-								AND (p.meter_number = '' OR strpos(e.data, '"meterNumber":"' || p.meter_number || '"') > 0))
-						WHEN 'payout' THEN strpos(e.data, '"amount":' || ` + operationNaira + ` || ',"fee":' || ` + operationFee + ` || ',') > 0
-							AND o.idempotency_key = o.id
-							AND (e.step <> '' OR v.settlement_id = o.settlement_id AND v.provider = o.provider
-								AND strpos(e.data, '"account_number":"' || v.account_number || '","bank_code":"' || v.bank_code || '"') > 0)
-						ELSE strpos(e.data, '"amount":' || ` + operationNaira + ` || ',') > 0 END
-				THEN 1 ELSE 0 END AS fits
-			FROM (
-				SELECT e.company_id, e.sequence, e.data, m.event, m.operation, m.state AS told, m.step,
-					substr(e.data, m.place, strpos(substr(e.data, m.place, 80) || '"', '"') - 1) AS subject
-				FROM event AS e CROSS JOIN meaning AS m
-				WHERE e.company_id = $1 AND m.event = e.kind
-			) AS e
-			LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = e.subject
-			LEFT JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.subject AND t.step = e.step
-			LEFT JOIN payout_verification AS v ON e.event = 'payout.pending' AND v.company_id = e.company_id AND v.id = e.subject
-			LEFT JOIN vtu_purchase AS p ON e.event = 'vtu.pending' AND p.company_id = e.company_id AND p.id = e.subject
-		) AS y
-	) AS x
-	WHERE x.fits = 0 OR x.entry <= x.before ORDER BY x.sequence` + upTo
-
-// creditEvent: an event of a credit says what the credit says, and stands in the
-// order in which the settlement account saw the money.
-const creditEvent = `
-	SELECT CAST(x.sequence AS TEXT) || ' ' || x.event || ' of ' || x.subject,
-		CASE WHEN x.fits = 0 THEN coalesce('the words of a credit of ' || CAST(x.amount_kobo AS TEXT) || ' kobo', 'a credit that it is about') ELSE 'an event after that of entry ' || CAST(x.before AS TEXT) || ' of ' || x.account END,
-		CASE WHEN x.fits = 0 AND x.amount_kobo IS NULL THEN 'none' WHEN x.fits = 0 THEN 'other words' ELSE 'that of entry ' || CAST(x.entry AS TEXT) END
+				ELSE 1 = 0 END THEN ''
+			ELSE 'the words of a ' || o.kind || ' ' || o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo, ' || o.id END
 	FROM (
-		SELECT y.sequence, y.event, y.subject, y.amount_kobo, y.fits, y.account, y.entry,
-			lag(y.entry) OVER (PARTITION BY y.account ORDER BY y.sequence) AS before
-		FROM (
-			SELECT e.sequence, e.event, e.subject, c.amount_kobo, t.credit_account AS account, t.credit_entry AS entry,
-				CASE WHEN c.id IS NOT NULL AND strpos(e.data, '"amount":' || ` + creditNaira + ` || ',') > 0
-					AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"sessionId":"' || c.session_id || '"') > 0)
-					AND CASE e.event
-						WHEN 'settlement.credit' THEN strpos(e.data, '"settlementId":' || CAST(c.settlement_id AS TEXT) || ',') > 0
-							AND strpos(e.data, '"accountNumber":"' || c.account_number || '"') > 0
-						ELSE d.id IS NOT NULL AND strpos(e.data, '"customer":{"id":"' || d.customer_id || '"') > 0 END
-				THEN 1 ELSE 0 END AS fits
-			FROM (
-				SELECT company_id, sequence, kind AS event, data, substr(data, 8, strpos(substr(data, 8, 80) || '"', '"') - 1) AS subject
-				FROM event WHERE company_id = $1 AND kind IN ('settlement.credit', 'transaction.credit')
-			) AS e
-			LEFT JOIN settlement_credit AS c ON c.company_id = e.company_id AND c.id = e.subject
-			LEFT JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.subject AND t.step = ''
-			LEFT JOIN customer_transaction AS d ON d.company_id = e.company_id AND d.id = e.subject AND d.amount_kobo = c.amount_kobo
-				AND d.session_id = c.session_id AND d.settlement_id = c.settlement_id
-		) AS y
-	) AS x
-	WHERE x.fits = 0 OR x.entry <= x.before ORDER BY x.sequence` + upTo
+		SELECT company_id, sequence, kind, data,
+			CASE WHEN kind IN ('payout.pending', 'vtu.pending', 'card.funding_pending') THEN 'PENDING'
+				WHEN kind IN ('payout.success', 'vtu.success', 'card.funded') THEN 'SUCCESS'
+				WHEN kind = 'payout.reversed' THEN 'REVERSED' ELSE 'FAILED' END AS told,
+			CASE WHEN substr(kind, 1, 4) = 'vtu.' THEN substr(data, 19, strpos(substr(data, 19, 80) || '"', '"') - 1)
+				ELSE substr(data, 15, strpos(substr(data, 15, 80) || '"', '"') - 1) END AS subject
+		FROM event WHERE company_id = $1 AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
+			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
+	) AS e
+	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = e.subject
+	LEFT JOIN ledger_transfer AS t ON t.company_id = o.company_id AND t.reference = o.id
+		AND t.step = CASE e.told WHEN 'PENDING' THEN '' WHEN 'SUCCESS' THEN 'settle' WHEN 'FAILED' THEN 'refund' ELSE 'reverse' END
+	LEFT JOIN payout_verification AS v ON e.kind = 'payout.pending' AND v.company_id = o.company_id AND v.id = o.id
+	LEFT JOIN vtu_purchase AS p ON e.kind = 'vtu.pending' AND p.company_id = o.company_id AND p.id = o.id
+	ORDER BY e.sequence`
+
+// creditEvent is each event of a credit on an account of the company's or of a
+// customer's, with the entry of the settlement account.
+const creditEvent = `
+	SELECT e.sequence, e.kind, coalesce(t.credit_account, ''), coalesce(t.credit_entry, 0),
+		CASE WHEN c.id IS NULL THEN 'a credit that it is about' WHEN strpos(e.data, '"amount":' || ` + creditNaira + ` || ',') > 0
+				AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"sessionId":"' || c.session_id || '"') > 0)
+				AND CASE e.kind WHEN 'settlement.credit' THEN strpos(e.data, '"settlementId":' || CAST(c.settlement_id AS TEXT) || ',') > 0
+						AND strpos(e.data, '"accountNumber":"' || c.account_number || '"') > 0
+					ELSE d.id IS NOT NULL AND strpos(e.data, '"customer":{"id":"' || d.customer_id || '"') > 0 END THEN ''
+			ELSE 'the words of a credit of ' || CAST(c.amount_kobo AS TEXT) || ' kobo, ' || c.id END
+	FROM (
+		SELECT company_id, sequence, kind, data, substr(data, 8, strpos(substr(data, 8, 80) || '"', '"') - 1) AS subject
+		FROM event WHERE company_id = $1 AND kind IN ('settlement.credit', 'transaction.credit')
+	) AS e
+	LEFT JOIN settlement_credit AS c ON c.company_id = e.company_id AND c.id = e.subject
+	LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id AND t.step = ''
+	LEFT JOIN customer_transaction AS d ON e.kind = 'transaction.credit' AND d.company_id = c.company_id AND d.id = c.id
+		AND d.amount_kobo = c.amount_kobo AND d.session_id = c.session_id AND d.settlement_id = c.settlement_id
+	ORDER BY e.sequence`
+
+// orderedEvents reads events in their order. One that has other words is a finding,
+// and one whose entry is not after that of the event before it on the same account.
+func orderedEvents(ctx context.Context, q db.Querier, statement, company, name string) (out []Finding, err error) {
+	last := map[string]int64{}
+	_, err = db.All(ctx, q, func(s db.Scanner) (struct{}, error) {
+		var sequence, entry int64
+		var kind, account, expected string
+		err := s.Scan(&sequence, &kind, &account, &entry, &expected)
+		found := "other words, or none"
+		if expected == "" && account != "" {
+			if before := last[account]; entry <= before {
+				expected, found = fmt.Sprintf("an event after that of entry %d of %s", before, account), fmt.Sprintf("that of entry %d", entry)
+			}
+			last[account] = entry
+		}
+		if expected != "" && len(out) < most {
+			out = append(out, Finding{Company: company, Check: name, ID: fmt.Sprintf("%d %s", sequence, kind), Expected: expected, Found: found})
+		}
+		return struct{}{}, err
+	}, statement, company)
+	return out, err
+}
 
 // collectionEvent: an event of a virtual account is about a collection that has
 // come so far, and what it says was paid is a credit.
@@ -119,6 +139,12 @@ const collectionEvent = `
 			OR strpos(e.data, '"settlementId":' || CAST(c.settlement_id AS TEXT) || ',') = 0
 			OR e.event = 'virtual_account.success' AND c.id <> v.credit_id)
 	ORDER BY e.sequence` + upTo
+
+// A company without any such thing has no event of it: else the counts differ.
+const (
+	anyCollection = `SELECT id, '', '' FROM collection WHERE company_id = $1 LIMIT 1`
+	anyCrypto     = `SELECT address, '', '' FROM crypto_transaction WHERE company_id = $1 LIMIT 1`
+)
 
 // cryptoEvent: an event of a crypto transaction says what the transaction says.
 const cryptoEvent = `

@@ -2,79 +2,46 @@ package report
 
 // What follows compares the ledger with the rows that its transfers belong to.
 
-// checks are all comparisons of one company, the money first.
-var checks = []check{
-	{name: "operation money", find: operationMoney},
-	{name: "transfer owner", find: transferOwner},
-	{name: "adjustment money", find: adjustmentMoney},
-	{name: "case money", find: caseMoney},
-	{name: "opening money", find: openingMoney, when: anyOpening},
-	{name: "credit session", find: creditSession},
-	{name: "account floor", find: accountFloor},
-	{name: "settlement account", find: settlementAccount},
-	{name: "operation detail", find: operationDetail},
-	{name: "card funding", find: cardFunding},
-	{name: "bill verification", find: billVerification},
-	{name: "payment collection", find: paidCollection},
-	{name: "operation event", find: operationEvent},
-	{name: "credit event", find: creditEvent},
-	{name: "collection event", find: collectionEvent},
-	{name: "crypto event", find: cryptoEvent},
-	{name: "event count", find: eventCounts},
-	{name: "event missing", find: missingEvent, when: eventCounts},
-	{name: "credit event missing", find: missingCreditEvent, when: creditEventCounts},
-	{name: "pending operation", find: unfollowed},
-	{name: "job subject", find: strayJob},
-	{name: "pending collection", find: unwatchedCollection},
-	{name: "pending notification", find: unworkedNotification},
-	{name: "assigned credit", find: undeliveredCredit},
-	{name: "suspense case", find: suspenseCase},
-	{name: "case audit", find: caseAudit},
-	{name: "audit of a case", find: auditedCase},
-	{name: "adjustment audit", find: adjustmentAudit},
-	{name: "audit of an adjustment", find: auditedAdjustment},
-	{name: "audit line", find: auditLine},
-	{name: "kept answer", find: keptAnswer},
-	{name: "counter", find: counters},
-}
-
 // operationMoney: an operation has one hold of amount and fee. A success has one
 // settlement and one fee besides, a failure one refund, and a reversal all of a
 // success and both ways back. A success may also bear one charge. Transfers are
 // told apart by their accounts: those from before the steps have other steps.
+//
+// Each kind of transfer has a digit of the sum, so the sum and the number of
+// transfers say how many there are of each kind.
 const operationMoney = `
 	SELECT m.id, m.state || ' of ' || CAST(m.amount_kobo AS TEXT) || ' kobo and a fee of ' || CAST(m.fee_kobo AS TEXT) || ' kobo',
-		CAST(m.transfers AS TEXT) || ' transfers: ' || CAST(m.holds AS TEXT) || ' hold, ' || CAST(m.settled AS TEXT) || ' settle, '
-		|| CAST(m.fees AS TEXT) || ' fee, ' || CAST(m.refunds AS TEXT) || ' refund, ' || CAST(m.returns AS TEXT) || ' reverse, '
-		|| CAST(m.fee_returns AS TEXT) || ' reverse fee, ' || CAST(m.charges AS TEXT) || ' charge of these amounts and accounts'
+		CAST(m.transfers AS TEXT) || ' transfers: ' || CAST(m.digits % 10 AS TEXT) || ' hold, ' || CAST(m.digits / 10 % 10 AS TEXT) || ' settle, '
+		|| CAST(m.digits / 100 % 10 AS TEXT) || ' fee, ' || CAST(m.digits / 1000 % 10 AS TEXT) || ' refund, '
+		|| CAST(m.digits / 10000 % 10 AS TEXT) || ' reverse, ' || CAST(m.digits / 100000 % 10 AS TEXT) || ' reverse fee, '
+		|| CAST(m.digits / 1000000 % 10 AS TEXT) || ' charge of these amounts and accounts'
 	FROM (
 		SELECT o.id, o.state, o.amount_kobo, o.fee_kobo, count(t.reference) AS transfers,
-			sum(CASE WHEN t.amount_kobo = o.amount_kobo + o.fee_kobo AND t.credit_account = 'clearing/' || o.kind
-				AND t.debit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) AND t.kind = o.kind THEN 1 ELSE 0 END) AS holds,
-			sum(CASE WHEN t.amount_kobo = o.amount_kobo AND t.debit_account = 'clearing/' || o.kind
-				AND t.credit_account = 'provider/' || o.provider AND t.kind = o.kind THEN 1 ELSE 0 END) AS settled,
-			sum(CASE WHEN t.amount_kobo = o.fee_kobo AND t.debit_account = 'clearing/' || o.kind
-				AND t.credit_account = 'fee' AND t.kind = o.kind THEN 1 ELSE 0 END) AS fees,
-			sum(CASE WHEN t.amount_kobo = o.amount_kobo + o.fee_kobo AND t.debit_account = 'clearing/' || o.kind
-				AND t.credit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) AND t.kind = o.kind THEN 1 ELSE 0 END) AS refunds,
-			sum(CASE WHEN t.amount_kobo = o.amount_kobo AND t.debit_account = 'provider/' || o.provider
-				AND t.credit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) AND t.kind = o.kind THEN 1 ELSE 0 END) AS returns,
-			sum(CASE WHEN t.amount_kobo = o.fee_kobo AND t.debit_account = 'fee'
-				AND t.credit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) AND t.kind = o.kind THEN 1 ELSE 0 END) AS fee_returns,
-			sum(CASE WHEN t.kind = 'charge' AND t.debit_account = 'charge/' || o.provider
-				AND t.credit_account = 'provider/' || o.provider THEN 1 ELSE 0 END) AS charges
+			CASE o.state WHEN 'PENDING' THEN 1 WHEN 'SUCCESS' THEN 11 WHEN 'FAILED' THEN 1001 ELSE 10011 END
+				+ CASE WHEN o.fee_kobo = 0 THEN 0 WHEN o.state = 'SUCCESS' THEN 100 WHEN o.state = 'REVERSED' THEN 100100 ELSE 0 END AS due,
+			CASE o.state WHEN 'PENDING' THEN 1 WHEN 'REVERSED' THEN 3 ELSE 2 END
+				+ CASE WHEN o.fee_kobo = 0 THEN 0 WHEN o.state = 'SUCCESS' THEN 1 WHEN o.state = 'REVERSED' THEN 2 ELSE 0 END AS steps,
+			CAST(sum(CASE
+				WHEN t.reference IS NULL THEN 0
+				WHEN t.kind = 'charge' AND t.debit_account = 'charge/' || o.provider AND t.credit_account = 'provider/' || o.provider THEN 1000000
+				WHEN t.kind <> o.kind THEN 10000000
+				WHEN t.credit_account = 'clearing/' || o.kind THEN CASE WHEN t.amount_kobo = o.amount_kobo + o.fee_kobo
+					AND t.debit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) THEN 1 ELSE 10000000 END
+				WHEN t.debit_account = 'clearing/' || o.kind THEN CASE
+					WHEN t.amount_kobo = o.amount_kobo AND t.credit_account = 'provider/' || o.provider THEN 10
+					WHEN t.amount_kobo = o.fee_kobo AND t.credit_account = 'fee' THEN 100
+					WHEN t.amount_kobo = o.amount_kobo + o.fee_kobo AND t.credit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) THEN 1000
+					ELSE 10000000 END
+				WHEN t.credit_account <> 'settlement/' || CAST(o.settlement_id AS TEXT) THEN 10000000
+				WHEN t.amount_kobo = o.amount_kobo AND t.debit_account = 'provider/' || o.provider THEN 10000
+				WHEN t.amount_kobo = o.fee_kobo AND t.debit_account = 'fee' THEN 100000
+				ELSE 10000000 END) AS BIGINT) AS digits
 		FROM operation AS o
 		LEFT JOIN ledger_transfer AS t ON t.company_id = o.company_id AND t.reference = o.id
 		WHERE o.company_id = $1 GROUP BY o.company_id, o.id
 	) AS m
-	WHERE m.holds <> 1
-		OR m.settled <> CASE WHEN m.state IN ('SUCCESS', 'REVERSED') THEN 1 ELSE 0 END
-		OR m.fees <> CASE WHEN m.state IN ('SUCCESS', 'REVERSED') AND m.fee_kobo > 0 THEN 1 ELSE 0 END
-		OR m.refunds <> CASE m.state WHEN 'FAILED' THEN 1 ELSE 0 END
-		OR m.returns <> CASE m.state WHEN 'REVERSED' THEN 1 ELSE 0 END
-		OR m.fee_returns <> CASE WHEN m.state = 'REVERSED' AND m.fee_kobo > 0 THEN 1 ELSE 0 END
-		OR m.charges > CASE WHEN m.state IN ('SUCCESS', 'REVERSED') THEN 1 ELSE 0 END
-		OR m.transfers <> m.holds + m.settled + m.fees + m.refunds + m.returns + m.fee_returns + m.charges
+	WHERE NOT (m.digits = m.due AND m.transfers = m.steps
+		OR m.state IN ('SUCCESS', 'REVERSED') AND m.digits = m.due + 1000000 AND m.transfers = m.steps + 1)
 	ORDER BY m.id` + upTo
 
 // The money of a transfer as the audit log and events write it.
@@ -187,19 +154,28 @@ const settlementAccount = `
 		WHERE s.company_id = a.company_id AND 'settlement/' || CAST(s.id AS TEXT) = a.id)` + upTo
 
 // operationDetail: beside each operation stands what was paid for, under the same
-// id.
-const operationDetail = `
+// id; and where there are as many of them, each is an operation's.
+const (
+	operationDetail = `
 	SELECT o.id, 'what a ' || o.kind || ' was for', 'nothing' FROM operation AS o
-	WHERE o.company_id = $1 AND (
-		o.kind = 'payout' AND NOT EXISTS (SELECT 1 FROM payout AS p WHERE p.company_id = o.company_id AND p.id = o.id)
-		OR o.kind = 'vtu' AND NOT EXISTS (SELECT 1 FROM vtu_purchase AS p WHERE p.company_id = o.company_id AND p.id = o.id)
-		OR o.kind = 'card' AND NOT EXISTS (SELECT 1 FROM card_funding AS p WHERE p.company_id = o.company_id AND p.id = o.id))
-	UNION ALL
+	WHERE o.company_id = $1 AND CASE o.kind
+		WHEN 'payout' THEN NOT EXISTS (SELECT 1 FROM payout AS p WHERE p.company_id = o.company_id AND p.id = o.id)
+		WHEN 'vtu' THEN NOT EXISTS (SELECT 1 FROM vtu_purchase AS p WHERE p.company_id = o.company_id AND p.id = o.id)
+		WHEN 'card' THEN NOT EXISTS (SELECT 1 FROM card_funding AS p WHERE p.company_id = o.company_id AND p.id = o.id)
+		ELSE 1 = 0 END
+	ORDER BY o.id` + upTo
+	detailCounts = `
+	SELECT 'details', CAST(o.n AS TEXT), CAST(p.n + v.n AS TEXT) FROM
+		(SELECT count(*) AS n FROM operation WHERE company_id = $1 AND kind IN ('payout', 'vtu')) AS o,
+		(SELECT count(*) AS n FROM payout WHERE company_id = $1) AS p, (SELECT count(*) AS n FROM vtu_purchase WHERE company_id = $1) AS v
+	WHERE o.n <> p.n + v.n`
+	strayDetail = `
 	SELECT p.id, 'the operation of a payout', 'none' FROM payout AS p
 	WHERE p.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id AND o.kind = 'payout')
 	UNION ALL
 	SELECT p.id, 'the operation of a purchase', 'none' FROM vtu_purchase AS p
 	WHERE p.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id AND o.kind = 'vtu')` + upTo
+)
 
 // cardFunding: a funding is of its operation's amount, and open while that is
 // pending.
