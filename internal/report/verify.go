@@ -57,6 +57,8 @@ type check struct {
 	// when is a cheap statement that finds anything at all where find may. Without
 	// a row from it, the dear statement is not asked. Empty means always.
 	when string
+	// agree says quickly that find would find nothing. Nil means that nobody can say.
+	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
 	// then is a dear statement that names more of what find has found, if anything.
 	then string
 	// ordered says that find returns every event, with the account and the number
@@ -64,8 +66,8 @@ type check struct {
 	ordered bool
 }
 
-// moneyChecks are the comparisons of the ledger with what its money belongs to.
-var moneyChecks = []check{
+// checks are all comparisons of one company, the money first.
+var checks = []check{
 	{name: "operation money", find: operationMoney},
 	{name: "transfer owner", find: transferOwner},
 	{name: "adjustment money", find: adjustmentMoney},
@@ -80,11 +82,8 @@ var moneyChecks = []check{
 	{name: "bill verification", find: billVerification},
 	{name: "paid collection", find: paidCollection},
 	{name: "counter", find: counters},
-}
 
-// paperChecks are the comparisons of everything else.
-var paperChecks = []check{
-	{name: "operation event", find: operationEvent, ordered: true},
+	{name: "operation event", find: operationEvent, ordered: true, agree: eventsAgree},
 	{name: "credit event", find: creditEvent, ordered: true},
 	{name: "collection event", find: collectionEvent, when: anyCollection},
 	{name: "crypto event", find: cryptoEvent, when: anyCrypto},
@@ -105,58 +104,49 @@ var paperChecks = []check{
 }
 
 // Verify compares all copies of a company's facts. Each comparison sees one
-// instant. The money and the rest are compared side by side, each at an instant of
-// its own.
+// instant. The book is re-added beside the other comparisons, at an instant of its
+// own.
 func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
-	var money, paper Verification
-	var paperErr error
+	var v Verification
+	var found []Finding
+	var checked error
 	var beside sync.WaitGroup
 	beside.Go(func() {
-		paperErr = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-			paper, err = verifyPaper(ctx, q, company)
+		checked = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+			found, err = compareAll(ctx, q, company)
 			return err
 		})
 	})
 	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		money, err = verifyMoney(ctx, q, company, s.clock.Now())
+		v, err = added(ctx, q, company, s.clock.Now())
 		return err
 	})
 	beside.Wait()
-	money.Findings = append(money.Findings, paper.Findings...)
-	return money, errors.Join(err, paperErr)
+	v.Findings = append(v.Findings, found...)
+	return v, errors.Join(err, checked)
 }
 
 // Verify is Service.Verify on what q sees, which must be one instant.
 func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
-	v, err := verifyMoney(ctx, q, company, now)
+	v, err := added(ctx, q, company, now)
 	if err != nil {
 		return v, err
 	}
-	paper, err := verifyPaper(ctx, q, company)
-	v.Findings = append(v.Findings, paper.Findings...)
+	found, err := compareAll(ctx, q, company)
+	v.Findings = append(v.Findings, found...)
 	return v, err
 }
 
-// verifyMoney re-adds the book and the limits, and compares the ledger with what
-// its money belongs to.
-func verifyMoney(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
+// added re-adds the book and the daily limits.
+func added(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
 	if v.Integrity, err = integrity(ctx, q, company, now); err != nil {
 		return v, err
 	}
-	if v.Findings, err = compareAll(ctx, q, company, moneyChecks); err != nil {
-		return v, err
-	}
-	limits, err := limitCounters(db.Patient(ctx), q, company)
-	v.Findings = append(v.Findings, limits...)
+	v.Findings, err = limitCounters(db.Patient(ctx), q, company)
 	return v, err
 }
 
-func verifyPaper(ctx context.Context, q db.Querier, company string) (v Verification, err error) {
-	v.Findings, err = compareAll(ctx, q, company, paperChecks)
-	return v, err
-}
-
-func compareAll(ctx context.Context, q db.Querier, company string, checks []check) (all []Finding, err error) {
+func compareAll(ctx context.Context, q db.Querier, company string) (all []Finding, err error) {
 	ctx = db.Patient(ctx)
 	for _, c := range checks {
 		found, err := c.run(ctx, q, company)
@@ -169,6 +159,11 @@ func compareAll(ctx context.Context, q db.Querier, company string, checks []chec
 }
 
 func (c check) run(ctx context.Context, q db.Querier, company string) ([]Finding, error) {
+	if c.agree != nil {
+		if agree, err := c.agree(ctx, q, company); err != nil || agree {
+			return nil, err
+		}
+	}
 	if c.when != "" {
 		first, err := findings(ctx, q, c.when, company, c.name)
 		if err != nil || len(first) == 0 {
