@@ -192,7 +192,7 @@ var errUndo = errors.New("undo")
 func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.Routes("UTILITY=vtpass"))
-		fill(t, p)
+		fillBook(t, p)
 		p.Stop()
 		d := dbtest.Open(t, p.Home.Database)
 		if lines, _ := compared(t, d, p.Reference); len(lines) > 0 {

@@ -19,18 +19,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// fill has everything happen to a company that a book can hold, by the program's
+// fillBook has everything happen to a company that a book can hold, by the program's
 // own ways: all endings of payouts, purchases and card fundings, money that came
-// back, credits of every kind, cases settled each way, corrections, used keys, and
+// back, credits of every kind, cases settled each way, bookCorrections, used keys, and
 // operations that are open at the end. The book is sound after each chapter.
-func fill(t *testing.T, p *apptest.Program) {
+func fillBook(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	charge(t, p)
 	if err := p.App.Payouts.SetLimit(t.Context(), operator.Local("test"), p.Reference, p.SettlementID, payout.Limit{Amount: 900_000 * money.Naira}); err != nil {
 		t.Fatal(err)
 	}
 	for _, chapter := range []func(*testing.T, *apptest.Program){
-		keyed, fundings, bills, eventfulDays, strangers, corrections, unresolved, openOnes,
+		keyed, fundings, bills, eventfulDays, strangers, bookCorrections, unresolved, openOnes,
 	} {
 		chapter(t, p)
 		settled(t, p)
@@ -172,8 +172,8 @@ func strangers(t *testing.T, p *apptest.Program) {
 	p.Advance(20 * time.Minute)
 }
 
-// corrections are adjustments in every state.
-func corrections(t *testing.T, p *apptest.Program) {
+// bookCorrections are adjustments in every state.
+func bookCorrections(t *testing.T, p *apptest.Program) {
 	ada, bob := operator.Local("ada"), operator.Local("bob")
 	for i, direction := range []settlement.Direction{settlement.DirectionCredit, settlement.DirectionDebit, settlement.DirectionCredit, settlement.DirectionDebit} {
 		a, err := p.App.Settlements.Adjust(t.Context(), ada, settlement.Adjustment{
