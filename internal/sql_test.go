@@ -53,7 +53,8 @@ var overCompanies = map[string]string{
 	"report.keepers":      "all companies share one account at the bank: its statement is held against all of them",
 	"report.pendingSince": "operators work across companies",
 
-	"report.heads": "the integrity of the whole book is a round of all companies",
+	"report.heads":     "the integrity of the whole book is a round of all companies",
+	"report.companies": "a company whose head row is gone is found by its other rows",
 }
 
 // tenantless are the tables that belong to no company.

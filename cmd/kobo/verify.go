@@ -19,8 +19,11 @@ func verifyCommand() *cobra.Command {
 		Short: "Re-add the whole book and say what does not add up",
 		Long: `Re-add the book of every company from its entries: chains unbroken, no floor broken,
 debits equal to credits, money in clearing equal to the open operations, events without
-a gap. It only reads, and may run beside a serving Kobo. The exit code is 1 if anything
-does not add up.`,
+a gap. Then compare each fact with its other copies: operations, credits, adjustments and
+cases with their transfers, events with what they tell of, pending operations with their
+jobs, limits with what was paid, decisions with the audit log. Print each difference with
+its company, what it is, its id, and what was expected and found. It only reads, and may
+run beside a serving Kobo. The exit code is 1 if anything does not add up.`,
 		Args: cobra.NoArgs,
 	}
 	b := located(c)
@@ -36,7 +39,7 @@ func verify(c *cobra.Command, b *book) error {
 	}
 	defer d.Close()
 	r := report.New(d, clock.System{})
-	companies, err := r.Heads(ctx)
+	companies, err := r.Companies(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,22 +48,22 @@ func verify(c *cobra.Command, b *book) error {
 		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	var entries, operations int64
-	var wrongs []string
+	wrong := false
 	for _, one := range companies {
-		found, err := r.Integrity(ctx, one.Company)
+		found, err := r.Verify(ctx, one)
 		if err != nil {
 			return err
 		}
 		entries += found.Entries
 		operations += int64(found.InFlight.Operations)
-		wrongs = append(wrongs, found.Wrongs...)
+		for _, w := range found.Lines() {
+			fmt.Fprintln(c.OutOrStdout(), w)
+			wrong = true
+		}
 		_ = bar.Add(1) // a bar that cannot be drawn changes nothing
 	}
 	_ = bar.Finish()
-	for _, w := range wrongs {
-		fmt.Fprintln(c.OutOrStdout(), w)
-	}
-	if len(wrongs) > 0 {
+	if wrong {
 		return errors.New("the book does not add up")
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)

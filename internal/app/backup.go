@@ -157,13 +157,17 @@ func (c Copying) look(ctx context.Context, path string) (held Holding, err error
 
 // add re-adds the book.
 func (h *Holding) add(ctx context.Context, r *report.Service) error {
-	for _, head := range h.Heads {
-		found, err := r.Integrity(ctx, head.Company)
+	companies, err := r.Companies(ctx)
+	if err != nil {
+		return err
+	}
+	for _, company := range companies {
+		found, err := r.Verify(ctx, company)
 		if err != nil {
 			return err
 		}
-		if !found.Intact() {
-			return fmt.Errorf("the book does not add up: %s (kobo verify says more, --quick goes on without)", found.Wrongs[0])
+		if !found.Sound() {
+			return fmt.Errorf("the book does not add up: %s (kobo verify says more, --quick goes on without)", found.Lines()[0])
 		}
 		h.Entries += found.Entries
 		h.Open += found.InFlight.Operations

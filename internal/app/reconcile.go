@@ -146,10 +146,13 @@ func (a *App) Overdue(ctx context.Context) ([]report.Overdue, error) {
 	for i := range old {
 		for _, o := range old[i].Operations {
 			c, failed := a.Operations.AskAbout(ctx, o)
-			if failed != nil {
-				return nil, failed
+			switch {
+			case errors.Is(failed, operation.ErrDecided):
+			case failed != nil:
+				err = errors.Join(err, failed)
+			default:
+				old[i].Cases = append(old[i].Cases, c)
 			}
-			old[i].Cases = append(old[i].Cases, c)
 		}
 	}
 	return old, err

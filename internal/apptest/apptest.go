@@ -10,6 +10,7 @@ package apptest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -24,6 +25,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 )
@@ -150,9 +152,11 @@ func (h Home) Start(t testing.TB, options ...Option) *Program {
 	return p
 }
 
-// Stop ends the program as a signal would, and waits until it is gone.
+// Stop ends the program as a signal would, and waits until it is gone. Whatever
+// the test did, the book is sound then.
 func (p *Program) Stop() {
 	p.once.Do(func() {
+		p.Sound(p.t)
 		p.stop()
 		<-p.stopped
 		p.http.CloseIdleConnections()
@@ -160,6 +164,27 @@ func (p *Program) Stop() {
 			p.t.Errorf("apptest: the program ended with %v", p.err)
 		}
 	})
+}
+
+// Sound fails the test unless all copies of all facts agree, at one instant of a
+// program that may be at work. A database that is away says nothing.
+func (p *Program) Sound(t testing.TB) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	companies, err := p.App.Reports.Companies(ctx)
+	for _, company := range companies {
+		v, e := p.App.Reports.Verify(ctx, company)
+		err = errors.Join(err, e)
+		for _, line := range v.Lines() {
+			t.Errorf("verify: %s", line)
+		}
+	}
+	switch {
+	case fault.Is(err, fault.Unavailable):
+		t.Logf("verify: %v", err)
+	case err != nil:
+		t.Errorf("verify: %v", err)
+	}
 }
 
 // Stopping tells the program to end and does not wait: Stop does.

@@ -23,9 +23,15 @@ type budgetKey struct{}
 
 // Within bounds all waits for the database under a context together: those for a
 // connection, for statements and for commits. Other time is not counted, such as
-// that of a call to a provider. Who is Patient is not bound.
+// that of a call to a provider. Patient statements have no bound.
 func Within(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, budgetKey{}, &budget{left: limit})
+}
+
+// Unbounded frees a context from its budget: for what is carried on after the
+// request has its answer.
+func Unbounded(ctx context.Context) context.Context {
+	return context.WithValue(ctx, budgetKey{}, (*budget)(nil))
 }
 
 // budgetOf is the budget of a context, or nil.

@@ -274,3 +274,14 @@ func TestAGapInTheSchemaIsSeen(t *testing.T) {
 		}
 	})
 }
+
+// Where a text begins in another is asked in one way.
+func TestPlacesInATextAreCountedAlike(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		for y, want := range map[string]int64{"o": 2, "kobo": 1, "x": 0} {
+			if got, err := db.One(t.Context(), d, db.Value[int64], `SELECT strpos('kobo', $1)`, y); err != nil || got != want {
+				t.Errorf("%q begins at %d, not %d: %v", y, got, want, err)
+			}
+		}
+	})
+}

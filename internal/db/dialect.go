@@ -12,15 +12,18 @@ import (
 //	x = ANY($1)    →  x IN (SELECT value FROM json_each($1))
 //	… FOR UPDATE   →  …            (a writer has SQLite to itself)
 //	LOCK TABLE …;  →               (in migrations, for the same reason)
+//	strpos(x, y)   →  instr(x, y)  (where y begins in x; 0 for nowhere)
 var (
 	anyOf     = regexp.MustCompile(`= ANY\((\$\d+)\)`)
 	forUpdate = regexp.MustCompile(`\s+FOR UPDATE\b`)
 	lockTable = regexp.MustCompile(`(?m)^LOCK TABLE [^;]*;\n`)
+	strpos    = regexp.MustCompile(`\bstrpos\(`)
 )
 
 func forSQLite(query string) string {
 	return cached(query, func() string {
 		s := anyOf.ReplaceAllString(query, "IN (SELECT value FROM json_each($1))")
+		s = strpos.ReplaceAllString(s, "instr(")
 		return forUpdate.ReplaceAllString(s, "")
 	})
 }

@@ -77,11 +77,11 @@ func schemaOf(name string) int64 {
 
 // sessionsSQL are the sessions that may be a Kobo's. Programs before schema 33
 // have no name, unless their URL says one.
-const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_addr), 'this machine'),
+const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_addr), 'this machine, or an address that is not shown'),
 		coalesce(to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'an unknown time')
 	FROM pg_stat_activity
 	WHERE datname = current_database() AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'
-		AND (application_name = 'kobo' OR application_name LIKE 'kobo/%' OR (application_name = '' AND usename = current_user))
+		AND (application_name = 'kobo' OR application_name LIKE 'kobo/%' OR (application_name = '' AND usename IS NOT NULL))
 	ORDER BY backend_start, pid`
 
 // unserved names the programs that are connected and would not run on a schema

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -48,7 +49,7 @@ type Key struct {
 	now                         time.Time
 	render                      func(result any, err error) Answer
 	seal                        func(body []byte) string
-	begun                       bool // this request has its intent in the book
+	begun                       atomic.Bool // this request has its intent in the book
 }
 
 // Service keeps the keys of all companies.
@@ -205,7 +206,7 @@ func (k *Key) Answered(result any, err error) []db.Record {
 // of the rest, the answer of this request is its own.
 func (k *Key) Begun() {
 	if k != nil {
-		k.begun = true
+		k.begun.Store(true)
 	}
 }
 
@@ -215,7 +216,7 @@ func (k *Key) Done(result any, err error) []ledger.Move {
 	if k == nil {
 		return nil
 	}
-	k.begun = true
+	k.begun.Store(true)
 	a := k.render(result, err)
 	return []ledger.Move{{
 		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: done,
@@ -230,7 +231,7 @@ func (k *Key) Unanswered() []ledger.Move {
 	if k == nil {
 		return nil
 	}
-	k.begun = true
+	k.begun.Store(true)
 	return []ledger.Move{{
 		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: running,
 		Set: []ledger.Change{{Column: "running_until", Value: int64(0)}},
@@ -301,7 +302,7 @@ func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) 
 		return *stored, nil
 	case fault.Is(err, fault.Mismatch):
 		return Answer{}, err
-	case k.begun || err == nil && k.subject != "":
+	case k.begun.Load() || err == nil && k.subject != "":
 		return a, nil // the key is this request's own; a later answer may follow
 	case err == nil:
 		return Answer{}, ErrInFlight

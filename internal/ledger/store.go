@@ -146,11 +146,10 @@ func brokenLinks(ctx context.Context, q db.Querier, company string) ([]string, e
 		return fmt.Sprintf("entry %d of account %s begins at %d kobo, where the one before it ended at %d",
 			sequence, account, previous, before), err
 	}, `
-		SELECT account_id, sequence, before, previous_kobo FROM (
-			SELECT account_id, sequence, previous_kobo,
-				coalesce(lag(current_kobo) OVER (PARTITION BY account_id ORDER BY sequence), 0) AS before
-			FROM ledger_entry WHERE company_id = $1
-		) AS chain WHERE before <> previous_kobo ORDER BY account_id, sequence LIMIT 20`, company)
+		SELECT e.account_id, e.sequence, coalesce(b.current_kobo, 0), e.previous_kobo
+		FROM ledger_entry AS e LEFT JOIN ledger_entry AS b
+			ON b.company_id = e.company_id AND b.account_id = e.account_id AND b.sequence = e.sequence - 1
+		WHERE e.company_id = $1 AND coalesce(b.current_kobo, 0) <> e.previous_kobo ORDER BY e.account_id, e.sequence LIMIT 20`, company)
 }
 
 func transferCount(ctx context.Context, q db.Querier, company string) (int64, error) {
@@ -176,10 +175,12 @@ const (
 )
 
 // unpairedTransfers finds transfers without the two entries that they name, and
-// entries that no transfer names, at most 20 of each.
-func unpairedTransfers(ctx context.Context, q db.Querier, company string) ([]string, error) {
+// entries that no transfer names, at most 20 of each. Each entry is of one
+// transfer: where every transfer has its two and there are twice as many entries,
+// none is left over, and nobody looks for one.
+func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice bool) ([]string, error) {
 	unpaired, err := db.All(ctx, q, db.Value[string], withoutEntries, company)
-	if err != nil {
+	if err != nil || twice && len(unpaired) == 0 {
 		return nil, err
 	}
 	orphans, err := db.All(ctx, q, db.Value[string], withoutTransfer, company)

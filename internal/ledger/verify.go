@@ -61,9 +61,9 @@ func (r *Report) read(ctx context.Context, q db.Querier) error {
 	}
 	if len(heads) == 0 {
 		r.wrong("has no head row")
-		return nil
+	} else {
+		r.Sequence = heads[0]
 	}
-	r.Sequence = heads[0]
 	ctx = db.Patient(ctx)
 	if err := r.readAccounts(ctx, q); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *Report) readTransfers(ctx context.Context, q db.Querier) error {
 	if r.Entries != 2*n {
 		r.wrong("%d transfers have %d entries, not two each", n, r.Entries)
 	}
-	unpaired, err := unpairedTransfers(ctx, q, r.Company)
+	unpaired, err := unpairedTransfers(ctx, q, r.Company, r.Entries == 2*n)
 	for _, id := range unpaired {
 		r.wrong("transfer %s does not have exactly its debit and its credit entry", id)
 	}

@@ -83,11 +83,11 @@ func (s *Service) OpenCase(ctx context.Context, company, subject string, reason 
 }
 
 // ask opens a case, unless there is one of its subject, reason and turn; what
-// comes back is the one that is there.
-func (s *Service) ask(ctx context.Context, c Case) (Case, error) {
+// comes back is the one that is there. The guards must hold in the same commit.
+func (s *Service) ask(ctx context.Context, c Case, guards ...ledger.Move) (Case, error) {
 	now := s.clock.Now()
 	c.ID, c.State, c.CreatedAt, c.UpdatedAt = id.New(), Open, now, now
-	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Claims: []db.Record{c.record()}})
+	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Claims: []db.Record{c.record()}, Moves: guards})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
 		return caseFromRecord(r.Row), nil
 	}

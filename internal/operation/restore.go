@@ -3,9 +3,11 @@ package operation
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // restoreBatch is how many open operations are looked at together.
@@ -16,18 +18,20 @@ const restoreBatch = 500
 // human and has none. A job that exists is left as it is. Several programs may
 // restore at once: a job and a case are there once.
 //
+// What fails for one operation is no reason to leave the others: Restore walks to
+// the end, and returns what failed.
+//
 // The job is due when the next poll is. Polls that were missed are made up for, as
 // after a time without a program.
 func (s *Service) Restore(ctx context.Context) error {
 	var company, operationID string
+	var failed error
 	for {
 		page, err := s.pendingAfter(ctx, company, operationID, restoreBatch)
 		if err != nil || len(page) == 0 {
-			return err
+			return errors.Join(failed, err)
 		}
-		if err := s.restorePage(ctx, page); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, s.restorePage(ctx, page))
 		last := page[len(page)-1]
 		company, operationID = last.Company, last.ID
 	}
@@ -36,6 +40,7 @@ func (s *Service) Restore(ctx context.Context) error {
 // restorePage restores what operations, in order of their companies, have lost.
 func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 	var jobs []db.Record
+	var undecided []Operation
 	for len(page) > 0 {
 		n := 1
 		for n < len(page) && page[n].Company == page[0].Company {
@@ -47,9 +52,7 @@ func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 		}
 		for _, o := range lost {
 			if o.NextAt.IsZero() {
-				if _, err := s.AskAbout(ctx, o); err != nil {
-					return err
-				}
+				undecided = append(undecided, o)
 				continue
 			}
 			s.log.Warn("an operation has lost its job, which is restored", "company", o.Company, "operation", o.ID)
@@ -57,10 +60,16 @@ func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 		}
 		page = page[n:]
 	}
-	if len(jobs) == 0 {
-		return nil
+	var failed error
+	if len(jobs) > 0 {
+		failed = s.db.Insert(ctx, jobs...)
 	}
-	return s.db.Insert(ctx, jobs...)
+	for _, o := range undecided {
+		if _, err := s.AskAbout(ctx, o); err != nil && !errors.Is(err, ErrDecided) {
+			failed = errors.Join(failed, fmt.Errorf("operation %s of %s: %w", o.ID, o.Company, err))
+		}
+	}
+	return failed
 }
 
 // unfollowed are those of a company's open operations that have no job.
@@ -78,8 +87,13 @@ func (s *Service) unfollowed(ctx context.Context, open []Operation) (lost []Oper
 	return lost, err
 }
 
+// ErrDecided tells that an operation has ended since it was read, and needs no
+// human any more.
+var ErrDecided = errors.New("operation: the outcome is known by now")
+
 // AskAbout asks for a human's decision about an operation that is open for too
-// long. What comes back is its open case, which may be an earlier one.
+// long. It returns the operation's open case, which may be an earlier one, or
+// ErrDecided.
 func (s *Service) AskAbout(ctx context.Context, o Operation) (Case, error) {
 	c := Case{Company: o.Company, Subject: o.ID, Reason: Unresolved, Detail: "no outcome after 72 hours; last answer: " + o.Code}
 	last, err := s.lastCase(ctx, o.Company, o.ID, Unresolved)
@@ -90,5 +104,10 @@ func (s *Service) AskAbout(ctx context.Context, o Operation) (Case, error) {
 	default:
 		c.Turn = last.Turn + 1
 	}
-	return s.ask(ctx, c)
+	stillOpen := ledger.Move{Table: table, Key: []any{o.Company, o.ID}, From: []string{string(Pending)}, To: string(Pending)}
+	asked, err := s.ask(ctx, c, stillOpen)
+	if ledger.Is(err, ledger.Moved) {
+		err = ErrDecided
+	}
+	return asked, err
 }

@@ -2,8 +2,8 @@ package operation_test
 
 import (
 	"fmt"
-	"strings"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"

@@ -104,17 +104,44 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra func(o Operation) Paper) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
 	answer := s.first(ctx, o, call)
-	if answer.Outcome == provider.Unknown {
-		after := o.noted(answer, s.clock.Now())
-		after.CalledUntil = after.UpdatedAt
-		after.NextAt = after.pollAt(0)
-		written, err := s.write(ctx, o, after, extra)
-		if err == nil {
-			err = job.Reschedule(ctx, s.db, o.Company, ResolveJob, o.ID, after.NextAt)
-		}
-		return written, err
+	// A caller waits no longer than its budget. What the provider said is written
+	// all the same, for the next question may hear less.
+	type written struct {
+		o   Operation
+		err error
 	}
-	return s.conclude(ctx, o, answer, extra)
+	done, wait := make(chan written, 1), db.Await(ctx)
+	defer wait.End()
+	go func() {
+		defer func() {
+			if p := recover(); p != nil { // as in a request: the program goes on
+				done <- written{o, fmt.Errorf("operation: panic: %v", p)}
+			}
+		}()
+		after, err := s.heardFirst(db.Unbounded(ctx), o, answer, extra)
+		done <- written{after, err}
+	}()
+	select {
+	case w := <-done:
+		return w.o, w.err
+	case <-wait.Over:
+		return o, fault.New(fault.Unavailable, "Service temporarily unavailable")
+	}
+}
+
+// heardFirst writes what the first call came to.
+func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra func(o Operation) Paper) (Operation, error) {
+	if answer.Outcome != provider.Unknown {
+		return s.conclude(ctx, o, answer, extra)
+	}
+	after := o.noted(answer, s.clock.Now())
+	after.CalledUntil = after.UpdatedAt
+	after.NextAt = after.pollAt(0)
+	written, err := s.write(ctx, o, after, extra)
+	if err == nil {
+		err = job.Reschedule(ctx, s.db, o.Company, ResolveJob, o.ID, after.NextAt)
+	}
+	return written, err
 }
 
 // first is the one call that may move money. It is not made when the window has

@@ -22,3 +22,6 @@ func WritePages(w io.Writer, pages int) error {
 func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) error {
 	return s.xlsx(ctx, w, rows)
 }
+
+// EventsAgree is the quick question about the events of operations.
+var EventsAgree = eventsAgree

@@ -116,25 +116,28 @@ func (i Integrity) Own() []AccountCheck {
 }
 
 // Integrity re-adds the company's whole book, as it was at one instant.
-func (s *Service) Integrity(ctx context.Context, company string) (Integrity, error) {
-	var out Integrity
-	err := s.db.Snapshot(ctx, func(q db.Querier) error {
-		book, err := ledger.Verify(ctx, q, company)
-		if err != nil {
-			return err
-		}
-		out = Integrity{
-			Company: company, Sequence: book.Sequence, At: s.clock.Now(), Entries: book.Entries, Wrongs: book.Wrongs,
-		}
-		for _, a := range book.Accounts {
-			out.Accounts = append(out.Accounts, AccountCheck{a.ID, a.Entries, a.Balance, a.Sum})
-			if a.Clearing() {
-				out.InFlight.Clearing += a.Balance
-			}
-		}
-		return out.add(db.Patient(ctx), q)
+func (s *Service) Integrity(ctx context.Context, company string) (out Integrity, err error) {
+	err = s.db.Snapshot(ctx, func(q db.Querier) error {
+		out, err = integrity(ctx, q, company, s.clock.Now())
+		return err
 	})
 	return out, err
+}
+
+// integrity re-adds the book that q sees.
+func integrity(ctx context.Context, q db.Querier, company string, now time.Time) (Integrity, error) {
+	book, err := ledger.Verify(ctx, q, company)
+	if err != nil {
+		return Integrity{}, err
+	}
+	out := Integrity{Company: company, Sequence: book.Sequence, At: now, Entries: book.Entries, Wrongs: book.Wrongs}
+	for _, a := range book.Accounts {
+		out.Accounts = append(out.Accounts, AccountCheck{a.ID, a.Entries, a.Balance, a.Sum})
+		if a.Clearing() {
+			out.InFlight.Clearing += a.Balance
+		}
+	}
+	return out, out.add(db.Patient(ctx), q)
 }
 
 // add compares the book with the operations and the events around it.
@@ -163,6 +166,5 @@ type Head struct {
 	Sequence int64
 }
 
-// Heads are all companies that have a book, in order: what `kobo verify` walks
-// over.
+// Heads are all companies that have a book, in order.
 func (s *Service) Heads(ctx context.Context) ([]Head, error) { return heads(ctx, s.db) }

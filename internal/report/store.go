@@ -82,6 +82,14 @@ func heads(ctx context.Context, q db.Querier) ([]Head, error) {
 	}, `SELECT company_id, event_sequence FROM ledger_head ORDER BY company_id`)
 }
 
+// companies are all companies of which anything is in the database, in order.
+func companies(ctx context.Context, q db.Querier) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `
+		SELECT company_id FROM ledger_head UNION SELECT company_id FROM company
+		UNION SELECT company_id FROM ledger_account UNION SELECT company_id FROM settlement_account
+		UNION SELECT company_id FROM operation_case ORDER BY company_id`)
+}
+
 // purchaseFrom takes a filter in which an empty text or a 0 asks for nothing.
 const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
 	ON operation.company_id = p.company_id AND operation.id = p.id

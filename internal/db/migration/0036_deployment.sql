@@ -12,8 +12,9 @@ CREATE TABLE deployment (
 );
 
 -- The list of purchases, newest first: the ids of keyed purchases follow from
--- their keys and not from the time.
-CREATE INDEX vtu_purchase_newest ON vtu_purchase (company_id, created_at, id);
+-- their keys and not from the time. An operator of a large book may make the index
+-- beforehand, without a lock (docs/upgrading.md).
+CREATE INDEX IF NOT EXISTS vtu_purchase_newest ON vtu_purchase (company_id, created_at, id);
 
 -- +goose Down
 DROP INDEX vtu_purchase_newest;

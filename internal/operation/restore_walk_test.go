@@ -1,0 +1,43 @@
+package operation_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// An operation that cannot be asked about stops the walk for no other one.
+func TestOneBadOperationKeepsNoOtherFromItsJob(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.says(silence)
+		lost := p.unknown()
+		p.lose(lost)
+		_, err := p.db.Exec(t.Context(), `INSERT INTO operation (`+strings.ReplaceAll(operation.Columns, "operation.", "")+`)
+			VALUES ('0-no-head', 'op-1', 'test', '', 'PENDING', 'bank', 1, 100, 0, 0, 0, 0, 0, 0, '', '', '', '', '', $1, $1)`, clock.Micros(p.clock.Now()))
+		p.must(err)
+		if err := p.Restore(t.Context()); err == nil || !strings.Contains(err.Error(), "op-1") {
+			t.Errorf("the walk says %v", err)
+		}
+		if got := fmt.Sprint(p.jobs()); !strings.Contains(got, lost.ID) {
+			t.Errorf("the jobs are %s, without %s", got, lost.ID)
+		}
+	})
+}
+
+func TestNobodyIsAskedAboutWhatIsDecided(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		p.run(o, provider.Answer{Outcome: provider.Confirmed})
+		if _, err := p.AskAbout(t.Context(), o); !errors.Is(err, operation.ErrDecided) {
+			t.Errorf("asking says %v", err)
+		}
+		if open := p.open(); len(open) != 0 {
+			t.Errorf("the cases are %+v", open)
+		}
+	})
+}

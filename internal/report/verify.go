@@ -1,0 +1,193 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// Finding is a row on which the book contradicts itself. It holds no secret.
+type Finding struct {
+	Company  string
+	Check    string // the check that found the row; docs/operating.md says what to do
+	ID       string
+	Expected string
+	Found    string
+}
+
+// String is the finding in one line.
+func (f Finding) String() string {
+	return fmt.Sprintf("%s: %s: %s: expected %s, found %s", f.Company, f.Check, f.ID, f.Expected, f.Found)
+}
+
+// Verification is what comparing all copies of a company's facts came to.
+type Verification struct {
+	Integrity
+	Findings []Finding
+}
+
+// Sound tells whether nothing contradicts anything.
+func (v Verification) Sound() bool { return v.Intact() && len(v.Findings) == 0 }
+
+// Lines are all contradictions in words.
+func (v Verification) Lines() []string {
+	lines := append([]string(nil), v.Wrongs...)
+	for _, f := range v.Findings {
+		lines = append(lines, f.String())
+	}
+	return lines
+}
+
+// most is how many findings a check reports of one company: the first rows show
+// what is wrong, and memory stays bounded. Each statement ends with upTo.
+const (
+	most = 20
+	upTo = " LIMIT 20"
+)
+
+// check compares two copies of a fact. Its statement has one parameter, the
+// company, and finds the rows that differ: id, expected, found.
+type check struct {
+	name string
+	find string
+	// when is a cheap statement that finds anything at all where find may. Without
+	// a row from it, the dear statement is not asked. Empty means always.
+	when string
+	// agree says quickly that find would find nothing. Nil means that nobody can say.
+	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
+	// then is a dear statement that names more of what find has found, if anything.
+	then string
+	// ordered says that find returns every event, with the account and the number
+	// of its entry: it must stand in the order in which that account saw the money.
+	ordered bool
+}
+
+// checks are all comparisons of one company, the money first.
+var checks = []check{
+	{name: "operation money", find: operationMoney},
+	{name: "transfer owner", find: transferOwner},
+	{name: "adjustment money", find: adjustmentMoney},
+	{name: "case money", find: caseMoney},
+	{name: "opening money", find: openingMoney, when: anyOpening},
+	{name: "credit session", find: creditSession},
+	{name: "account floor", find: accountFloor},
+	{name: "settlement account", find: settlementAccount},
+	{name: "operation detail", find: operationDetail},
+	{name: "operation detail", find: strayDetail, when: detailCounts},
+	{name: "card funding", find: cardFunding},
+	{name: "bill verification", find: billVerification},
+	{name: "paid collection", find: paidCollection},
+	{name: "counter", find: counters},
+
+	{name: "operation event", find: operationEvent, ordered: true, agree: eventsAgree},
+	{name: "credit event", find: creditEvent, ordered: true},
+	{name: "collection event", find: collectionEvent, when: anyCollection},
+	{name: "crypto event", find: cryptoEvent, when: anyCrypto},
+	{name: "event count", find: eventCounts, then: missingEvent},
+	{name: "event count", find: creditEventCounts, then: missingCreditEvent},
+	{name: "pending operation", find: unfollowed},
+	{name: "job subject", find: strayJob},
+	{name: "pending collection", find: unwatchedCollection},
+	{name: "pending notification", find: unworkedNotification},
+	{name: "assigned credit", find: undeliveredCredit},
+	{name: "suspense case", find: suspenseCase},
+	{name: "case audit", find: caseAudit},
+	{name: "case audit", find: auditedCase},
+	{name: "adjustment audit", find: adjustmentAudit},
+	{name: "adjustment audit", find: auditedAdjustment},
+	{name: "audit line", find: auditLine},
+	{name: "kept answer", find: keptAnswer},
+}
+
+// Verify compares all copies of a company's facts. Each comparison sees one
+// instant. The book is re-added beside the other comparisons, at an instant of its
+// own.
+func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
+	var v Verification
+	var found []Finding
+	var checked error
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		checked = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+			found, err = compareAll(ctx, q, company)
+			return err
+		})
+	})
+	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+		v, err = added(ctx, q, company, s.clock.Now())
+		return err
+	})
+	beside.Wait()
+	v.Findings = append(v.Findings, found...)
+	return v, errors.Join(err, checked)
+}
+
+// Verify is Service.Verify on what q sees, which must be one instant.
+func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
+	v, err := added(ctx, q, company, now)
+	if err != nil {
+		return v, err
+	}
+	found, err := compareAll(ctx, q, company)
+	v.Findings = append(v.Findings, found...)
+	return v, err
+}
+
+// added re-adds the book and the daily limits.
+func added(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
+	if v.Integrity, err = integrity(ctx, q, company, now); err != nil {
+		return v, err
+	}
+	v.Findings, err = limitCounters(db.Patient(ctx), q, company)
+	return v, err
+}
+
+func compareAll(ctx context.Context, q db.Querier, company string) (all []Finding, err error) {
+	ctx = db.Patient(ctx)
+	for _, c := range checks {
+		found, err := c.run(ctx, q, company)
+		if err != nil {
+			return all, fmt.Errorf("report: %s: %w", c.name, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func (c check) run(ctx context.Context, q db.Querier, company string) ([]Finding, error) {
+	if c.agree != nil {
+		if agree, err := c.agree(ctx, q, company); err != nil || agree {
+			return nil, err
+		}
+	}
+	if c.when != "" {
+		first, err := findings(ctx, q, c.when, company, c.name)
+		if err != nil || len(first) == 0 {
+			return nil, err
+		}
+	}
+	if c.ordered {
+		return orderedEvents(ctx, q, c.find, company, c.name)
+	}
+	found, err := findings(ctx, q, c.find, company, c.name)
+	if err != nil || len(found) == 0 || c.then == "" {
+		return found, err
+	}
+	more, err := findings(ctx, q, c.then, company, c.name)
+	return append(found, more...), err
+}
+
+func findings(ctx context.Context, q db.Querier, statement, company, name string) ([]Finding, error) {
+	return db.All(ctx, q, func(s db.Scanner) (Finding, error) {
+		f := Finding{Company: company, Check: name}
+		return f, s.Scan(&f.ID, &f.Expected, &f.Found)
+	}, statement, company)
+}
+
+// Companies are all companies of which there is anything in the database, in
+// order: what `kobo verify` walks over. One whose head row is gone is among them.
+func (s *Service) Companies(ctx context.Context) ([]string, error) { return companies(ctx, s.db) }

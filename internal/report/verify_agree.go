@@ -1,0 +1,246 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"hash/maphash"
+	"strconv"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// What follows asks quickly whether the events of operations say what they must.
+// Both copies are read from one end to the other, and each fact is added to a sum
+// of hashes: equal sums mean equal facts, in whatever order they were read. Only
+// if the sums differ is the statement asked that finds the rows. The seed is new
+// each time, so nobody can make facts that add up to the same.
+
+// tally is what one copy of the facts comes to.
+type tally struct {
+	seed  maphash.Seed
+	sum   uint64            // of all facts, in any order
+	order map[string]uint64 // of the money's steps in their order, by clearing account
+}
+
+func newTally(seed maphash.Seed) *tally { return &tally{seed: seed, order: map[string]uint64{}} }
+
+func (t *tally) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
+
+// then adds a step of an operation's money, of which the place counts.
+func (t *tally) then(account, reference, step string) {
+	const prime = 1099511628211
+	t.order[account] = t.order[account]*prime + maphash.String(t.seed, reference) + maphash.String(t.seed, step)
+}
+
+func (t *tally) equals(u *tally) bool {
+	if t.sum != u.sum || len(t.order) != len(u.order) {
+		return false
+	}
+	for account, n := range t.order {
+		if u.order[account] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// steps are the steps of the money that events tell of in the order of their
+// clearing account. A reversal does not pass through it.
+var steps = map[string]string{
+	"payout.pending": "", "payout.success": "settle", "payout.failed": "refund",
+	"vtu.pending": "", "vtu.success": "settle", "vtu.failed": "refund",
+	"card.funding_pending": "", "card.funded": "settle", "card.funding_failed": "refund",
+}
+
+// eventsAgree tells whether the events of operations are all there, once each and in
+// their order, and say what they must.
+func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
+	seed := maphash.MakeSeed()
+	said, due := newTally(seed), newTally(seed)
+	var fact []byte
+	_, err := db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
+		var kind, data string
+		if err = s.Scan(&kind, &data); err != nil {
+			return none, err
+		}
+		var subject string
+		fact, subject = factOf(append(fact[:0], kind...), kind, data)
+		said.add(fact)
+		if step, passes := steps[kind]; passes {
+			noun, _, _ := strings.Cut(kind, ".")
+			said.then("clearing/"+noun, subject, step)
+		}
+		return none, nil
+	}, toldOfOperations, company)
+	if err != nil {
+		return false, err
+	}
+	_, err = db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
+		var o dueOf
+		if err = s.Scan(&o.id, &o.kind, &o.state, &o.key, &o.account, &o.bank, &o.phone, &o.card, &o.meter, &o.settlementID, &o.amount, &o.fee); err != nil {
+			return none, err
+		}
+		fact = o.add(due, fact)
+		return none, nil
+	}, dueOfOperations, company)
+	if err != nil {
+		return false, err
+	}
+	_, err = db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
+		var account, reference, step string
+		err = s.Scan(&account, &reference, &step)
+		due.then(account, reference, step)
+		return none, err
+	}, clearingSteps, company)
+	return err == nil && said.equals(due), err
+}
+
+// factOf adds to a fact what an event says of an operation: those parts of its data
+// that the operation has too. It returns the operation's id as well.
+func factOf(fact []byte, kind, data string) (out []byte, subject string) {
+	part := func(from, to string) {
+		if i := strings.Index(data, from); i >= 0 {
+			if j := strings.Index(data[i:], to); j >= 0 {
+				fact = append(fact, data[i:i+j]...)
+			}
+		}
+		fact = append(fact, '\n')
+	}
+	begun := strings.HasSuffix(kind, "pending")
+	switch {
+	case strings.HasPrefix(kind, "vtu."):
+		part(`{"transactionId":`, `,"type":`)
+		part(`"amount":`, `,"createdAt":`)
+		part(`"idempotencyKey":`, `,"serviceCategoryId":`)
+		if begun {
+			part(`"phoneNumber":`, `,"providerReference":`)
+			part(`"meterNumber":`, `,"token":`)
+		}
+	case strings.HasPrefix(kind, "payout."):
+		part(`{"reference":`, `,"account_name":`)
+		if begun {
+			part(`"account_number":`, `,"narration":`)
+			part(`"settlementId":`, `,"completedAt":`)
+		}
+	default:
+		part(`{"reference":`, `,"cardId":`)
+		part(`"amount":`, `,"refunded":`)
+		part(`"settlementId":`, `,"createdAt":`)
+	}
+	_, rest, _ := strings.Cut(data, `":"`)
+	subject, _, _ = strings.Cut(rest, `"`)
+	return fact, subject
+}
+
+// dueOf is an operation with what its events must say.
+type dueOf struct {
+	id, kind, state, key string
+	account, bank        string // a payout's
+	phone, card, meter   string // a purchase's
+	settlementID         int64
+	amount, fee          money.Kobo
+}
+
+// eventKinds are the kinds of events by the kind of operation: of its beginning, its
+// success, its failure and its return.
+var eventKinds = map[string][4]string{
+	"payout": {"payout.pending", "payout.success", "payout.failed", "payout.reversed"},
+	"vtu":    {"vtu.pending", "vtu.success", "vtu.failed", "vtu.reversed"},
+	"card":   {"card.funding_pending", "card.funded", "card.funding_failed", "card.funding_reversed"},
+}
+
+// add adds the facts of all events that the operation must have.
+func (o dueOf) add(t *tally, fact []byte) []byte {
+	words := eventKinds[o.kind]
+	fact = o.fact(fact[:0], words[0], "PENDING")
+	t.add(fact)
+	if o.state == "SUCCESS" || o.state == "REVERSED" {
+		fact = o.fact(fact[:0], words[1], "SUCCESS")
+		t.add(fact)
+	}
+	switch o.state {
+	case "FAILED":
+		fact = o.fact(fact[:0], words[2], o.state)
+		t.add(fact)
+	case "REVERSED":
+		fact = o.fact(fact[:0], words[3], o.state)
+		t.add(fact)
+	}
+	return fact
+}
+
+// fact is what an event of this kind must say, as factOf reads it.
+func (o dueOf) fact(b []byte, kind, state string) []byte {
+	put := func(parts ...string) {
+		for _, p := range parts {
+			b = append(b, p...)
+		}
+	}
+	settlementID := strconv.FormatInt(o.settlementID, 10)
+	put(kind)
+	switch o.kind {
+	case "vtu":
+		put(`{"transactionId":"`, o.id, `","status":"`, state, "\"\n", `"amount":"`, o.amount.Decimal(), "\"\n",
+			`"idempotencyKey":`, text(o.key), `,"settlementId":`, settlementID, "\n")
+		if state == "PENDING" {
+			put(`"phoneNumber":`, text(o.phone), `,"cardNumber":`, text(o.card), "\n", `"meterNumber":`, text(o.meter), "\n")
+		}
+	case "payout":
+		put(`{"reference":"`, o.id, `","amount":`, o.amount.Number(), `,"fee":`, o.fee.Number(), `,"status":"`, state, "\"\n")
+		if state == "PENDING" {
+			put(`"account_number":`, text(o.account), `,"bank_code":`, text(o.bank), "\n", `"settlementId":`, settlementID, "\n")
+		}
+	default:
+		put(`{"reference":"`, o.id, "\"\n", `"amount":`, o.amount.Number(), `,"status":"`, state, "\"\n", `"settlementId":`, settlementID, "\n")
+	}
+	return b
+}
+
+// text is a text as events write it: nothing for an empty one.
+func text(s string) string {
+	if s == "" {
+		return "null"
+	}
+	if plain(s) {
+		return `"` + s + `"`
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return "" // a text can always be written
+	}
+	return string(b)
+}
+
+// plain tells whether JSON writes a text as it is.
+func plain(s string) bool {
+	for _, c := range []byte(s) {
+		if c < 0x20 || c > 0x7e || strings.IndexByte(`"\<>&`, c) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	toldOfOperations = `
+	SELECT kind, data FROM event WHERE company_id = $1 AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
+		'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
+	ORDER BY sequence`
+	// dueOfOperations leaves out a payee of another settlement account or provider,
+	// and the account of a payout whose key is not its own: the sums differ then.
+	dueOfOperations = `
+	SELECT o.id, o.kind, o.state, o.idempotency_key,
+		CASE WHEN v.settlement_id = o.settlement_id AND v.provider = o.provider AND o.idempotency_key = o.id THEN v.account_number ELSE '' END,
+		coalesce(v.bank_code, ''), coalesce(p.phone_number, ''), coalesce(p.card_number, ''), coalesce(p.meter_number, ''),
+		o.settlement_id, o.amount_kobo, o.fee_kobo
+	FROM operation AS o
+	LEFT JOIN payout_verification AS v ON o.kind = 'payout' AND v.company_id = o.company_id AND v.id = o.id
+	LEFT JOIN vtu_purchase AS p ON o.kind = 'vtu' AND p.company_id = o.company_id AND p.id = o.id
+	WHERE o.company_id = $1 AND o.kind IN ('payout', 'vtu', 'card')`
+	clearingSteps = `
+	SELECT account_id, reference, step FROM ledger_entry
+	WHERE company_id = $1 AND account_id IN ('clearing/payout', 'clearing/vtu', 'clearing/card') AND step <> 'settle-fee'
+	ORDER BY account_id, sequence`
+)

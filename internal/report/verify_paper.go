@@ -1,0 +1,170 @@
+package report
+
+// What follows compares jobs, cases, the audit log, kept answers and counters with
+// the rows that they belong to.
+
+// unfollowed: an operation without an outcome has the job that asks for it, or an
+// open case.
+const unfollowed = `
+	SELECT o.id, 'a job that asks for the outcome, or an open case', 'neither' FROM operation AS o
+	WHERE o.company_id = $1 AND o.state = 'PENDING'
+		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = o.company_id AND j.kind = 'operation.resolve' AND j.subject = o.id)
+		AND NOT EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = o.company_id AND c.subject = o.id AND c.state = 'OPEN')
+	ORDER BY o.id` + upTo
+
+// strayJob: a job that asks for an outcome is about an operation. It may outlive
+// the outcome, since somebody else may bring that.
+const strayJob = `
+	SELECT j.kind || ' ' || j.subject, 'an operation', 'none' FROM job AS j
+	WHERE j.company_id = $1 AND j.kind = 'operation.resolve'
+		AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = j.company_id AND o.id = j.subject)
+	ORDER BY j.subject` + upTo
+
+// unwatchedCollection: a collection that waits for its payment has the job that
+// ends the waiting.
+const unwatchedCollection = `
+	SELECT v.id, 'a job that ends the waiting', 'none' FROM collection AS v
+	WHERE v.company_id = $1 AND v.state = 'PENDING'
+		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = v.company_id AND j.kind = 'collection.expire' AND j.subject = v.id)
+	ORDER BY v.id` + upTo
+
+// unworkedNotification: a notification that was not worked has its job.
+const unworkedNotification = `
+	SELECT n.id, 'a job that works the notification', 'none' FROM inbox_notification AS n
+	WHERE n.company_id = $1 AND n.state = 'NEW'
+		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = n.company_id AND j.kind = 'inbox.work' AND j.subject = n.id)
+	ORDER BY n.id` + upTo
+
+// undeliveredCredit: money that was assigned to a company has left the house's
+// suspense, so it is in the company's book, or a job is bringing it there.
+const undeliveredCredit = `
+	SELECT a.id, 'the credit in the book of ' || a.target_company || ', or the job that brings it', 'neither'
+	FROM operation_case AS a
+	WHERE a.company_id = $1 AND a.company_id = 'house' AND a.state = 'RESOLVED' AND a.outcome = 'assigned'
+		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = a.company_id AND j.kind = 'settlement.assign' AND j.subject = a.id)
+		AND NOT EXISTS (SELECT 1 FROM settlement_credit AS c WHERE c.company_id = a.target_company
+			AND c.provider = substr(a.subject, 1, strpos(a.subject || '/', '/') - 1)
+			AND c.session_id = substr(a.subject, strpos(a.subject, '/') + 1) AND c.settlement_id = a.target_settlement)
+	ORDER BY a.id` + upTo
+
+// suspenseCase: money that belongs to nobody has a case. The case comes in a
+// commit after the money's. It must be there when no notification is being worked,
+// and the sweep of the bank's list has been past the credit.
+const suspenseCase = `
+	SELECT c.id, 'a case of ' || c.provider || '/' || c.session_id, 'none' FROM settlement_credit AS c
+	WHERE c.company_id = $1 AND c.settlement_id = 0
+		AND NOT EXISTS (SELECT 1 FROM operation_case AS a WHERE a.company_id = c.company_id AND a.subject = c.provider || '/' || c.session_id)
+		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = c.company_id AND j.kind = 'inbox.work')
+		AND EXISTS (SELECT 1 FROM inbox_sweep AS s WHERE s.company_id = c.company_id AND s.provider = c.provider AND s.done_until > c.created_at)
+	ORDER BY c.id` + upTo
+
+// caseAudit: what operators said of a case is in the audit log.
+const caseAudit = `
+	SELECT c.id, 'an audit line case.propose of ' || c.proposed_by, 'none' FROM operation_case AS c
+	WHERE c.company_id = $1 AND c.proposed_by <> '' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
+		WHERE l.company_id = c.company_id AND l.subject = c.id AND l.action = 'case.propose' AND l.operator = c.proposed_by)
+	UNION ALL
+	SELECT c.id, 'an audit line case.resolve of ' || c.resolved_by, 'none' FROM operation_case AS c
+	WHERE c.company_id = $1 AND c.state = 'RESOLVED' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
+		WHERE l.company_id = c.company_id AND l.subject = c.id AND l.action = 'case.resolve' AND l.operator = c.resolved_by)` + upTo
+
+// auditedCase: what the audit log says of a case is true of it.
+const auditedCase = `
+	SELECT l.subject, 'a case for the audit line ' || l.action, coalesce(c.state, 'none') FROM operator_audit AS l
+	LEFT JOIN operation_case AS c ON c.company_id = l.company_id AND c.id = l.subject
+	WHERE l.company_id = $1 AND (l.action = 'case.propose' AND c.id IS NULL
+		OR l.action = 'case.resolve' AND coalesce(c.state, '') <> 'RESOLVED')
+	ORDER BY l.id` + upTo
+
+// adjustmentAudit: who asked for an adjustment and who decided it is in the audit
+// log, and no one is both.
+const adjustmentAudit = `
+	SELECT a.id, 'an audit line adjustment.create of ' || a.created_by, 'none' FROM settlement_adjustment AS a
+	WHERE a.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
+		WHERE l.company_id = a.company_id AND l.subject = a.id AND l.action = 'adjustment.create' AND l.operator = a.created_by)
+	UNION ALL
+	SELECT a.id, 'an audit line of ' || a.decided_by || ', for the adjustment is ' || a.state, 'none' FROM settlement_adjustment AS a
+	WHERE a.company_id = $1 AND a.state <> 'PENDING' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
+		WHERE l.company_id = a.company_id AND l.subject = a.id AND l.operator = a.decided_by
+			AND l.action = CASE a.state WHEN 'APPROVED' THEN 'adjustment.approve' ELSE 'adjustment.reject' END)` + upTo
+
+// auditedAdjustment: what the audit log says of an adjustment is true of it.
+const auditedAdjustment = `
+	SELECT l.subject, 'an adjustment for the audit line ' || l.action, coalesce(a.state || ' of ' || CAST(a.amount_kobo AS TEXT) || ' kobo', 'none')
+	FROM operator_audit AS l
+	LEFT JOIN settlement_adjustment AS a ON a.company_id = l.company_id AND a.id = l.subject
+	WHERE l.company_id = $1 AND substr(l.action, 1, 11) = 'adjustment.' AND (a.id IS NULL
+		OR strpos(l.details, '"amount":"' || CAST(a.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + a.amount_kobo % 100 AS TEXT), 2) || '"') = 0
+		OR strpos(l.details, '"direction":"' || a.direction || '"') = 0
+		OR l.action = 'adjustment.approve' AND a.state <> 'APPROVED' OR l.action = 'adjustment.reject' AND a.state <> 'REJECTED')
+	ORDER BY l.id` + upTo
+
+// auditLine: what operators set up for a company is in the audit log.
+const auditLine = `
+	SELECT 'company.create', 'an audit line', 'none' FROM company AS c
+	WHERE c.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = c.company_id AND l.action = 'company.create')
+	UNION ALL
+	SELECT 'settlement.create settlement/' || CAST(s.id AS TEXT), 'an audit line', 'none' FROM settlement_account AS s
+	WHERE s.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = s.company_id
+		AND l.action = 'settlement.create' AND l.subject = 'settlement/' || CAST(s.id AS TEXT))
+	UNION ALL
+	SELECT 'settlement.feed ' || b.account_number, 'an audit line', 'none' FROM settlement_bank_account AS b
+	WHERE b.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = b.company_id
+		AND l.action = 'settlement.feed' AND l.subject = 'settlement/' || CAST(b.settlement_id AS TEXT)
+		AND strpos(l.details, '"accountNumber":"' || b.account_number || '"') > 0)
+	UNION ALL
+	SELECT 'payout.fees ' || f.version, 'an audit line', 'none' FROM (
+		SELECT DISTINCT company_id, version FROM payout_fee WHERE company_id = $1) AS f
+	WHERE NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = f.company_id AND l.action = 'payout.fees' AND l.subject = f.version)
+	UNION ALL
+	SELECT 'payout.limit', CAST(t.n AS TEXT) || ' audit lines', CAST(l.n AS TEXT) FROM
+		(SELECT count(*) AS n FROM payout_limit WHERE company_id = $1) AS t,
+		(SELECT count(*) AS n FROM operator_audit WHERE company_id = $1 AND action = 'payout.limit') AS l
+	WHERE t.n <> l.n` + upTo
+
+// keptAnswer: the answer that was kept under an Idempotency-Key for an operation
+// says what can have been true of it. A sealed answer is not read, nor one about a
+// card, whose first load has the card's own id.
+const keptAnswer = `
+	SELECT o.kind || ' ' || o.id, 'an answer that can have been true of a ' || o.state, 'another with status ' || CAST(k.status AS TEXT)
+	FROM idempotency_key AS k JOIN operation AS o ON o.company_id = k.company_id AND o.id = k.subject
+	WHERE k.company_id = $1 AND k.state = 'DONE' AND k.subject <> '' AND substr(k.body, 1, 7) <> 'sealed:'
+		AND NOT EXISTS (SELECT 1 FROM card AS d WHERE d.company_id = k.company_id AND d.id = k.subject) AND NOT CASE
+		WHEN k.status = 200 AND o.kind = 'payout' THEN strpos(k.body, '"reference":"' || o.id || '"') > 0
+			AND strpos(k.body, '"amount":' || ` + operationNaira + ` || ',') > 0 AND strpos(k.body, '"fee":' || ` + operationFee + ` || ',') > 0
+			AND (strpos(k.body, '"status":"PENDING"') > 0 OR strpos(k.body, '"status":"SUCCESS"') > 0 AND o.state IN ('SUCCESS', 'REVERSED'))
+		WHEN k.status = 200 AND o.kind = 'vtu' THEN strpos(k.body, '"transactionId":"' || o.id || '"') > 0
+			AND strpos(k.body, '"amount":"' || ` + operationDecimal + ` || '"') > 0
+			AND (strpos(k.body, '"status":"PENDING"') > 0 OR strpos(k.body, '"status":"SUCCESS"') > 0 AND o.state = 'SUCCESS')
+		WHEN k.status = 200 AND o.kind = 'card' THEN strpos(k.body, '"reference":"' || o.id || '"') > 0 AND o.state = 'SUCCESS'
+		WHEN k.status = 400 AND o.kind = 'card' THEN strpos(k.body, '"reference":"' || o.id || '"') > 0 OR o.state = 'FAILED'
+		WHEN k.status = 400 THEN o.state IN ('FAILED', 'REVERSED')
+		ELSE 1 = 1 END
+	ORDER BY k.value` + upTo
+
+// counters: a running sum is the sum of what it counts, and the last number of a
+// dense sequence is how many there are.
+const counters = `
+	WITH due (name, n) AS (
+		SELECT 'customer', count(*) FROM customer WHERE company_id = $1
+		UNION ALL SELECT 'customer.transaction', count(*) FROM customer_transaction WHERE company_id = $1
+		UNION ALL SELECT 'webhooks', count(*) FROM webhook_endpoint WHERE company_id = $1 AND state <> 'DELETED'
+		UNION ALL SELECT 'card/' || card_id || '/' || CAST(amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + amount_kobo % 100 AS TEXT), 2), open
+			FROM (SELECT card_id, amount_kobo, count(*) AS open FROM card_funding
+				WHERE company_id = $1 AND state = 'OPEN' GROUP BY card_id, amount_kobo) AS f
+	)
+	SELECT d.name, CAST(d.n AS TEXT), CAST(coalesce(c.value, 0) AS TEXT) FROM due AS d
+	LEFT JOIN ledger_counter AS c ON c.company_id = $1 AND c.name = d.name
+	WHERE d.n <> coalesce(c.value, 0)
+	UNION ALL
+	SELECT c.name, '0', CAST(c.value AS TEXT) FROM ledger_counter AS c
+	WHERE c.company_id = $1 AND substr(c.name, 1, 5) = 'card/' AND c.value <> 0 AND NOT EXISTS (SELECT 1 FROM due AS d WHERE d.name = c.name)
+	UNION ALL
+	SELECT c.name, 'a charge of the operation', 'none' FROM ledger_counter AS c
+	WHERE c.company_id = $1 AND substr(c.name, 1, 7) = 'charge/' AND c.value <> 0 AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
+		WHERE t.company_id = c.company_id AND t.reference = substr(c.name, 8) AND t.kind = 'charge')
+	UNION ALL
+	SELECT c.name, 'the highest number of ' || CAST(m.highest AS TEXT), CAST(c.value AS TEXT) FROM ledger_counter AS c, (
+		SELECT 'customer' AS name, coalesce(max(number), 0) AS highest FROM customer WHERE company_id = $1
+		UNION ALL SELECT 'customer.transaction', coalesce(max(number), 0) FROM customer_transaction WHERE company_id = $1) AS m
+	WHERE c.company_id = $1 AND c.name = m.name AND c.value <> m.highest` + upTo
