@@ -1,12 +1,16 @@
 package operation_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -39,5 +43,29 @@ func TestNobodyIsAskedAboutWhatIsDecided(t *testing.T) {
 		if open := p.open(); len(open) != 0 {
 			t.Errorf("the cases are %+v", open)
 		}
+	})
+}
+
+// What a provider has said is written although its caller has no time left to wait
+// for the database.
+func TestADefiniteAnswerOutlivesItsCaller(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.begin()
+		spent := db.Within(t.Context(), 0)
+		_, err := p.Run(spent, o, func(context.Context) provider.Answer { return provider.Answer{Outcome: provider.Confirmed} }, nil)
+		if err != nil && !fault.Is(err, fault.Unavailable) {
+			t.Fatal(err)
+		}
+		look := time.NewTicker(10 * time.Millisecond)
+		defer look.Stop()
+		for range 1000 {
+			now, err := p.Find(t.Context(), o.Company, o.ID)
+			p.must(err)
+			if now.State == operation.Success {
+				return
+			}
+			<-look.C
+		}
+		t.Error("the provider's yes was not written within ten seconds")
 	})
 }
