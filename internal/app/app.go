@@ -89,7 +89,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 		return nil, err
 	}
 	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry()}
-	if a.traces, a.flush, err = tracer(ctx, cfg.Traces); err != nil {
+	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
 	}
 	if a.DB, err = db.Open(ctx, cfg.Database); err != nil {
