@@ -263,6 +263,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	}
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.dismiss)
+	a.seeModes()
 	if err := a.meetDatabase(ctx); err != nil {
 		return err
 	}

@@ -333,7 +333,11 @@ func (c Config) keyring() (*secret.Keyring, error) {
 	if text := c.MasterKey.Reveal(); text != "" {
 		return secret.Parse(text)
 	}
-	b, err := os.ReadFile(filepath.Clean(c.MasterKeyFile))
+	path := filepath.Clean(c.MasterKeyFile)
+	if _, err := secret.CheckMode(path); err != nil {
+		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
+	}
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
 	}
