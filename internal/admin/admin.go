@@ -224,6 +224,9 @@ func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if why.Kind == fault.Unknown {
 		w.Header().Set("Retry-After", "5") // as at the API
 	}
+	if status == http.StatusRequestEntityTooLarge {
+		w.Header().Set("Connection", "close") // the server would read on before it answers
+	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

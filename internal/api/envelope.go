@@ -236,6 +236,9 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 		// What became of the request is found under its key, soon.
 		w.Header().Set("Retry-After", retryAfter)
 	}
+	if why.Kind == tooLarge {
+		w.Header().Set("Connection", "close") // the server would read on before it answers
+	}
 	status, b := f.dress(why)
 	write(w, status, b)
 }

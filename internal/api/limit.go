@@ -28,6 +28,9 @@ type Limit struct {
 type Limits struct {
 	Company Limit // for each company
 	Token   Limit // token operations: for each address and for each reference
+	// Callbacks bounds what one address sends to one provider's callback path. The
+	// zero value bounds nothing.
+	Callbacks Limit
 }
 
 // limiters hold the buckets in use; those left alone for ten minutes are full
@@ -42,7 +45,11 @@ func newLimiters(limits *Limits, c clock.Clock) (*limiters, error) {
 	if limits == nil {
 		return nil, nil
 	}
-	for _, l := range []Limit{limits.Company, limits.Token} {
+	all := []Limit{limits.Company, limits.Token}
+	if limits.Callbacks != (Limit{}) {
+		all = append(all, limits.Callbacks)
+	}
+	for _, l := range all {
 		if l.Requests < 1 || l.Burst < 1 || l.Period < time.Duration(l.Requests) {
 			return nil, fmt.Errorf("rate limit: %d requests in %v with bursts of %d cannot be kept", l.Requests, l.Period, l.Burst)
 		}
@@ -74,7 +81,11 @@ func (e *edge) allow(w http.ResponseWriter, r *http.Request, bucket string, limi
 	h.Set("RateLimit-Reset", seconds(each*time.Duration(limit.Burst-left)))
 	if !allowed {
 		h.Set("Retry-After", seconds(each))
-		refuse(w, r, callOf(r.Context()).op.family, fault.New(fault.Limited, "Too many requests"))
+		f := account // of a path that is no operation
+		if op := callOf(r.Context()).op; op != nil {
+			f = op.family
+		}
+		refuse(w, r, f, fault.New(fault.Limited, "Too many requests"))
 	}
 	return allowed
 }

@@ -40,6 +40,9 @@ type Config struct {
 	Listen   string `koanf:"listen"`   // address and port, 127.0.0.1:8080
 	Database string `koanf:"database"` // sqlite:PATH or postgres://…
 	Data     string `koanf:"data"`     // folder for the sandbox's books
+	// SandboxToken, if set, is what /sandbox/ wants as a bearer. Without one it
+	// answers on loopback alone.
+	SandboxToken secret.Text `koanf:"sandbox_token"`
 	// EpochFile remembers how far the database has come; empty: beside a SQLite
 	// file, and none for PostgreSQL.
 	EpochFile string `koanf:"epoch_file"`
@@ -110,6 +113,9 @@ type LimitConfig struct {
 	CompanyPerSecond int  `koanf:"company_per_second"`
 	CompanyBurst     int  `koanf:"company_burst"`
 	TokenPerMinute   int  `koanf:"token_per_minute"`
+	// What one address may send to one provider's callback path.
+	CallbacksPerSecond int `koanf:"callbacks_per_second"`
+	CallbacksBurst     int `koanf:"callbacks_burst"`
 }
 
 // JobConfig is how much background work one program does at once. Of the workers,
@@ -145,7 +151,7 @@ func Defaults() Config {
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
 		Webhooks: WebhookConfig{KeepDays: 30},
 		Serve:    ServeConfig{Drain: 5 * time.Second},
-		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60},
+		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
 		Jobs:     JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
 		Log:      LogConfig{Level: "info", Format: "json"},
 	}

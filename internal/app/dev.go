@@ -34,6 +34,7 @@ type Credentials struct {
 	SettlementAccountNumber string  `json:"settlement_account_number"`
 	AdminKey                string  `json:"admin_key"`
 	ConsoleURL              *string `json:"console_url"`
+	SandboxToken            string  `json:"sandbox_token,omitempty"`
 }
 
 // DevConfig is the configuration of `kobo dev` with its data in a folder.
