@@ -178,13 +178,11 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("configuration: %w", err)
 	}
-	if err := unknown(k); err != nil {
-		return cfg, err
-	}
+	all := unknown(k)
 	if err := k.Unmarshal("", &cfg); err != nil {
-		return cfg, fmt.Errorf("configuration: %w", err)
+		all = append(all, unreadable(err)...)
 	}
-	return cfg, nil
+	return cfg, wrongs(all...)
 }
 
 // settings are all names there are, the paths of Config's fields, by their
@@ -228,42 +226,13 @@ func setting(name string) string {
 	return name
 }
 
-func unknown(k *koanf.Koanf) error {
+func unknown(k *koanf.Koanf) (all []error) {
 	for _, path := range k.Keys() {
 		if settings[strings.ReplaceAll(path, ".", "_")] != path {
-			return fmt.Errorf("configuration: there is no setting %q", path)
+			all = append(all, fmt.Errorf("configuration: there is no setting %q", path))
 		}
 	}
-	return nil
-}
-
-// check refuses what cannot work, and in live mode what would only seem to.
-func (c Config) check() error {
-	switch {
-	case c.Mode != Live && c.Mode != Sandbox:
-		return fmt.Errorf(`configuration: mode must be live or sandbox, not %q`, c.Mode)
-	case c.Database == "":
-		return errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
-	case c.MasterKey.Reveal() == "" && c.MasterKeyFile == "":
-		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
-	case c.Window < time.Second:
-		return errors.New("configuration: window must be at least 1s")
-	case c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650:
-		return errors.New("configuration: webhooks.keep_days must be 1 to 3650")
-	case c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute:
-		return errors.New("configuration: serve.drain must be 0s to 10m")
-	case c.Mode == Sandbox && c.CallbackBase != "":
-		return errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is")
-	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
-		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
-	}
-	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode), c.Jobs.check(), c.Issuer.check(), checkPublic(c.PublicURL)); err != nil {
-		return err
-	}
-	if c.Mode == Live {
-		return errors.Join(c.SafeHaven.checkLive(), checkCallback(c.CallbackBase))
-	}
-	return nil
+	return all
 }
 
 func checkCallback(base string) error {
@@ -299,7 +268,8 @@ func (c SafeHavenConfig) checkLive() error {
 	case (c.PrivateKeyFile == "") == (c.Assertion.Reveal() == ""):
 		return errors.New("configuration: set either safehaven.private_key_file or safehaven.assertion")
 	}
-	return nil
+	_, err = c.plug()
+	return err
 }
 
 // pretend says whether an address is of a sandbox: a provider's, or one on this

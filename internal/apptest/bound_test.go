@@ -71,9 +71,9 @@ func TestEndlessHeadersAreRefused(t *testing.T) {
 // A page of a stranger may have a browser post what is not JSON, and no more.
 func TestTheSandboxWantsJSON(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
-	const body = `{"accountNumber":"8000000011","amount":5}`
+	const body = `{"advance":"1s"}`
 	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain; application/json"} {
-		text := fmt.Sprintf("POST /sandbox/credit HTTP/1.1\r\nHost: kobo\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", media, len(body), body)
+		text := fmt.Sprintf("POST /sandbox/clock HTTP/1.1\r\nHost: kobo\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", media, len(body), body)
 		if answer := begun(t, p, text); answer.StatusCode != http.StatusBadRequest {
 			t.Errorf("%q: %d", media, answer.StatusCode)
 		}
