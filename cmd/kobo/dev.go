@@ -12,10 +12,11 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 func devCommand() *cobra.Command {
-	var listen, data, database, credentials, routes string
+	var listen, data, database, credentials, routes, token string
 	var fresh bool
 	c := &cobra.Command{
 		Use:   "dev",
@@ -28,7 +29,7 @@ A second start finds the same company and its money.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg := app.DevConfig(data, database)
-			cfg.VTU.Routes = routes
+			cfg.VTU.Routes, cfg.SandboxToken = routes, secret.NewText(token)
 			return dev(c.Context(), listen, cfg, credentials, fresh)
 		},
 	}
@@ -38,6 +39,7 @@ A second start finds the same company and its money.`,
 	f.StringVar(&database, "database", "", "PostgreSQL instead of SQLite: postgres://…")
 	f.StringVar(&credentials, "credentials", "", "write the credentials into this file (JSON) once requests are answered")
 	f.StringVar(&routes, "routes", "", "who sells what: DATA=vtpass, CABLE_TV/DSTV=vtpass (docs/providers/vtpass.md)")
+	f.StringVar(&token, "sandbox-token", "", "what /sandbox/ wants as a bearer `TOKEN`; without one it answers on loopback alone")
 	f.BoolVar(&fresh, "fresh", false, "begin anew: forget the company and its money")
 	return c
 }
@@ -57,7 +59,7 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	c.BaseURL = "http://" + listener.Addr().String()
+	c.BaseURL, c.SandboxToken = "http://"+listener.Addr().String(), cfg.SandboxToken.Reveal()
 	bundle, err := firstBundle(ctx, a)
 	if err != nil {
 		a.Close()

@@ -139,7 +139,11 @@ func (d *developer) api(ctx context.Context, method, path string, body, data any
 
 // sandbox steers the pretend world; only a sandbox answers.
 func (d *developer) sandbox(ctx context.Context, path string, body, answer any) error {
-	return d.ask(ctx, http.MethodPost, "/sandbox/"+path, body, answer)
+	var with []string
+	if d.SandboxToken != "" {
+		with = []string{"Authorization", "Bearer " + d.SandboxToken}
+	}
+	return d.ask(ctx, http.MethodPost, "/sandbox/"+path, body, answer, with...)
 }
 
 // admin asks as an operator, with the key that kobo dev leaves.

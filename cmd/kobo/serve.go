@@ -23,7 +23,7 @@ a database whose schema does not serve it.`,
 	load := configured(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := load()
-		if err != nil {
+		if err := cfg.Check(err); err != nil {
 			return err
 		}
 		log, err := app.NewLogger(os.Stderr, cfg.Log)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -42,6 +43,9 @@ func said(err error) string {
 	text := err.Error()
 	if u := (usage{}); errors.As(err, &u) {
 		return text
+	}
+	if all := (app.Wrongs{}); errors.As(err, &all) {
+		return strings.ReplaceAll(text, "\n", "\nkobo: ")
 	}
 	if why, plain := err.(*fault.Fault); plain { //nolint:errorlint // what is around it has something to say
 		text = strings.TrimPrefix(text, string(why.Kind)+": ")

@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -39,6 +42,39 @@ func TestExitCodes(t *testing.T) {
 		if err := c.ExecuteContext(t.Context()); err == nil || codeOf(err) != 2 {
 			t.Errorf("%q: %v", args, err)
 		}
+	}
+}
+
+// All that is wrong with a configuration is told at once, in a line each.
+func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kobo.yaml")
+	text := "databse: x\nwindow: soon\nlog: {level: loud}\ntraces: collector\njobs: {workers: many}\nsafehaven: {base_url: 'http://x'}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := root()
+	c.SetArgs([]string{"serve", "--config", file})
+	err := c.ExecuteContext(t.Context())
+	if err == nil {
+		t.Fatal("it serves")
+	}
+	lines := strings.Split("kobo: "+said(err), "\n")
+	for _, want := range []string{
+		`there is no setting "databse"`, "window", "jobs.workers", "log.level must be", "database is not set", "master_key or master_key_file",
+		"traces must be", "live mode needs safehaven.base_url", "live mode needs callback_base",
+	} {
+		n := 0
+		for _, line := range lines {
+			if strings.HasPrefix(line, "kobo: configuration: ") && strings.Contains(line, want) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s: in %d lines of\n%s", want, n, strings.Join(lines, "\n"))
+		}
+	}
+	if len(lines) != 9 {
+		t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
 	}
 }
 

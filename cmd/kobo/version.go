@@ -42,12 +42,23 @@ func versionCommand() *cobra.Command {
 }
 
 func keygenCommand() *cobra.Command {
-	return &cobra.Command{
+	var out string
+	c := &cobra.Command{
 		Use:   "keygen",
 		Short: "Make a master key: one line for the keyring",
 		Long: `Make a master key. To rotate, put the new line above the old ones: the first line
-makes everything new, the others still verify. Keep it out of the database's backups.`,
+makes everything new, the others still verify. Keep it out of the database's backups.
+
+With --out the key is shown nowhere: it is written into a new file for its owner alone.`,
 		Args: cobra.NoArgs,
-		Run:  func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), secret.Generate()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if out != "" {
+				return secret.Create(out)
+			}
+			_, err := fmt.Fprintln(c.OutOrStdout(), secret.Generate())
+			return err
+		},
 	}
+	c.Flags().StringVar(&out, "out", "", "write the key into this new `FILE` (mode 0600) instead of showing it")
+	return c
 }

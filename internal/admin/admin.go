@@ -255,6 +255,9 @@ func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())
 	}
+	if status == http.StatusRequestEntityTooLarge {
+		w.Header().Set("Connection", "close") // the server would read on before it answers
+	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

@@ -23,6 +23,8 @@ const maxBody = 64 << 10
 // tooLarge is a body above 64 KiB, which no business ever says.
 const tooLarge fault.Kind = "too large"
 
+var errTooLarge = fault.New(tooLarge, "Request body is larger than 64 KiB")
+
 // form is a body as the operator sent it: one flat object. The readers below
 // take its fields one after the other and remember what is wrong, so that all
 // problems are told together; done tells them.
@@ -37,11 +39,14 @@ type form struct {
 // readForm reads the body strictly: one JSON object in UTF-8, no field twice,
 // nothing after it. No body at all is an object without fields.
 func readForm(w http.ResponseWriter, r *http.Request) (*form, error) {
+	if r.ContentLength > maxBody {
+		return nil, errTooLarge
+	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, fault.New(tooLarge, "Request body is larger than 64 KiB")
+		return nil, errTooLarge
 	case err != nil:
 		return nil, fault.New(fault.Invalid, "Request body could not be read").Because(err)
 	}

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -59,6 +60,39 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 	if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, c.Operations()) {
 		t.Errorf("the door has %q, and described are %q", got, c.Operations())
+	}
+}
+
+// Every operation may be asked wrongly or without a key, and each that takes a
+// body may get one that is too large.
+func TestTheDescriptionListsRefusals(t *testing.T) {
+	text, err := admin.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range doc.Paths {
+		for method, raw := range item {
+			var op struct {
+				Responses map[string]any
+			}
+			if method == "parameters" {
+				continue
+			}
+			if err := json.Unmarshal(raw, &op); err != nil {
+				t.Fatal(err)
+			}
+			for status, want := range map[string]bool{"400": true, "401": true, "413": method == "post"} {
+				if _, has := op.Responses[status]; has != want {
+					t.Errorf("%s %s: %s is listed: %v", method, path, status, has)
+				}
+			}
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ const (
 // ever says it.
 const tooLarge fault.Kind = "too large"
 
+var errTooLarge = fault.New(tooLarge, "Request body is larger than 64 KiB")
+
 // body is a request's JSON as the caller sent it: numbers as written, and the
 // order of keys.
 type body struct {
@@ -53,11 +55,14 @@ func (checked) Close() error { return nil }
 // readBody reads, decodes and checks the body of a request by an operation's
 // rules, and leaves it in the request for the handler. It returns the decoded body.
 func readBody(w http.ResponseWriter, r *http.Request, rules *rules) (*body, error) {
+	if r.ContentLength > maxBody {
+		return nil, errTooLarge
+	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, fault.New(tooLarge, "Request body is larger than 64 KiB")
+		return nil, errTooLarge
 	case err != nil:
 		return nil, fault.New(fault.Invalid, "Request body could not be read").Because(err)
 	}

@@ -65,6 +65,9 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(p)
 		}
 	}()
+	if !e.fits(rec, r) || !e.allowCallback(rec, r) {
+		return
+	}
 	if !canonical(r.URL.EscapedPath()) {
 		e.unknown(rec, r) // ServeMux would redirect to the clean path
 		return

@@ -232,6 +232,9 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 		why = c.failed(why)
 	}
 	c.err = why
+	if why.Kind == tooLarge {
+		w.Header().Set("Connection", "close") // the server would read on before it answers
+	}
 	status, b := f.dress(why)
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())

@@ -24,6 +24,9 @@ type Limit = limit.Limit
 type Limits struct {
 	Company Limit // for each company
 	Token   Limit // token operations that fail: for each address, and for each reference there
+	// Callbacks bounds what one address sends to one provider's callback path. The
+	// zero value bounds nothing.
+	Callbacks Limit
 }
 
 // Failed is the limit of what fails; nil for no limits.
@@ -46,7 +49,11 @@ func newLimiters(limits *Limits, c clock.Clock) (*limiters, error) {
 	if limits == nil {
 		return nil, nil
 	}
-	for _, l := range []Limit{limits.Company, limits.Token} {
+	all := []Limit{limits.Company, limits.Token}
+	if limits.Callbacks != (Limit{}) {
+		all = append(all, limits.Callbacks)
+	}
+	for _, l := range all {
 		if err := l.Check(); err != nil {
 			return nil, err
 		}

@@ -137,7 +137,7 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			}
 			c.body = b
 		} else if r.ContentLength > maxBody {
-			refuse(w, r, op.family, fault.New(tooLarge, "Request body is larger than 64 KiB"))
+			refuse(w, r, op.family, errTooLarge)
 			return
 		}
 		onePage(r)

@@ -73,6 +73,7 @@ type App struct {
 	log      *slog.Logger
 	closed   atomic.Bool                    // the companies' door
 	leaving  atomic.Bool                    // the program was told to stop
+	exposed  bool                           // others than this machine can connect
 	books    map[string]provider.Bookkeeper // the banks, for reconciliation
 	world    *world                         // the sandbox; nil in live mode
 	registry *prometheus.Registry
@@ -91,7 +92,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 		return nil, err
 	}
 	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry()}
-	if a.traces, a.flush, err = tracer(ctx, cfg.Traces); err != nil {
+	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
 	}
 	if a.DB, err = db.Open(ctx, cfg.Database); err != nil {
@@ -220,7 +221,7 @@ func (a *App) Handler() (http.Handler, error) {
 	cfg.Mounts[card.Pattern] = a.Cards.Door()
 	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()
 	if a.world != nil {
-		cfg.Mounts["/sandbox/"] = a.world.sandbox.Control()
+		cfg.Mounts["/sandbox/"] = a.steering()
 	}
 	return a.answering(cfg)
 }
@@ -247,6 +248,8 @@ func (a *App) limits() *api.Limits {
 	return &api.Limits{
 		Company: api.Limit{Requests: c.CompanyPerSecond, Period: time.Second, Burst: c.CompanyBurst},
 		Token:   api.Limit{Requests: c.TokenPerMinute, Period: time.Minute, Burst: c.TokenPerMinute},
+
+		Callbacks: api.Limit{Requests: c.CallbacksPerSecond, Period: time.Second, Burst: c.CallbacksBurst},
 	}
 }
 
@@ -254,11 +257,16 @@ func (a *App) limits() *api.Limits {
 // stop: longer than a call to a provider.
 const goodbye = 10 * time.Second
 
+// readHeaders has net/http read twice the headers that the edge takes, so that its
+// own answer, which is plain text, is rare. To this it adds 4096 bytes.
+const readHeaders = 2*api.MaxHeader - 4096
+
 // Run serves on the listener and works until ctx ends; then it drains, lets what
 // is in hand finish, and closes the app. Ready, which may be nil, is called once
 // requests are answered.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
 	defer a.Close()
+	a.exposed = !loopback(listener.Addr())
 	handler, err := a.Handler()
 	if err != nil {
 		return err
@@ -267,10 +275,11 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	server := &http.Server{
 		Handler: parting(&a.leaving, handler), ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		WriteTimeout: a.cfg.Window + time.Minute,
+		WriteTimeout: a.cfg.Window + time.Minute, MaxHeaderBytes: readHeaders,
 	}
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.dismiss)
+	a.seeModes()
 	if err := a.meetDatabase(ctx); err != nil {
 		return err
 	}

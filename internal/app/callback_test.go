@@ -11,7 +11,7 @@ import (
 // In live mode providers must be able to reach us, over TLS.
 func TestLiveModeNeedsACallbackBase(t *testing.T) {
 	cfg := Defaults()
-	cfg.Database, cfg.MasterKey, cfg.Window = "sqlite:x", secret.NewText("x"), 30*time.Second
+	cfg.Database, cfg.MasterKey, cfg.Window = "sqlite:x", secret.NewText(secret.Generate()), 30*time.Second
 	cfg.SafeHaven = SafeHavenConfig{
 		BaseURL: "https://api.example.com", ClientID: "c", DebitAccount: "0123456789", Assertion: secret.NewText("a"),
 	}

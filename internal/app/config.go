@@ -42,6 +42,9 @@ type Config struct {
 	Listen   string `koanf:"listen"`   // address and port, 127.0.0.1:8080
 	Database string `koanf:"database"` // sqlite:PATH or postgres://…
 	Data     string `koanf:"data"`     // folder for the sandbox's books
+	// SandboxToken, if set, is what /sandbox/ wants as a bearer. Without one it
+	// answers on loopback alone.
+	SandboxToken secret.Text `koanf:"sandbox_token"`
 	// EpochFile remembers how far the database has come; empty: beside a SQLite
 	// file, and none for PostgreSQL.
 	EpochFile string `koanf:"epoch_file"`
@@ -118,6 +121,9 @@ type LimitConfig struct {
 	CompanyPerSecond int  `koanf:"company_per_second"`
 	CompanyBurst     int  `koanf:"company_burst"`
 	TokenPerMinute   int  `koanf:"token_per_minute"`
+	// What one address may send to one provider's callback path.
+	CallbacksPerSecond int `koanf:"callbacks_per_second"`
+	CallbacksBurst     int `koanf:"callbacks_burst"`
 }
 
 // JobConfig is how much background work one program does at once. Of the workers,
@@ -153,7 +159,7 @@ func Defaults() Config {
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
 		Webhooks: WebhookConfig{KeepDays: 30},
 		Serve:    ServeConfig{Drain: 5 * time.Second},
-		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60},
+		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
 		Jobs:     JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
 		Log:      LogConfig{Level: "info", Format: "json"},
 	}
@@ -183,13 +189,11 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("configuration: %w", err)
 	}
-	if err := unknown(k); err != nil {
-		return cfg, err
-	}
+	all := unknown(k)
 	if err := k.Unmarshal("", &cfg); err != nil {
-		return cfg, fmt.Errorf("configuration: %w", err)
+		all = append(all, unreadable(err)...)
 	}
-	return cfg, nil
+	return cfg, wrongs(all...)
 }
 
 // settings are all names there are, the paths of Config's fields, by their
@@ -233,42 +237,13 @@ func setting(name string) string {
 	return name
 }
 
-func unknown(k *koanf.Koanf) error {
+func unknown(k *koanf.Koanf) (all []error) {
 	for _, path := range k.Keys() {
 		if settings[strings.ReplaceAll(path, ".", "_")] != path {
-			return fmt.Errorf("configuration: there is no setting %q", path)
+			all = append(all, fmt.Errorf("configuration: there is no setting %q", path))
 		}
 	}
-	return nil
-}
-
-// check refuses what cannot work, and in live mode what would only seem to.
-func (c Config) check() error {
-	switch {
-	case c.Mode != Live && c.Mode != Sandbox:
-		return fmt.Errorf(`configuration: mode must be live or sandbox, not %q`, c.Mode)
-	case c.Database == "":
-		return errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
-	case c.MasterKey.Reveal() == "" && c.MasterKeyFile == "":
-		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
-	case c.Window < time.Second:
-		return errors.New("configuration: window must be at least 1s")
-	case c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650:
-		return errors.New("configuration: webhooks.keep_days must be 1 to 3650")
-	case c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute:
-		return errors.New("configuration: serve.drain must be 0s to 10m")
-	case c.Mode == Sandbox && c.CallbackBase != "":
-		return errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is")
-	case c.Mode == Sandbox && c.SafeHaven.BaseURL != "":
-		return errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider")
-	}
-	if err := errors.Join(c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode), c.Jobs.check(), c.Issuer.check(), checkPublic(c.PublicURL), c.checkProxies()); err != nil {
-		return err
-	}
-	if c.Mode == Live {
-		return errors.Join(c.SafeHaven.checkLive(), checkCallback(c.CallbackBase))
-	}
-	return nil
+	return all
 }
 
 func checkCallback(base string) error {
@@ -304,7 +279,8 @@ func (c SafeHavenConfig) checkLive() error {
 	case (c.PrivateKeyFile == "") == (c.Assertion.Reveal() == ""):
 		return errors.New("configuration: set either safehaven.private_key_file or safehaven.assertion")
 	}
-	return nil
+	_, err = c.plug()
+	return err
 }
 
 // pretend says whether an address is of a sandbox: a provider's, or one on this
@@ -358,7 +334,11 @@ func (c Config) keyring() (*secret.Keyring, error) {
 	if text := c.MasterKey.Reveal(); text != "" {
 		return secret.Parse(text)
 	}
-	b, err := os.ReadFile(filepath.Clean(c.MasterKeyFile))
+	path := filepath.Clean(c.MasterKeyFile)
+	if _, err := secret.CheckMode(path); err != nil {
+		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
+	}
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
 	}

@@ -34,6 +34,7 @@ type Credentials struct {
 	SettlementAccountNumber string  `json:"settlement_account_number"`
 	AdminKey                string  `json:"admin_key"`
 	ConsoleURL              *string `json:"console_url"`
+	SandboxToken            string  `json:"sandbox_token,omitempty"`
 }
 
 // DevConfig is the configuration of `kobo dev` with its data in a folder.
@@ -267,9 +268,16 @@ func (c Credentials) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	draft := path + ".tmp"
-	if err := os.WriteFile(draft, append(b, '\n'), 0o600); err != nil {
+	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial-*") // mode 0600
+	if err != nil {
 		return err
 	}
-	return os.Rename(draft, path)
+	_, err = draft.Write(append(b, '\n'))
+	if err = errors.Join(err, draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(draft.Name()))
+	}
+	return nil
 }

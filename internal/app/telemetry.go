@@ -1,35 +1,10 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
-
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 )
-
-// tracer sends spans to a collector, or, without one, does nothing and is nil.
-func tracer(ctx context.Context, endpoint string) (trace.TracerProvider, func(context.Context) error, error) {
-	if endpoint == "" {
-		return nil, func(context.Context) error { return nil }, nil
-	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint))
-	if err != nil {
-		return nil, nil, fmt.Errorf("configuration: traces: %w", err)
-	}
-	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(exporter),
-		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "kobo"))),
-	)
-	otel.SetTracerProvider(provider) // the database's tracer asks for the global one
-	return provider, provider.Shutdown, nil
-}
 
 // NewLogger is the program's log, in the form the configuration asks for.
 func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {

@@ -3,7 +3,6 @@ package crypto
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -26,9 +25,8 @@ const (
 // sign nothing.)
 func (s *Service) Door(custody string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
-		if err != nil {
-			inbox.Say(w, http.StatusRequestEntityTooLarge, "The notification is too long, or was cut off")
+		body, ok := inbox.ReadAtMost(w, r, largest)
+		if !ok {
 			return
 		}
 		// Who sent it may go; what is begun is finished.

@@ -58,11 +58,28 @@ func CopySQLite(ctx context.Context, from, to string) error {
 }
 
 func vacuumInto(ctx context.Context, file *sql.DB, to string) error {
+	if err := makePrivate(to); err != nil {
+		return fmt.Errorf("db: cannot copy the SQLite file: %w", err)
+	}
 	// SQLite copies without asking the disk to keep what it has.
 	if _, err := file.ExecContext(ctx, "VACUUM INTO $1", to); err != nil {
 		return fmt.Errorf("db: cannot copy the SQLite file: %w", err)
 	}
 	return Persist(to)
+}
+
+// makePrivate makes an empty file for its owner alone, whatever the umask. SQLite
+// would let everybody read a file that it makes. A file that is there stays as it
+// is. What SQLite makes beside a database gets the database's mode.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the caller's own file
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Persist returns when a file, and the name it has, are on the disk.

@@ -13,7 +13,6 @@ package db
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -74,6 +73,22 @@ type DB struct {
 	dialect Dialect
 }
 
+// CheckURL refuses a URL that Open cannot open, wherever it points.
+func CheckURL(url string) error {
+	switch _, lite := SQLitePath(url); {
+	case lite:
+		return nil
+	case isPostgres(url):
+		_, _, err := maxConns(url)
+		return err
+	}
+	return errors.New("db: the database URL must begin with sqlite: or postgres://")
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+}
+
 // Open opens the database named by url: "sqlite:/path/to/file.db", or a
 // "postgres://…" URL. It does not migrate it.
 func Open(ctx context.Context, url string) (*DB, error) {
@@ -84,11 +99,11 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	case lite:
 		d.dialect = SQLite
 		d.engine, err = openSQLite(ctx, path)
-	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
+	case isPostgres(url):
 		d.dialect = Postgres
 		d.engine, err = openPostgres(ctx, url)
 	default:
-		return nil, fmt.Errorf("db: the database URL must begin with sqlite: or postgres://")
+		err = CheckURL(url)
 	}
 	if err != nil {
 		return nil, err

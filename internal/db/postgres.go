@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
 	"sync"
 	"time"
 
@@ -23,17 +25,26 @@ type postgres struct {
 	end     context.CancelFunc
 }
 
-func openPostgres(ctx context.Context, url string) (*postgres, error) {
-	cfg, err := pgxpool.ParseConfig(url)
+var errUnreadable = errors.New("db: the PostgreSQL URL cannot be read")
+
+func openPostgres(ctx context.Context, address string) (*postgres, error) {
+	most, said, err := maxConns(address)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		// pgx's text would repeat the URL with its password.
-		return nil, errors.New("db: the PostgreSQL URL cannot be read")
+		return nil, errUnreadable
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // whatever the URL says
 	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
 	cfg.HealthCheckPeriod = 5 * time.Second
-	cfg.MaxConns = max(cfg.MaxConns, 12)
+	cfg.MaxConns = max(cfg.MaxConns, usualConns)
+	if said {
+		cfg.MaxConns = most
+	}
 	cfg.BeforeConnect = attend
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
@@ -42,6 +53,27 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	p := &postgres{pool: pool, replan: 5 * time.Second, waits: usualPatience}
 	p.ended, p.end = context.WithCancel(context.Background())
 	return p, nil
+}
+
+// usualConns is how many connections a program has at least that says no number.
+const usualConns = 12
+
+// maxConns is what a URL says of the number of connections. One is enough: nobody
+// who has a connection waits for another.
+func maxConns(address string) (most int32, said bool, err error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return 0, false, errUnreadable
+	}
+	text := u.Query().Get("pool_max_conns")
+	if text == "" {
+		return 0, false, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 {
+		return 0, false, errors.New("db: pool_max_conns of the PostgreSQL URL must be a number of at least 1")
+	}
+	return int32(n), true, nil
 }
 
 func (p *postgres) close() {

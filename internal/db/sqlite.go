@@ -32,6 +32,9 @@ func openSQLite(ctx context.Context, path string) (*lite, error) {
 		},
 		"_txlock": {"immediate"},
 	}
+	if err := makePrivate(path); err != nil {
+		return nil, fmt.Errorf("db: cannot open the SQLite file: %w", err)
+	}
 	write, err := sql.Open("sqlite", fileURL(path, pragmas))
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)

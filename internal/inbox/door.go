@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -60,11 +61,23 @@ func (s *Service) Door() http.Handler {
 // Read is what a provider sent to a door of ours. Not ok means that the provider
 // has been answered: it is too long, or was cut off.
 func Read(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+	return ReadAtMost(w, r, largest)
+}
+
+// ReadAtMost is Read for a door whose provider says more. A length that is
+// declared and too long is refused before anything is read.
+func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
+	tooLong := fmt.Sprintf("Request body is larger than %d KiB", most>>10)
+	if r.ContentLength > most {
+		w.Header().Set("Connection", "close") // the server would read on before it answers
+		Say(w, http.StatusRequestEntityTooLarge, tooLong)
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		Say(w, http.StatusRequestEntityTooLarge, "Request body is larger than 64 KiB")
+		Say(w, http.StatusRequestEntityTooLarge, tooLong)
 	case err != nil:
 		Say(w, http.StatusBadRequest, "The request was cut off")
 	}

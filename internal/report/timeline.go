@@ -20,6 +20,9 @@ type Step struct {
 	At   time.Time
 	What string // intent, answer, transfer, event, case, audit
 	Text string // in words, for an operator
+
+	poll int64  // which of the polls it is; 0 for what is none
+	said string // what a poll was answered
 }
 
 // Timeline is all that is known around a case, in the order in which it
@@ -45,7 +48,24 @@ func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error
 		return err
 	})
 	slices.SortStableFunc(steps, func(a, b Step) int { return a.At.Compare(b.At) })
-	return steps, err
+	return folded(steps), err
+}
+
+// folded is a timeline in which polls that follow each other and were answered
+// the same are one step: the first one, with their number and the last one's time.
+func folded(steps []Step) (out []Step) {
+	for len(steps) > 0 {
+		first, n := steps[0], 1
+		for n < len(steps) && first.poll > 0 && steps[n].poll > 0 && steps[n].said == first.said {
+			n++
+		}
+		if n > 1 {
+			last := steps[n-1]
+			first.Text = fmt.Sprintf("polls %d to %d, %d equal answers, the last at %s: %s", first.poll, last.poll, n, clock.Text(last.At), first.said)
+		}
+		out, steps = append(out, first), steps[n:]
+	}
+	return out
 }
 
 // part is one kind of what is known around the subject of a case.
@@ -110,14 +130,16 @@ func answers(ctx context.Context, q db.Querier, c operation.Case, subject string
 		var poll, at int64
 		var outcome, code, message, reference string
 		err := sc.Scan(&poll, &outcome, &code, &message, &reference, &at)
-		text := fmt.Sprintf("poll %d: %s (%s) %s", poll, outcome, code, mask(message))
-		if poll == 0 {
-			text = fmt.Sprintf("first call: %s (%s) %s", outcome, code, mask(message))
-		}
+		said := fmt.Sprintf("%s (%s) %s", outcome, code, mask(message))
 		if reference != "" {
-			text += ", provider reference " + reference // by which the provider finds it
+			said += ", provider reference " + reference // by which the provider finds it
 		}
-		return Step{At: clock.Time(at), What: "answer", Text: strings.TrimSpace(text)}, err
+		said = strings.TrimSpace(said)
+		text := fmt.Sprintf("poll %d: %s", poll, said)
+		if poll == 0 {
+			text = "first call: " + said
+		}
+		return Step{At: clock.Time(at), What: "answer", Text: text, poll: poll, said: said}, err
 	}, `SELECT poll, outcome, code, message, reference, answered_at FROM operation_answer
 		WHERE company_id = $1 AND operation_id = $2 ORDER BY id`, c.Company, subject)
 }

@@ -79,8 +79,8 @@ func Generate() string {
 func LoadOrCreate(path string) (*Keyring, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := create(path, Generate()); err != nil {
-			return nil, fmt.Errorf("secret: cannot make the master keyring: %w", err)
+		if err := Create(path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
 		}
 		text, err = os.ReadFile(path)
 	}
@@ -90,21 +90,38 @@ func LoadOrCreate(path string) (*Keyring, error) {
 	return Parse(string(text))
 }
 
-// create writes beside the file and links it into place: the file is whole from
-// the moment it has its name, and one that is there already is left alone.
-func create(path, text string) error {
+// Create makes a keyring of one fresh key, in a file that only its owner may
+// read. A file that is there already is left alone, and is an error
+// (fs.ErrExist). The file is written beside its place and linked into it, so it
+// is whole from the moment it has its name.
+func Create(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".keyring-*") // mode 0600
 	if err != nil {
-		return err
+		return fmt.Errorf("secret: cannot make the master keyring: %w", err)
 	}
-	_, err = f.WriteString(text)
+	_, err = f.WriteString(Generate())
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		if err = os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) {
-			err = nil
-		}
+		err = os.Link(f.Name(), path)
 	}
-	return errors.Join(err, os.Remove(f.Name()))
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return fmt.Errorf("secret: cannot make the master keyring: %w", err)
+	}
+	return nil
+}
+
+// CheckMode refuses a file that others than its owner can change: whoever writes
+// the master key chooses it. It tells whether others can read the file.
+func CheckMode(path string) (readable bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	mode := info.Mode().Perm()
+	if mode&0o022 != 0 {
+		return false, fmt.Errorf("%s has the mode %04o, so others than its owner can write it: chmod 600 %s", path, mode, path)
+	}
+	return mode&0o044 != 0, nil
 }
 
 // Random is a fresh 256-bit secret in 43 characters that are safe in URLs and

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -74,6 +75,11 @@ func (s *Sandbox) Control() http.Handler {
 			sayError(w, http.StatusMethodNotAllowed, "This sandbox control has no "+r.Method)
 			return
 		}
+		if wrong, status := unfit(r); status != 0 {
+			w.Header().Set("Connection", "close") // the server would read on before it answers
+			sayError(w, status, wrong)
+			return
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, requestLimit)
 		body, err := do(r)
 		var c complaint
@@ -88,6 +94,19 @@ func (s *Sandbox) Control() http.Handler {
 			write(w, http.StatusOK, body)
 		}
 	})
+}
+
+// unfit refuses a body that is too long, and one that does not say that it is
+// JSON. A browser lets a strange page send other kinds without asking us.
+func unfit(r *http.Request) (wrong string, status int) {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case r.ContentLength > requestLimit:
+		return "The body is too large", http.StatusRequestEntityTooLarge
+	case r.ContentLength != 0 && (err != nil || media != "application/json"):
+		return "Content-Type must be application/json", http.StatusBadRequest
+	}
+	return "", 0
 }
 
 func sayError(w http.ResponseWriter, status int, message string) {

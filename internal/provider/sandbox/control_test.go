@@ -62,7 +62,11 @@ func TestControlsAnswerBadInput(t *testing.T) {
 		`{"advance":"` + strings.Repeat("1", 70000) + `"}`,
 	} {
 		status, got := c.do("POST", "/sandbox/clock", body)
-		if status != 400 || got["status"] != "error" || got["message"] == "" {
+		want := 400
+		if len(body) > requestLimit {
+			want = 413
+		}
+		if status != want || got["status"] != "error" || got["message"] == "" {
 			t.Errorf("%.40s: HTTP %d %v", body, status, got)
 		}
 	}

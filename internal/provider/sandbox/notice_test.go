@@ -171,7 +171,9 @@ func creditUntilKilled(path string) {
 	}
 	for err == nil {
 		w := httptest.NewRecorder()
-		s.Control().ServeHTTP(w, httptest.NewRequest("POST", "/sandbox/credit", strings.NewReader(`{"accountNumber":"8000000011","amount":5}`)))
+		r := httptest.NewRequest("POST", "/sandbox/credit", strings.NewReader(`{"accountNumber":"8000000011","amount":5}`))
+		r.Header.Set("Content-Type", "application/json")
+		s.Control().ServeHTTP(w, r)
 		_, rest, ok := strings.Cut(w.Body.String(), `"sessionId":"`)
 		if w.Code == 200 && ok {
 			fmt.Println("credited " + rest[:30])

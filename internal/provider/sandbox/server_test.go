@@ -49,6 +49,9 @@ func (c *caller) do(method, path string, body any) (int, map[string]any) {
 		c.t.Fatal(err)
 	}
 	req.Header = c.header.Clone()
+	if in != nil && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	if req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -1,0 +1,138 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// Wrongs are all that is wrong with a configuration, each in a line of its own.
+type Wrongs []error
+
+// Error is the lines.
+func (w Wrongs) Error() string {
+	lines := make([]string, len(w))
+	for i, one := range w {
+		lines[i] = strings.ReplaceAll(one.Error(), "\n", "; ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap are the errors that it was made of.
+func (w Wrongs) Unwrap() []error { return w }
+
+// wrongs gathers errors, those that are several taken apart. Without any it is nil.
+func wrongs(all ...error) error {
+	var out Wrongs
+	for _, err := range all {
+		out = append(out, taken(err)...)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// taken are the errors of which one was made by errors.Join.
+func taken(err error) (out []error) {
+	if err == nil {
+		return nil
+	}
+	several, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what is around it belongs to it
+	if !ok {
+		return []error{err}
+	}
+	for _, one := range several.Unwrap() {
+		out = append(out, taken(one)...)
+	}
+	return out
+}
+
+// unreadable are the settings whose values are none.
+func unreadable(err error) (out []error) {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		if several, ok := inner.(interface{ Unwrap() []error }); ok {
+			for _, one := range several.Unwrap() {
+				out = append(out, fmt.Errorf("configuration: %w", one))
+			}
+			return out
+		}
+	}
+	return []error{fmt.Errorf("configuration: %w", err)}
+}
+
+// Check tells all that is wrong with a configuration, beside what was wrong when
+// it was read.
+func (c Config) Check(read error) error {
+	if read != nil && !errors.As(read, new(Wrongs)) {
+		return read // a file that cannot be read says nothing about its settings
+	}
+	return wrongs(read, c.check())
+}
+
+// check refuses what cannot work, and in live mode what would only seem to. All
+// that is wrong is told together.
+func (c Config) check() error {
+	_, log := NewLogger(io.Discard, c.Log)
+	all := []error{
+		c.checkOwn(), log, c.checkDatabase(), c.checkKey(), c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode),
+		c.Jobs.check(), c.Issuer.check(), checkPublic(c.PublicURL), c.checkProxies(), checkTraces(c.Traces),
+	}
+	switch c.Mode {
+	case Live:
+		all = append(all, c.SafeHaven.checkLive(), checkCallback(c.CallbackBase))
+	case Sandbox:
+		all = append(all, c.checkSandbox())
+	}
+	return wrongs(all...)
+}
+
+func (c Config) checkOwn() error {
+	var all []error
+	if c.Mode != Live && c.Mode != Sandbox {
+		all = append(all, fmt.Errorf(`configuration: mode must be live or sandbox, not %q`, c.Mode))
+	}
+	if c.Window < time.Second {
+		all = append(all, errors.New("configuration: window must be at least 1s"))
+	}
+	if c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650 {
+		all = append(all, errors.New("configuration: webhooks.keep_days must be 1 to 3650"))
+	}
+	if c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute {
+		all = append(all, errors.New("configuration: serve.drain must be 0s to 10m"))
+	}
+	return wrongs(all...)
+}
+
+func (c Config) checkDatabase() error {
+	if c.Database == "" {
+		return errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
+	}
+	if err := db.CheckURL(c.Database); err != nil {
+		return fmt.Errorf("configuration: database: %w", err)
+	}
+	return nil
+}
+
+func (c Config) checkKey() error {
+	if c.MasterKey.Reveal() == "" && c.MasterKeyFile == "" {
+		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
+	}
+	_, err := c.keyring()
+	return err
+}
+
+func (c Config) checkSandbox() error {
+	var all []error
+	if c.CallbackBase != "" {
+		all = append(all, errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is"))
+	}
+	if c.SafeHaven.BaseURL != "" {
+		all = append(all, errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider"))
+	}
+	return wrongs(all...)
+}

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// Beyond loopback the sandbox is steered with a token, or by nobody.
+func TestTheSandboxIsSteeredWithItsToken(t *testing.T) {
+	for name, one := range map[string]struct {
+		exposed       bool
+		token, header string
+		want          int
+	}{
+		"on loopback":                 {false, "", "", 200},
+		"beyond it":                   {true, "", "", 403},
+		"beyond it, with any token":   {true, "", "Bearer ", 403},
+		"without the token":           {true, "t-o-k-e-n", "", 401},
+		"with another":                {true, "t-o-k-e-n", "Bearer t-o-k-e", 401},
+		"with the token":              {true, "t-o-k-e-n", "Bearer t-o-k-e-n", 200},
+		"on loopback without a token": {false, "t-o-k-e-n", "", 401},
+		"on loopback with the token":  {false, "t-o-k-e-n", "bearer t-o-k-e-n", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := DevConfig(t.TempDir(), "")
+			cfg.SandboxToken = secret.NewText(one.token)
+			a, _, err := OpenDev(context.WithoutCancel(t.Context()), cfg, false, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			a.exposed = one.exposed
+			h, err := a.Handler()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := httptest.NewRequest(http.MethodGet, "/sandbox/clock", nil)
+			r.Header.Set("Authorization", one.header)
+			w := httptest.NewRecorder()
+			if h.ServeHTTP(w, r); w.Code != one.want {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+func TestWhatIsLoopback(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1:80": true, "[::1]:80": true, "127.8.9.1:80": true, "0.0.0.0:80": false, "[::]:80": false, "10.0.0.1:80": false,
+	} {
+		tcp, err := net.ResolveTCPAddr("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loopback(tcp) != want {
+			t.Errorf("%s: %v", address, !want)
+		}
+	}
+}

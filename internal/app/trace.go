@@ -1,0 +1,121 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+)
+
+// tracePath is where an OTLP collector takes traces.
+const tracePath = "/v1/traces"
+
+// tracer sends spans to a collector, or, without one, does nothing and is nil.
+func tracer(ctx context.Context, address string, log *slog.Logger) (trace.TracerProvider, func(context.Context) error, error) {
+	if !tracing(address, log) {
+		return nil, func(context.Context) error { return nil }, nil
+	}
+	// The library keeps one handler and one logger for the whole process.
+	otel.SetErrorHandler(&traceErrors{log: log, clock: clock.System{}})
+	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
+	var options []otlptracehttp.Option
+	if address != "" {
+		options = append(options, otlptracehttp.WithEndpointURL(traceURL(address)))
+	}
+	exporter, err := otlptracehttp.New(ctx, options...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("configuration: traces: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "kobo")), resource.WithFromEnv())
+	if err != nil {
+		log.Warn("OTEL_RESOURCE_ATTRIBUTES cannot be read in full", "error", err)
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	otel.SetTracerProvider(provider) // the database's tracer asks for the global one
+	return provider, provider.Shutdown, nil
+}
+
+// tracing tells whether spans are sent: to our own setting's address, or else to
+// the one that the standard variables name.
+func tracing(address string, log *slog.Logger) bool {
+	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
+		return false
+	}
+	exporter := os.Getenv("OTEL_TRACES_EXPORTER")
+	named := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != ""
+	switch {
+	case address != "":
+	case exporter == "none", exporter == "" && !named:
+		return false
+	case exporter != "" && exporter != "otlp":
+		log.Warn("traces are not sent: OTEL_TRACES_EXPORTER must be otlp or none", "value", exporter)
+		return false
+	}
+	protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
+	if protocol != "http/protobuf" {
+		log.Warn("traces are sent over http/protobuf alone: OTEL_EXPORTER_OTLP_PROTOCOL has no effect", "value", protocol)
+	}
+	return true
+}
+
+// traceURL is the address to post to. An address without a path is a collector's.
+func traceURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || strings.Trim(u.Path, "/") != "" {
+		return address
+	}
+	u.Path = tracePath
+	return u.String()
+}
+
+func checkTraces(address string) error {
+	u, err := url.Parse(address)
+	if address == "" {
+		return nil
+	}
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
+		return errors.New("configuration: traces must be an http or https URL without a user or a query, such as http://collector:4318")
+	}
+	return nil
+}
+
+// traceErrorEvery is how often the log says that traces are lost.
+const traceErrorEvery = time.Minute
+
+// traceErrors puts what goes wrong with traces into the log, one line a minute.
+type traceErrors struct {
+	log     *slog.Logger
+	clock   clock.Clock
+	mu      sync.Mutex
+	next    time.Time // before it nothing is said
+	skipped int       // what was not said
+}
+
+// Handle is what the library calls.
+func (t *traceErrors) Handle(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock.Now()
+	if now.Before(t.next) {
+		t.skipped++
+		return
+	}
+	t.log.Warn("traces were lost", "error", err, "more_before", t.skipped)
+	t.next, t.skipped = now.Add(traceErrorEvery), 0
+}

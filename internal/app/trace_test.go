@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+)
+
+// collector is an OTLP collector that remembers what was posted.
+type collector struct {
+	*httptest.Server
+	mu     sync.Mutex
+	paths  []string
+	bodies string
+	status int
+}
+
+func newCollector(t *testing.T, status int) *collector {
+	t.Helper()
+	c := &collector{status: status}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.paths = append(c.paths, r.Method+" "+r.URL.Path+" "+r.Header.Get("x-team"))
+		c.bodies += string(body)
+		w.WriteHeader(c.status)
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// said is what a program logs that records one span.
+func spanSaid(t *testing.T, address string) (traced bool, log string) {
+	t.Helper()
+	var out strings.Builder
+	provider, flush, err := tracer(t.Context(), address, slog.New(slog.NewJSONHandler(&out, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if provider == nil {
+		return false, out.String()
+	}
+	_, span := provider.Tracer("test").Start(t.Context(), "a span")
+	span.End()
+	if err := flush(context.WithoutCancel(t.Context())); err != nil {
+		t.Log(err)
+	}
+	return true, out.String()
+}
+
+// An address without a path is a collector's. One with a path is taken as it is.
+func TestTracesReachACollector(t *testing.T) {
+	for below, want := range map[string]string{"": "/v1/traces", "/": "/v1/traces", "/otlp/of/ours": "/otlp/of/ours"} {
+		c := newCollector(t, http.StatusOK)
+		spanSaid(t, c.URL+below)
+		if len(c.paths) != 1 || c.paths[0] != "POST "+want+" " || !strings.Contains(c.bodies, "a span") || !strings.Contains(c.bodies, "kobo") {
+			t.Errorf("%q: %q", below, c.paths)
+		}
+	}
+}
+
+// Without a setting of ours the standard variables count, and beside it all but
+// the address.
+func TestTracesFollowTheStandardVariables(t *testing.T) {
+	c := newCollector(t, http.StatusOK)
+	for name, one := range map[string]struct {
+		env  map[string]string
+		ours string
+		want string // "" for no span
+	}{
+		"a base address":    {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL + "/base"}, "", "POST /base/v1/traces "},
+		"traces' own":       {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": c.URL + "/own"}, "", "POST /own "},
+		"a header":          {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL, "OTEL_EXPORTER_OTLP_HEADERS": "x-team=pay"}, "", "POST /v1/traces pay"},
+		"ours is stronger":  {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, c.URL, "POST /v1/traces "},
+		"ours and a header": {map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "x-team=pay"}, c.URL, "POST /v1/traces pay"},
+		"no exporter":       {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL, "OTEL_TRACES_EXPORTER": "none"}, "", ""},
+		"another exporter":  {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL, "OTEL_TRACES_EXPORTER": "zipkin"}, "", ""},
+		"disabled":          {map[string]string{"OTEL_SDK_DISABLED": "true"}, c.URL, ""},
+		"nothing":           {nil, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for k, v := range one.env {
+				t.Setenv(k, v)
+			}
+			t.Setenv("OTEL_SERVICE_NAME", "kobo-lagos")
+			c.paths, c.bodies = nil, ""
+			traced, log := spanSaid(t, one.ours)
+			if !traced || one.want == "" {
+				if traced || one.want != "" || len(c.paths) > 0 {
+					t.Errorf("traced %v, %q, %s", traced, c.paths, log)
+				}
+				return
+			}
+			if len(c.paths) != 1 || c.paths[0] != one.want || !strings.Contains(c.bodies, "kobo-lagos") {
+				t.Errorf("%q, %s", c.paths, log)
+			}
+		})
+	}
+}
+
+// Traces that are lost are a line of the log like any other.
+func TestLostTracesAreLogged(t *testing.T) {
+	c := newCollector(t, http.StatusForbidden)
+	_, log := spanSaid(t, c.URL)
+	var line struct{ Level, Msg, Error string }
+	if err := json.Unmarshal([]byte(log), &line); err != nil || line.Level != "WARN" || line.Msg != "traces were lost" || !strings.Contains(line.Error, "403") {
+		t.Errorf("%s: %v", log, err)
+	}
+}
+
+func TestLostTracesAreLoggedOnceAMinute(t *testing.T) {
+	var out strings.Builder
+	now := &clock.Movable{}
+	e := &traceErrors{log: slog.New(slog.NewTextHandler(&out, nil)), clock: now}
+	for range 1000 {
+		e.Handle(errors.New("the collector is away"))
+	}
+	now.MoveTo(time.Minute)
+	e.Handle(errors.New("the collector is away"))
+	if got := out.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "more_before=999") {
+		t.Errorf("logged: %s", got)
+	}
+}

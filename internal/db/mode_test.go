@@ -1,0 +1,72 @@
+package db_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// openly has files made for everybody, unless who makes them says otherwise.
+func openly(t *testing.T) {
+	before := syscall.Umask(0)
+	t.Cleanup(func() { syscall.Umask(before) })
+}
+
+func wantMode(t *testing.T, path string, want fs.FileMode) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Error(err)
+	} else if got := info.Mode().Perm(); got != want {
+		t.Errorf("%s has the mode %o, want %o", path, got, want)
+	}
+}
+
+// A SQLite file that we make is for its owner alone, with all that lies beside it.
+func TestSQLiteFilesAreForTheirOwner(t *testing.T) {
+	openly(t)
+	dir := t.TempDir()
+	path, copied, old := filepath.Join(dir, "kobo.db"), filepath.Join(dir, "copy"), filepath.Join(dir, "old")
+	d := dbtest.Open(t, "sqlite:"+path)
+	if err := d.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		wantMode(t, path+suffix, 0o600)
+	}
+	if err := db.CopySQLite(t.Context(), path, copied); err != nil {
+		t.Fatal(err)
+	}
+	wantMode(t, copied, 0o600)
+	d.Close()
+	if err := db.ReplaceSQLite(t.Context(), path, copied, old); err != nil {
+		t.Fatal(err)
+	}
+	wantMode(t, path, 0o600)
+	wantMode(t, old, 0o600)
+}
+
+// A database that its owner shares stays shared, and so does what lies beside it.
+func TestASharedSQLiteFileStaysShared(t *testing.T) {
+	openly(t)
+	path := filepath.Join(t.TempDir(), "kobo.db")
+	d := dbtest.Open(t, "sqlite:"+path)
+	if err := d.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	if err := os.Chmod(path, 0o660); err != nil {
+		t.Fatal(err)
+	}
+	d = dbtest.Open(t, "sqlite:"+path)
+	if _, err := d.Exec(t.Context(), head, "c1", 0); err != nil {
+		t.Fatal(err)
+	}
+	wantMode(t, path, 0o660)
+	wantMode(t, path+"-wal", 0o660)
+}
