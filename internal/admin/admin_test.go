@@ -209,6 +209,7 @@ func TestOnboarding(t *testing.T) {
 		}
 		d.pin(path, "NOT_SET")
 		d.ok(d.ada, "POST", path+"/pin", `{"pin":"0042"}`)
+		d.no(d.ada, "POST", path+"/pin/unlock", ``, 400, "PIN is not locked")
 		if err := d.companies.CheckPIN(t.Context(), reference, "0042"); err != nil {
 			t.Error(err)
 		}
@@ -219,6 +220,10 @@ func TestOnboarding(t *testing.T) {
 			}
 		}
 		d.pin(path, "LOCKED")
+		d.ok(d.bob, "POST", path+"/pin/unlock", ``)
+		if err := d.companies.CheckPIN(t.Context(), reference, "0042"); err != nil {
+			t.Errorf("the unlocked PIN: %v", err)
+		}
 		d.ok(d.ada, "POST", path+"/pin", `{"pin":"0042"}`)
 		d.pin(path, "SET")
 		second := d.ok(d.bob, "POST", path+"/api-keys", `{"expiresAt":"2031-01-01T00:00:00Z"}`)

@@ -54,7 +54,8 @@ func TestALowBalanceIsSet(t *testing.T) {
 			d.no(d.ada, "POST", c.path, c.body, c.status, c.message)
 		}
 		other, _ := d.company()
-		d.no(d.ada, "POST", other+"/settlement-accounts/"+account+"/alert", `{"lowBalance":5}`, 404, "Settlement account not found")
+		d.ok(d.ada, "POST", company+"/settlement-accounts", `{"name":"Second"}`) // the other company has none of that number
+		d.no(d.ada, "POST", other+"/settlement-accounts/2/alert", `{"lowBalance":5}`, 404, "Settlement account not found")
 		shown := func() any {
 			return d.ok(d.bob, "GET", company, "")["settlementAccounts"].([]any)[0].(map[string]any)["lowBalance"]
 		}
@@ -104,13 +105,13 @@ func TestABankAccountIsAttached(t *testing.T) {
 			{path, `{"bank":"safehaven","accountNumber":"8000000011","accountName":"ACME"}`, 400, "The bank account feeds settlement account " + account + " already"},
 			{path, `{"bank":"safehaven","accountNumber":"0100000001","accountName":"ACME"}`, 400, "We pay from this bank account"},
 			{other + "/settlement-accounts/" + foreign + "/bank-accounts", `{"bank":"safehaven","accountNumber":"8000000011","accountName":"OTHER"}`, 400, "The bank account belongs to another company, c"},
-			{other + "/settlement-accounts/" + account + "/bank-accounts", fine, 404, "Settlement account not found"},
+			{other + "/settlement-accounts/2/bank-accounts", fine, 404, "Settlement account not found"},
 			{company + "/settlement-accounts/main/bank-accounts", fine, 404, "Settlement account not found"},
 			{"/admin/v1/companies/cnobody0000000000000000000/settlement-accounts/1/bank-accounts", fine, 404, "Company not found"},
 		} {
 			d.no(d.ada, "POST", c.path, c.body, c.status, c.message)
 		}
-		d.no(d.ada, "GET", other+"/settlement-accounts/"+account+"/bank-accounts", "", 404, "Settlement account not found")
+		d.no(d.ada, "GET", other+"/settlement-accounts/2/bank-accounts", "", 404, "Settlement account not found")
 		if l := d.lastLine(); l["action"] != "settlement.feed" || l["operator"] != "bob" {
 			t.Errorf("a refusal is in the log: %v", l)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -169,6 +170,7 @@ var me = operator.Local("test")
 
 // world is one company with ₦1,000 and a customer who may have cards.
 type world struct {
+	people *int64
 	*card.Service
 	t           *testing.T
 	ring        *secret.Keyring
@@ -190,7 +192,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	t.Helper()
 	ring, err := secret.Parse(secret.Generate())
 	must(t, err)
-	w := &world{t: t, ring: ring, clock: &clock.Movable{}}
+	w := &world{people: new(int64), t: t, ring: ring, clock: &clock.Movable{}}
 	w.issuer = &issuer{create: yes, answer: yes, later: yes, now: func() time.Time { return w.clock.Now() }}
 	w.run(d)
 	w.company = w.join("Main")
@@ -249,11 +251,12 @@ func (w *world) open(company string, float money.Kobo) int64 {
 // created is a customer who has not completed the OTP.
 func (w *world) created(company, email string, address *customer.Address) customer.Customer {
 	w.t.Helper()
+	*w.people++
 	c, err := w.customers.Create(w.t.Context(), customer.Registration{
 		Customer: customer.Customer{
 			Company: company, FirstName: "Ada", LastName: "Obi", Email: email, PhoneNumber: "08012345678", Address: address,
 		},
-		BVN: secret.NewText("22212345678"),
+		BVN: secret.NewText(strconv.FormatInt(22212345678+*w.people, 10)), // one person each, who has no cooldown
 	})
 	must(w.t, err)
 	return c.Customer

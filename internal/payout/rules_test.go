@@ -208,7 +208,8 @@ func TestAnAccountThatIsSwitchedOffPaysForNothingNew(t *testing.T) {
 
 func TestWhoMayAskForAName(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		_, foreign := w.join("Other", 0)
+		other, _ := w.join("Other", 0)
+		foreign := w.open(other, 0) // its second, whose number the company has not
 		ask := payout.Enquiry{Company: w.company, BankCode: "000014", AccountNumber: "0123456789", PIN: secret.NewText(pin), SettlementID: w.account}
 		try := func(change func(*payout.Enquiry)) error {
 			e := ask

@@ -166,7 +166,7 @@ func TestAnAccountIsSwitchedOff(t *testing.T) {
 				t.Errorf("on again: %+v, %v", on, err)
 			}
 		}
-		foreign := h.account(h.company())
+		foreign := h.foreign()
 		for _, id := range []int64{0, -1, 99, foreign.ID} {
 			if _, err := h.SetStatus(ctx, ada, a.Company, id, settlement.Inactive, ""); !fault.Is(err, fault.Missing) {
 				t.Errorf("account %d: %v", id, err)
