@@ -245,7 +245,7 @@ func TestOnboarding(t *testing.T) {
 			t.Errorf("settlement account: %v", account)
 		}
 		d.audited([]string{
-			"ada company.create", "ada company.kyb", "ada company.kyb", "ada company.kyb", "ada company.live", "ada company.pin", "ada company.pin",
+			"ada company.create", "ada company.kyb", "ada company.kyb", "ada company.kyb", "ada company.live", "ada company.pin", "bob company.pin.unlock", "ada company.pin",
 			"bob company.key.issue", "bob company.key.revoke", "ada settlement.create",
 		}, reference)
 	})
