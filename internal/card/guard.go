@@ -28,10 +28,10 @@ func open(cardID string, amount money.Kobo, add int64, alone bool) ledger.Tally 
 	return t
 }
 
-// correct takes off a guard what no open funding stands for, and names the oldest
-// one that does; "" for none. Whatever opens or ends meanwhile changes both alike.
-// The card's own row lets one correction through: who saw the guard before another
-// one took it off is refused.
+// correct lowers the guard to the number of open fundings, and returns the
+// reference of the oldest one; "" for none. A funding that opens or ends meanwhile
+// changes guard and funding alike. The card's own row lets one correction through:
+// a second correction with an old reading is refused.
 func (s *Service) correct(ctx context.Context, company, cardID string, amount money.Kobo) (reference string, err error) {
 	var seen Card
 	var counted int64

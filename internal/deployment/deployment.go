@@ -85,7 +85,7 @@ func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, er
 			return err
 		}
 		if why = s.odd(seen, was); why != "" {
-			// In one commit: who opens the door is not asked again at the next start.
+			// Both in one commit: an opened door stays open at the next start.
 			if err := shut(ctx, q, why); err != nil {
 				return err
 			}
@@ -176,7 +176,8 @@ func (s *Service) note(now Mark) (before int64) {
 	return before
 }
 
-// keep writes a mark into the file, in the place of one of this name or of ours.
+// keep writes a mark into the file. It replaces a mark of our own name, and one of
+// the name instead.
 // A higher number of ours stays: another program has written it.
 func (s *Service) keep(now Mark, instead string) error {
 	seen, there, err := read(s.path)

@@ -159,7 +159,7 @@ func TestARecheckWithoutAnAnswerIsFollowed(t *testing.T) {
 	})
 }
 
-// What is definite, or what nobody knew a second time, ends the asking.
+// A definite answer ends the asking. So does a second "no such reference".
 func TestWhatEndsTheRechecks(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []provider.Answer

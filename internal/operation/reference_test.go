@@ -65,8 +65,8 @@ func TestTwoOperationsNeverShareAReference(t *testing.T) {
 	})
 }
 
-// Who calls a reference a duplicate knows it. That the same provider then has no
-// record of it gives no money back: a human decides.
+// A provider that reports a duplicate knows the reference. Its later word that it
+// has no record gives no money back: a human decides.
 func TestADuplicateIsNeverMissing(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.run(p.begin(), provider.Answer{Code: provider.CodeDuplicate})

@@ -70,8 +70,8 @@ func TestALostJobIsRestored(t *testing.T) {
 	})
 }
 
-// Whoever is settled needs no job. An operation that waits for a human needs none
-// either, but the case that asks.
+// A settled operation needs no job. An operation that waits for a human needs a
+// case and no job.
 func TestWhatIsDecidedOrAskedGetsNoJob(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)

@@ -14,8 +14,8 @@ import (
 
 // A request that moves money may lie in a queue at the provider: its answer is
 // lost, nobody knows its reference, and much later it is carried out after all,
-// and nobody is told. No number tells that story: a control has it told of the
-// next request.
+// and nobody is told. No number ending has this story: a control
+// sets it for the next request.
 
 const nextPayment = "next payment"
 
