@@ -20,6 +20,7 @@ import (
 // tally is what one copy of the facts comes to.
 type tally struct {
 	seed  maphash.Seed
+	fact  []byte            // the last fact, whose room serves the next
 	sum   uint64            // of all facts, in any order
 	order map[string]uint64 // of the money's steps in their order, by clearing account
 }
