@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+	"strconv"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -41,7 +42,7 @@ func (a *AccountSum) add(e line) (before int64) {
 	if e.sequence == a.lastEntry+1 {
 		before = int64(a.last)
 	}
-	a.Sum += money.Kobo(e.amount)
+	a.Sum += money.Kobo(e.current - e.previous)
 	a.Entries++
 	a.last, a.lastEntry = money.Kobo(e.current), e.sequence
 	return before
@@ -112,12 +113,10 @@ type sides struct {
 }
 
 // add adds an entry, without the balances before and after it.
-func (s *sides) add(e line) {
-	s.fact = append(append(s.fact[:0], e.account...), 0)
-	s.fact = append(append(s.fact, e.reference...), 0)
-	s.fact = append(append(s.fact, e.step...), 0)
-	s.fact = binary.LittleEndian.AppendUint64(s.fact, uint64(e.sequence))
-	s.fact = binary.LittleEndian.AppendUint64(s.fact, uint64(e.amount))
+func (s *sides) add(account string, sequence int64, fact string) {
+	s.fact = append(append(s.fact[:0], account...), 0)
+	s.fact = binary.LittleEndian.AppendUint64(s.fact, uint64(sequence))
+	s.fact = append(s.fact, fact...)
 	s.sum += maphash.Bytes(s.seed, s.fact)
 }
 
@@ -132,7 +131,7 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, said *sides) (br
 		if e.account != a.ID || a.Entries == 0 {
 			a = r.account(e.account)
 		}
-		said.add(e)
+		said.add(e.account, e.sequence, e.fact)
 		if before := a.add(e); before != e.previous && len(broken) < 20 {
 			broken = append(broken, fmt.Sprintf("entry %d of account %s begins at %d kobo, where the one before it ended at %d",
 				e.sequence, e.account, e.previous, before))
@@ -175,8 +174,9 @@ func (r *Report) addAccounts() {
 func (r *Report) readTransfers(ctx context.Context, q db.Querier, due *sides, seen func(Transfer)) error {
 	err := eachTransfer(ctx, q, r.Company, func(t Transfer, debitEntry, creditEntry int64) {
 		r.Transfers++
-		due.add(line{account: t.Debit, sequence: debitEntry, reference: t.Reference, step: t.Step, amount: -int64(t.Amount)})
-		due.add(line{account: t.Credit, sequence: creditEntry, reference: t.Reference, step: t.Step, amount: int64(t.Amount)})
+		owner, amount := t.Reference+" "+t.Step+" ", strconv.FormatInt(int64(t.Amount), 10)
+		due.add(t.Debit, debitEntry, owner+"-"+amount)
+		due.add(t.Credit, creditEntry, owner+amount)
 		seen(t)
 	})
 	if r.Entries != 2*r.Transfers {
