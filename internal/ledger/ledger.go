@@ -204,7 +204,7 @@ type Book struct {
 func New(d *db.DB, c clock.Clock) *Book {
 	b := &Book{db: d, run: d.Run, clock: c, lanes: make([]lane, lanes(d.Dialect())), patience: patience}
 	for i := range b.lanes {
-		b.lanes[i].book = b
+		b.lanes[i].book, b.lanes[i].crowd = b, crowd
 	}
 	return b
 }
@@ -243,12 +243,15 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 	wait := db.Await(ctx)
 	defer wait.End()
 	p := &pending{unit: u, done: make(chan error, 1)}
-	b.lane(u.Company).add(p)
+	l := b.lane(u.Company)
+	if err := l.add(p); err != nil {
+		return err
+	}
 	select {
 	case err := <-p.done:
 		return err
 	case <-wait.Over:
-		return p.leave()
+		return l.withdraw(p)
 	}
 }
 
