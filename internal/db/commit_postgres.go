@@ -52,7 +52,7 @@ func attend(_ context.Context, c *pgx.ConnConfig) error {
 
 // committing sends what ends in a COMMIT. Its error is ErrUncommitted when the
 // server did not say for certain what became of it.
-func committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, certain func(error) bool) error {
+func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, certain func(error) bool) error {
 	raw := conn.Conn()
 	l := raw.PgConn().CustomData()[lineKey].(*line)
 	l.warned = false
@@ -67,6 +67,7 @@ func committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, certain func(err
 	if err == nil || pgconn.SafeToRetry(err) || certain(err) {
 		return err
 	}
+	p.doubt.Add(1)
 	return fmt.Errorf("%w: %w", ErrUncommitted, err)
 }
 
@@ -106,6 +107,7 @@ func (p *postgres) release(conn *pgxpool.Conn) {
 	left := conn.Hijack().PgConn()
 	go func() {
 		defer p.leaving.Done()
+		defer p.doubt.Add(1) // its rows may be shown from here on
 		select {
 		case <-left.CleanupDone():
 		case <-p.ended.Done():

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/exaring/otelpgx"
@@ -18,6 +19,7 @@ type postgres struct {
 	pool    *pgxpool.Pool
 	replan  time.Duration // how long a connection keeps the plans of batches
 	waits   patience      // of a migration, for locks
+	doubt   atomic.Uint64
 	leaving sync.WaitGroup
 	ended   context.Context // once nobody may use the pool any more
 	end     context.CancelFunc
@@ -35,14 +37,20 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, 12)
 	cfg.BeforeConnect = attend
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
+	p := &postgres{replan: 5 * time.Second, waits: usualPatience}
+	p.doubt.Store(1) // a server may show such a row from the start
+	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
+		p.doubt.Add(1)
+		return nil
+	}
+	if p.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	p := &postgres{pool: pool, replan: 5 * time.Second, waits: usualPatience}
 	p.ended, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
+
+func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 
 func (p *postgres) close() {
 	p.pool.Close()
@@ -59,7 +67,7 @@ func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, 
 	}
 	defer p.release(conn)
 	var tag pgconn.CommandTag
-	err = committing(conn, func(c *pgx.Conn) (err error) {
+	err = p.committing(conn, func(c *pgx.Conn) (err error) {
 		tag, err = c.Exec(ctx, query, args...)
 		return err
 	}, refusedStatement)
@@ -130,7 +138,7 @@ func (t *postgresTx) Query(ctx context.Context, query string, args ...any) (Rows
 
 func (t *postgresTx) commit(ctx context.Context) error {
 	defer t.p.release(t.conn)
-	return committing(t.conn, func(*pgx.Conn) error { return t.tx.Commit(ctx) }, refusedCommit)
+	return t.p.committing(t.conn, func(*pgx.Conn) error { return t.tx.Commit(ctx) }, refusedCommit)
 }
 
 // If even the ROLLBACK fails pgx closes the connection, which rolls back too.

@@ -139,7 +139,8 @@ func (l *lane) take() []*pending {
 }
 
 // commit runs one batch, answers its units, and returns those that must wait
-// for the next.
+// for the next. A batch of refusals commits too while there is a doubt: a refusal
+// tells of rows, and they may not be on the standby.
 func (b *Book) commit(all []*pending) (late []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
@@ -156,7 +157,9 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		for _, w := range all {
 			d.decide(w)
 		}
-		if len(d.accepted) == 0 {
+		doubts := b.db.Doubts() // after the reading, which may have opened a connection
+		proves := !b.certain(doubts) && d.prove()
+		if len(d.accepted) == 0 && !proves {
 			p.Rollback()
 			return nil
 		}
@@ -164,7 +167,11 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 			p.Rollback()
 			return err
 		}
-		return p.Commit(ctx, d.writes()...)
+		err := p.Commit(ctx, d.writes()...)
+		if err == nil {
+			b.proven.Store(doubts)
+		}
+		return err
 	})
 	switch {
 	case err == nil:
@@ -290,7 +297,11 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 			p.Rollback()
 			return err
 		}
-		return p.Commit(ctx, again)
+		doubts := b.db.Doubts()
+		if err = p.Commit(ctx, again); err == nil && len(again.Rows) > 0 {
+			b.proven.Store(doubts)
+		}
+		return err
 	})
 	if err == nil && !found && !d.held() {
 		err = errUnheld

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -47,6 +48,8 @@ type Unit struct {
 	Alerts []Alert
 	// Notes are rows to append if the unit is accepted: events, jobs, audit.
 	Notes []db.Record
+
+	proof bool // it does nothing and waits for a proof; see Book.Prove
 }
 
 // Account is a line of the book.
@@ -194,6 +197,8 @@ type Book struct {
 
 	patience time.Duration
 
+	proven atomic.Uint64 // the database's doubts at the begin of the last clean write
+
 	watcher Watcher
 
 	mu        sync.RWMutex
@@ -237,6 +242,11 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := u.check(); err != nil {
 		return err
 	}
+	return b.send(ctx, u)
+}
+
+// send has a unit decided, and waits for its answer.
+func (b *Book) send(ctx context.Context, u Unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
