@@ -100,7 +100,7 @@ func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
 		l.Rollback()
 		return err
 	}
-	l.conn.Release()
+	l.p.release(l.conn)
 	l.conn = nil
 	return nil
 }

@@ -21,8 +21,13 @@ type postgres struct {
 	waits   patience      // of a migration, for locks
 	doubt   atomic.Uint64
 	leaving sync.WaitGroup
-	ended   context.Context // once nobody may use the pool any more
-	end     context.CancelFunc
+
+	unanswered atomic.Int64 // COMMITs that were sent and may still be at work
+	most       int64        // of them
+	question   time.Duration
+
+	ended context.Context // once nobody may use the pool any more
+	end   context.CancelFunc
 }
 
 func openPostgres(ctx context.Context, url string) (*postgres, error) {
@@ -37,7 +42,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, 12)
 	cfg.BeforeConnect = attend
-	p := &postgres{replan: 5 * time.Second, waits: usualPatience}
+	p := &postgres{replan: 5 * time.Second, waits: usualPatience, most: int64(cfg.MaxConns), question: 15 * time.Second}
 	p.doubt.Store(1) // a server may show such a row from the start
 	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
 		p.doubt.Add(1)
@@ -138,7 +143,11 @@ func (t *postgresTx) Query(ctx context.Context, query string, args ...any) (Rows
 
 func (t *postgresTx) commit(ctx context.Context) error {
 	defer t.p.release(t.conn)
-	return t.p.committing(t.conn, func(*pgx.Conn) error { return t.tx.Commit(ctx) }, refusedCommit)
+	err := t.p.committing(t.conn, func(*pgx.Conn) error { return t.tx.Commit(ctx) }, refusedCommit)
+	if errors.Is(err, errCrowded) {
+		_ = t.tx.Rollback(ctx)
+	}
+	return err
 }
 
 // If even the ROLLBACK fails pgx closes the connection, which rolls back too.
