@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,11 +21,29 @@ import (
 type line struct {
 	committing atomic.Bool // from before a COMMIT is sent until its answer is here
 	warned     bool        // the answer came with a warning
+	left       atomic.Bool // pgx has given the connection up over a COMMIT
+}
+
+// wire is the connection itself. pgx gives a server fifteen seconds to end a
+// connection that pgx has given up. A COMMIT that waits for a standby takes as long
+// as it takes, and only the open connection tells when the server is through.
+type wire struct {
+	net.Conn
+	line *line
+}
+
+// SetDeadline sets none once the connection was left to the server.
+func (w wire) SetDeadline(t time.Time) error {
+	if w.line.left.Load() {
+		t = time.Time{}
+	}
+	return w.Conn.SetDeadline(t)
 }
 
 const lineKey = "kobo.line"
 
 var (
+	errCrowded  = errors.New("db: as many COMMITs as there may be have no answer yet")
 	errNoCancel = errors.New("db: a COMMIT is never cancelled")
 	errWarned   = errors.New("db: the server committed with a warning: perhaps without its standby")
 )
@@ -35,9 +54,14 @@ func attend(_ context.Context, c *pgx.ConnConfig) error {
 	dial, watcher := c.DialFunc, c.BuildContextWatcherHandler
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if l.committing.Load() {
+			l.left.Store(true) // pgx asks for a cancel as it gives up
 			return nil, errNoCancel
 		}
-		return dial(ctx, network, address)
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return wire{conn, l}, nil
 	}
 	// SQLSTATE 01000 is how the server says that it no longer waits for its standby.
 	c.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
@@ -51,8 +75,13 @@ func attend(_ context.Context, c *pgx.ConnConfig) error {
 }
 
 // committing sends what ends in a COMMIT. Its error is ErrUncommitted when the
-// server did not say for certain what became of it.
-func committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, certain func(error) bool) error {
+// server did not say for certain what became of it. When too many others wait for
+// an answer committing sends nothing, and its error is errCrowded.
+func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, certain func(error) bool) error {
+	if p.unanswered.Add(1) > p.most {
+		p.unanswered.Add(-1)
+		return errCrowded
+	}
 	raw := conn.Conn()
 	l := raw.PgConn().CustomData()[lineKey].(*line)
 	l.warned = false
@@ -63,10 +92,12 @@ func committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, certain func(err
 	}
 	if !raw.IsClosed() {
 		l.committing.Store(false)
+		p.unanswered.Add(-1)
 	}
 	if err == nil || pgconn.SafeToRetry(err) || certain(err) {
 		return err
 	}
+	p.doubt.Add(1)
 	return fmt.Errorf("%w: %w", ErrUncommitted, err)
 }
 
@@ -94,8 +125,8 @@ func refusedStatement(err error) bool {
 }
 
 // release gives a connection back to the pool. One that was closed over a COMMIT
-// is left to end by itself: pgx gives it fifteen seconds to say its last word.
-// Meanwhile it takes nobody's place.
+// is left to the server, and leaves the pool: it takes no reader's place. At the
+// server it still has its place, so it counts until the server is through.
 func (p *postgres) release(conn *pgxpool.Conn) {
 	raw := conn.Conn()
 	if !raw.IsClosed() || !raw.PgConn().CustomData()[lineKey].(*line).committing.Load() {
@@ -106,11 +137,39 @@ func (p *postgres) release(conn *pgxpool.Conn) {
 	left := conn.Hijack().PgConn()
 	go func() {
 		defer p.leaving.Done()
+		defer p.unanswered.Add(-1)
+		defer p.doubt.Add(1) // its rows may be shown from here on
+		p.attendEnd(left)
+	}()
+}
+
+// attendEnd returns when the server has ended a connection, or when this program
+// ends. A server that is lost with its network ends none: so attendEnd also asks
+// the server that answers now whether it knows the connection.
+func (p *postgres) attendEnd(left *pgconn.PgConn) {
+	question := time.NewTicker(p.question)
+	defer question.Stop()
+	for known := true; known; {
 		select {
 		case <-left.CleanupDone():
+			return
 		case <-p.ended.Done():
-			_ = left.Conn().Close() // it may be closed already
-			<-left.CleanupDone()
+			known = false
+		case <-question.C:
+			known = p.knows(left.PID())
 		}
-	}()
+	}
+	_ = left.Conn().Close() // it may be closed already
+	<-left.CleanupDone()
+}
+
+// knows tells whether the server has a connection of that number. It is true as well
+// when no server answers. A pooler between has numbers of its own: behind one a
+// connection counts until the first question only.
+func (p *postgres) knows(pid uint32) bool {
+	ctx, cancel := context.WithTimeout(p.ended, 5*time.Second)
+	defer cancel()
+	known := true
+	err := p.pool.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_stat_activity WHERE pid = $1", int64(pid)).Scan(&known)
+	return err != nil || known
 }

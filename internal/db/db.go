@@ -58,6 +58,7 @@ type engine interface {
 	pipeline() Pipeline
 	prepare(ctx context.Context, query string) error
 	ping(ctx context.Context) error
+	doubts() uint64
 	close()
 }
 
@@ -116,6 +117,17 @@ func (d *DB) Dialect() Dialect { return d.dialect }
 
 // Ping asks the database for a sign of life.
 func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
+
+// Doubts rises with each event after which the database may show a row that its
+// standby does not have: a COMMIT of unknown fate, its end, and a new connection,
+// since the server may have been started again. A write that was committed with a
+// clean answer ends the doubt, for a standby that has it has all before it.
+//
+// Doubts does not see an operator end another program's wait for the standby. The
+// warning or the lost connection tells that program alone.
+//
+// SQLite has no standby, and the number stays 0.
+func (d *DB) Doubts() uint64 { return d.engine.doubts() }
 
 // Prepare checks that the engine understands a statement, without running it.
 func (d *DB) Prepare(ctx context.Context, query string) error { return d.prepare(ctx, query) }

@@ -95,12 +95,12 @@ func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
 		}
 	}
 	b.Queue("COMMIT")
-	err := committing(l.conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, &b).Close() }, refusedStatement)
+	err := l.p.committing(l.conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, &b).Close() }, refusedStatement)
 	if err != nil {
 		l.Rollback()
 		return err
 	}
-	l.conn.Release()
+	l.p.release(l.conn)
 	l.conn = nil
 	return nil
 }

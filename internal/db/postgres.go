@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/exaring/otelpgx"
@@ -20,9 +21,15 @@ type postgres struct {
 	pool    *pgxpool.Pool
 	replan  time.Duration // how long a connection keeps the plans of batches
 	waits   patience      // of a migration, for locks
+	doubt   atomic.Uint64
 	leaving sync.WaitGroup
-	ended   context.Context // once nobody may use the pool any more
-	end     context.CancelFunc
+
+	unanswered atomic.Int64 // COMMITs that were sent and may still be at work
+	most       int64        // of them
+	question   time.Duration
+
+	ended context.Context // once nobody may use the pool any more
+	end   context.CancelFunc
 }
 
 var errUnreadable = errors.New("db: the PostgreSQL URL cannot be read")
@@ -46,14 +53,20 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 		cfg.MaxConns = most
 	}
 	cfg.BeforeConnect = attend
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
+	p := &postgres{replan: 5 * time.Second, waits: usualPatience, most: int64(cfg.MaxConns), question: 15 * time.Second}
+	p.doubt.Store(1) // a server may show such a row from the start
+	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
+		p.doubt.Add(1)
+		return nil
+	}
+	if p.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	p := &postgres{pool: pool, replan: 5 * time.Second, waits: usualPatience}
 	p.ended, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
+
+func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 
 // usualConns is how many connections a program has at least that says no number.
 const usualConns = 12
@@ -91,7 +104,7 @@ func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, 
 	}
 	defer p.release(conn)
 	var tag pgconn.CommandTag
-	err = committing(conn, func(c *pgx.Conn) (err error) {
+	err = p.committing(conn, func(c *pgx.Conn) (err error) {
 		tag, err = c.Exec(ctx, query, args...)
 		return err
 	}, refusedStatement)
@@ -162,7 +175,11 @@ func (t *postgresTx) Query(ctx context.Context, query string, args ...any) (Rows
 
 func (t *postgresTx) commit(ctx context.Context) error {
 	defer t.p.release(t.conn)
-	return committing(t.conn, func(*pgx.Conn) error { return t.tx.Commit(ctx) }, refusedCommit)
+	err := t.p.committing(t.conn, func(*pgx.Conn) error { return t.tx.Commit(ctx) }, refusedCommit)
+	if errors.Is(err, errCrowded) {
+		_ = t.tx.Rollback(ctx)
+	}
+	return err
 }
 
 // If even the ROLLBACK fails pgx closes the connection, which rolls back too.

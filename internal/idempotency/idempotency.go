@@ -98,8 +98,12 @@ func (s *Service) sealFor(company string) func(body []byte) string {
 	}
 }
 
-// answer is the stored answer of a row.
-func (s *Service) answer(company string, r row) (*Answer, error) {
+// answer is the stored answer of a row. Nobody hears it before it is proven: a
+// standby that takes over may not have the row.
+func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, error) {
+	if err := s.book.Prove(ctx, company); err != nil {
+		return nil, err
+	}
 	text, secret := strings.CutPrefix(r.body, sealed)
 	if !secret {
 		return &Answer{Status: int(r.status), Body: []byte(r.body)}, nil
@@ -131,7 +135,7 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 	}
 	u := Use{Value: value, Subject: r.subject, CreatedAt: r.createdAt}
 	if r.state == done {
-		u.Answer, err = s.answer(company, r)
+		u.Answer, err = s.answer(ctx, company, r)
 	}
 	return u, err
 }
@@ -152,13 +156,13 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	case !s.same(company, row.fingerprint, fingerprint):
 		return nil, nil, errMismatch
 	case row.state == done:
-		answer, err := s.answer(company, row)
+		answer, err := s.answer(ctx, company, row)
 		return nil, answer, err
 	case now.Before(row.runningUntil):
 		return nil, nil, ErrInFlight
 	}
-	key.subject = row.subject
-	return key, nil, nil
+	key.subject = row.subject // the request answers from what it made
+	return key, nil, s.book.Prove(ctx, company)
 }
 
 // Value is the key itself, as the caller chose it, or "".
@@ -321,7 +325,7 @@ func (s *Service) stored(ctx context.Context, k *Key) (*Answer, error) {
 	case row.state != done:
 		return nil, nil
 	}
-	return s.answer(k.company, row)
+	return s.answer(ctx, k.company, row)
 }
 
 // Taken turns the refusal of a unit whose key another request had taken

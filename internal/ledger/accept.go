@@ -162,6 +162,8 @@ func (d *decision) writes() []db.Write {
 			newHeads = append(newHeads, []any{c, h.sequence, h.at})
 		case h.changed:
 			heads = append(heads, []any{c, h.sequence, h.at})
+		case h.restated:
+			heads = append(heads, []any{c, h.sequence, h.dated})
 		}
 	}
 	for k, a := range d.accounts {

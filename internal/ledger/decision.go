@@ -46,7 +46,9 @@ type head struct {
 	found    bool // there is such a row
 	founded  bool // this batch makes it
 	changed  bool // its number or its instant is another
+	restated bool // it is written as it is
 	sequence int64
+	dated    int64 // the instant that the row holds
 	at       int64 // the instant of the batch in this company
 }
 
@@ -181,7 +183,8 @@ func (d *decision) headLookup() db.Lookup {
 		Table: headTable, By: headTable.KeyNames(), Columns: []string{"event_sequence", "dated_at"}, Keys: keys, Lock: true,
 		Found: func(row []any) error {
 			h := d.heads[row[0].(string)]
-			h.found, h.sequence, h.at = true, row[1].(int64), row[2].(int64)
+			h.found, h.sequence, h.dated = true, row[1].(int64), row[2].(int64)
+			h.at = h.dated
 			return nil
 		},
 	}
@@ -255,7 +258,7 @@ func (d *decision) decide(w *pending) {
 		d.late = append(d.late, w)
 		return
 	}
-	if why := d.objection(u); why != nil {
+	if why := d.objection(u); why != nil || u.proof {
 		d.refused = append(d.refused, refusal{w, why})
 		return
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"slices"
@@ -15,6 +16,10 @@ import (
 // most is how many units share a transaction.
 const most = 512
 
+// crowd is how many units may wait in a lane. No more are let in while the
+// database hangs, so the memory that they take has a bound.
+const crowd = 32 * most
+
 // patience is how long a batch may take, and again how long an unanswered COMMIT
 // is looked up.
 const patience = 20 * time.Second
@@ -24,6 +29,8 @@ type pending struct {
 	unit Unit
 	done chan error
 	fate atomic.Int32
+
+	place *list.Element // in its lane's queue; nil outside. The lane's lock guards it
 }
 
 // What has become of a unit so far.
@@ -47,27 +54,49 @@ func (p *pending) leave() error {
 	return fault.New(fault.Unknown, "Service temporarily unavailable").Because(errTooLate)
 }
 
-var errTooLate = errors.New("ledger: the database did not answer in the caller's time")
+var (
+	errTooLate = errors.New("ledger: the database did not answer in the caller's time")
+	errCrowd   = errors.New("ledger: too many changes wait for the database")
+)
 
 // lane commits batches one after the other: while one is at the database the
 // next gathers, and nobody waits for a timer.
 type lane struct {
 	book    *Book
 	mu      sync.Mutex
-	queue   []*pending
+	queue   list.List // of *pending
+	crowd   int
 	running bool
 	idle    sync.WaitGroup
 }
 
-func (l *lane) add(p *pending) {
+// add puts a unit at the end of the queue, unless the queue is full.
+func (l *lane) add(p *pending) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.queue = append(l.queue, p)
+	if l.queue.Len() >= l.crowd {
+		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errCrowd)
+	}
+	p.place = l.queue.PushBack(p)
 	if !l.running {
 		l.running = true
 		l.idle.Add(1)
 		go l.run()
 	}
+	return nil
+}
+
+// withdraw is for a caller who can wait no longer: the unit leaves the queue, if
+// it is still there, and takes no memory and no part of a batch.
+func (l *lane) withdraw(p *pending) error {
+	err := p.leave()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.place != nil {
+		l.queue.Remove(p.place)
+		p.place = nil
+	}
+	return err
 }
 
 // run commits until the queue is empty.
@@ -78,11 +107,18 @@ func (l *lane) run() {
 		if batch == nil {
 			return
 		}
-		late := l.book.commit(batch)
-		if len(late) > 0 {
-			l.mu.Lock()
-			l.queue = append(late, l.queue...)
-			l.mu.Unlock()
+		l.restore(l.book.commit(batch))
+	}
+}
+
+// restore puts units that must wait for the next batch back to the front. A unit
+// that was withdrawn meanwhile stays out.
+func (l *lane) restore(late []*pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range slices.Backward(late) {
+		if p.fate.Load() != left {
+			p.place = l.queue.PushFront(p)
 		}
 	}
 }
@@ -90,18 +126,21 @@ func (l *lane) run() {
 func (l *lane) take() []*pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue) == 0 {
+	if l.queue.Len() == 0 {
 		l.running = false
 		return nil
 	}
-	n := min(len(l.queue), most)
-	batch := l.queue[:n:n]
-	l.queue = l.queue[n:]
+	batch := make([]*pending, min(l.queue.Len(), most))
+	for i := range batch {
+		batch[i] = l.queue.Remove(l.queue.Front()).(*pending)
+		batch[i].place = nil
+	}
 	return batch
 }
 
 // commit runs one batch, answers its units, and returns those that must wait
-// for the next.
+// for the next. A batch of refusals commits too while there is a doubt: a refusal
+// tells of rows, and they may not be on the standby.
 func (b *Book) commit(all []*pending) (late []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
@@ -118,7 +157,9 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		for _, w := range all {
 			d.decide(w)
 		}
-		if len(d.accepted) == 0 {
+		doubts := b.db.Doubts() // after the reading, which may have opened a connection
+		proves := !b.certain(doubts) && d.prove()
+		if len(d.accepted) == 0 && !proves {
 			p.Rollback()
 			return nil
 		}
@@ -126,7 +167,11 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 			p.Rollback()
 			return err
 		}
-		return p.Commit(ctx, d.writes()...)
+		err := p.Commit(ctx, d.writes()...)
+		if err == nil {
+			b.proven.Store(doubts)
+		}
+		return err
 	})
 	switch {
 	case err == nil:
@@ -252,7 +297,11 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 			p.Rollback()
 			return err
 		}
-		return p.Commit(ctx, again)
+		doubts := b.db.Doubts()
+		if err = p.Commit(ctx, again); err == nil && len(again.Rows) > 0 {
+			b.proven.Store(doubts)
+		}
+		return err
 	})
 	if err == nil && !found && !d.held() {
 		err = errUnheld

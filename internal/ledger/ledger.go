@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -47,6 +48,8 @@ type Unit struct {
 	Alerts []Alert
 	// Notes are rows to append if the unit is accepted: events, jobs, audit.
 	Notes []db.Record
+
+	proof bool // it does nothing and waits for a proof; see Book.Prove
 }
 
 // Account is a line of the book.
@@ -196,6 +199,8 @@ type Book struct {
 
 	patience time.Duration
 
+	proven atomic.Uint64 // the database's doubts at the begin of the last clean write
+
 	watcher Watcher
 
 	mu        sync.RWMutex
@@ -206,7 +211,7 @@ type Book struct {
 func New(d *db.DB, c clock.Clock) *Book {
 	b := &Book{db: d, run: d.Run, clock: c, lanes: make([]lane, lanes(d.Dialect())), patience: patience}
 	for i := range b.lanes {
-		b.lanes[i].book = b
+		b.lanes[i].book, b.lanes[i].crowd = b, crowd
 	}
 	return b
 }
@@ -239,18 +244,26 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := u.check(); err != nil {
 		return err
 	}
+	return b.send(ctx, u)
+}
+
+// send has a unit decided, and waits for its answer.
+func (b *Book) send(ctx context.Context, u Unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	wait := db.Await(ctx)
 	defer wait.End()
 	p := &pending{unit: u, done: make(chan error, 1)}
-	b.lane(u.Company).add(p)
+	l := b.lane(u.Company)
+	if err := l.add(p); err != nil {
+		return err
+	}
 	select {
 	case err := <-p.done:
 		return err
 	case <-wait.Over:
-		return p.leave()
+		return l.withdraw(p)
 	}
 }
 

@@ -2,9 +2,12 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
@@ -71,4 +74,74 @@ func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 	}
 	server.Rejoin()
 	audit(t, d, "c1")
+}
+
+// A primary that ends its waits shows rows that no standby has. A refusal and a
+// proof that rest on such a row wait for the standby, in a new program too.
+func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
+	server := dbtest.NewLone(t)
+	d := dbtest.Open(t, server.URL)
+	b := open(t, d)
+	found(t, b, "c1")
+	fund(t, b, "c1", 100)
+	must(t, b.Commit(t.Context(), buying("old", "old key", 10)))
+	b.patience = 500 * time.Millisecond
+	server.Desert()
+	if err := b.Commit(t.Context(), buying("again", "old key", 10)); !Is(err, Exists, thingTable) {
+		t.Errorf("without a doubt: %v", err)
+	}
+	must(t, b.Prove(t.Context(), "c1"))
+
+	if err := b.Commit(t.Context(), buying("a", "key", 30)); !fault.Is(err, fault.Unknown) {
+		t.Errorf("told %v", err)
+	}
+	server.EndWaits()
+	if got := balance(t, b, "c1", settlement); got != 60 {
+		t.Errorf("balance %d: the row is not to be seen", got)
+	}
+	started := New(dbtest.Open(t, server.URL), b.clock)
+	started.patience = b.patience
+	for name, book := range map[string]*Book{"this program": b, "one that starts": started} {
+		if err := book.Commit(t.Context(), buying("b", "key", 30)); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("%s: refused without the standby: %v", name, err)
+		}
+		if err := book.Prove(t.Context(), "c1"); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("%s: proven without the standby: %v", name, err)
+		}
+	}
+	server.Rejoin()
+	for name, book := range map[string]*Book{"this program": b, "the other": started} {
+		must(t, book.Prove(t.Context(), "c1"))
+		if err := book.Commit(t.Context(), buying("b", "key", 30)); !Is(err, Exists, thingTable) {
+			t.Errorf("%s, in the end: %v", name, err)
+		}
+	}
+	audit(t, d, "c1")
+}
+
+// A proof writes the head as it is, and only once.
+func TestAProofChangesNothing(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		found(t, open(t, d), "c1")
+		b := New(d, clock.At(time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)))
+		head := func() string {
+			v, err := db.Map[int64, int64](t.Context(), d, `SELECT event_sequence, dated_at FROM ledger_head WHERE company_id = $1`, "c1")
+			must(t, err)
+			return fmt.Sprint(v)
+		}
+		commits := 0
+		b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
+			return d.Run(ctx, func(p db.Pipeline) error { return strokes(stopped{p, func() {}, func() { commits++ }}) })
+		}
+		before := head()
+		for range 3 {
+			must(t, b.Prove(t.Context(), "c1"))
+		}
+		if want := map[db.Dialect]int{db.SQLite: 0, db.Postgres: 1}[d.Dialect()]; commits != want {
+			t.Errorf("%d commits, want %d", commits, want)
+		}
+		if after := head(); after != before {
+			t.Errorf("the head was %s and is %s", before, after)
+		}
+	})
 }

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -118,42 +117,53 @@ func Last(ctx context.Context, q db.Querier, company string, name Next) (int64, 
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 
-// accountSums reads each account with its entries added up.
+// accountSums are the accounts of a company, without what their entries say.
 func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSum, error) {
 	return db.All(ctx, q, func(s db.Scanner) (AccountSum, error) {
 		var a AccountSum
-		err := s.Scan(&a.ID, &a.Floor, &a.Balance, &a.sequence, &a.Sum, &a.Entries, &a.lastEntry, &a.last)
+		err := s.Scan(&a.ID, &a.Floor, &a.Balance, &a.sequence)
 		return a, err
-	}, `
-		SELECT a.id, a.floor_kobo, a.balance_kobo, a.entry_sequence,
-			CAST(coalesce(e.total, 0) AS BIGINT), coalesce(e.entries, 0), coalesce(e.last, 0), coalesce(l.current_kobo, 0)
-		FROM ledger_account AS a
-		LEFT JOIN (
-			SELECT company_id, account_id, sum(amount_kobo) AS total, count(*) AS entries, max(sequence) AS last
-			FROM ledger_entry WHERE company_id = $1 GROUP BY company_id, account_id
-		) AS e ON e.company_id = a.company_id AND e.account_id = a.id
-		LEFT JOIN ledger_entry AS l ON l.company_id = a.company_id AND l.account_id = a.id AND l.sequence = e.last
-		WHERE a.company_id = $1 ORDER BY a.id`, company)
+	}, `SELECT id, floor_kobo, balance_kobo, entry_sequence FROM ledger_account WHERE company_id = $1 ORDER BY id`, company)
 }
 
-// brokenLinks finds entries that do not begin where the one before them ended,
-// at most 20 of them.
-func brokenLinks(ctx context.Context, q db.Querier, company string) ([]string, error) {
-	return db.All(ctx, q, func(s db.Scanner) (string, error) {
-		var account string
-		var sequence, before, previous int64
-		err := s.Scan(&account, &sequence, &before, &previous)
-		return fmt.Sprintf("entry %d of account %s begins at %d kobo, where the one before it ended at %d",
-			sequence, account, previous, before), err
-	}, `
-		SELECT e.account_id, e.sequence, coalesce(b.current_kobo, 0), e.previous_kobo
-		FROM ledger_entry AS e LEFT JOIN ledger_entry AS b
-			ON b.company_id = e.company_id AND b.account_id = e.account_id AND b.sequence = e.sequence - 1
-		WHERE e.company_id = $1 AND coalesce(b.current_kobo, 0) <> e.previous_kobo ORDER BY e.account_id, e.sequence LIMIT 20`, company)
+// line is an entry as Verify reads it: in few columns, since each one of a million
+// rows costs. What was added is the difference of the balances, says the schema.
+type line struct {
+	account           string
+	sequence          int64
+	fact              string // the reference, the step and the amount
+	previous, current int64
 }
 
-func transferCount(ctx context.Context, q db.Querier, company string) (int64, error) {
-	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM ledger_transfer WHERE company_id = $1`, company)
+// eachEntry reads all entries of a company, account by account in their order.
+func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)) error {
+	_, err := db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
+		var e line
+		if err = s.Scan(&e.account, &e.sequence, &e.fact, &e.previous, &e.current); err == nil {
+			use(e)
+		}
+		return none, err
+	}, `
+		SELECT account_id, sequence, reference || ' ' || step || ' ' || CAST(amount_kobo AS TEXT), previous_kobo, current_kobo
+		FROM ledger_entry WHERE company_id = $1 ORDER BY account_id, sequence`, company)
+	return err
+}
+
+// eachTransfer reads all transfers of a company, in whatever order, with the
+// numbers of their entries.
+func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64)) error {
+	_, err := db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
+		var t Transfer
+		var amount, debitEntry, creditEntry int64
+		if err = s.Scan(&t.Reference, &t.Step, &t.Debit, &t.Credit, &t.Kind, &amount, &debitEntry, &creditEntry); err == nil {
+			t.Amount = money.Kobo(amount)
+			use(t, debitEntry, creditEntry)
+		}
+		return none, err
+	}, `
+		SELECT reference, step, debit_account, credit_account, kind, amount_kobo, debit_entry, credit_entry
+		FROM ledger_transfer WHERE company_id = $1`, company)
+	return err
 }
 
 // The two halves of a transfer, each looked up by the primary key that the other

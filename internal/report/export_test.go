@@ -2,9 +2,12 @@ package report
 
 import (
 	"context"
+	"hash/maphash"
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
 )
 
 // WritePages is a PDF of so many pages, each with nothing but its number.
@@ -25,3 +28,12 @@ func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) er
 
 // EventsAgree is the quick question about the events of operations.
 var EventsAgree = eventsAgree
+
+// TransfersAgree is the quick question about transfers and what they belong to.
+func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
+	moved := newTally(maphash.MakeSeed())
+	if _, err := integrity(ctx, q, company, time.Time{}, moved.addTransfer); err != nil {
+		return false, err
+	}
+	return transfersAgree(ctx, q, company, moved)
+}

@@ -118,15 +118,15 @@ func (i Integrity) Own() []AccountCheck {
 // Integrity re-adds the company's whole book, as it was at one instant.
 func (s *Service) Integrity(ctx context.Context, company string) (out Integrity, err error) {
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
-		out, err = integrity(ctx, q, company, s.clock.Now())
+		out, err = integrity(ctx, q, company, s.clock.Now(), func(ledger.Transfer) {})
 		return err
 	})
 	return out, err
 }
 
-// integrity re-adds the book that q sees.
-func integrity(ctx context.Context, q db.Querier, company string, now time.Time) (Integrity, error) {
-	book, err := ledger.Verify(ctx, q, company)
+// integrity re-adds the book that q sees, and shows each transfer to seen.
+func integrity(ctx context.Context, q db.Querier, company string, now time.Time, seen func(ledger.Transfer)) (Integrity, error) {
+	book, err := ledger.VerifyBeside(ctx, q, company, seen)
 	if err != nil {
 		return Integrity{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -66,10 +67,14 @@ type check struct {
 	ordered bool
 }
 
-// checks are all comparisons of one company, the money first.
-var checks = []check{
+// owners name what contradicts itself between transfers and what they belong to.
+var owners = []check{
 	{name: "operation money", find: operationMoney},
 	{name: "transfer owner", find: transferOwner},
+}
+
+// checks are all other comparisons of one company, the money first.
+var checks = []check{
 	{name: "adjustment money", find: adjustmentMoney},
 	{name: "case money", find: caseMoney},
 	{name: "opening money", find: openingMoney, when: anyOpening},
@@ -113,7 +118,7 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		checked = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-			found, err = compareAll(ctx, q, company)
+			found, err = compareAll(ctx, q, company, checks)
 			return err
 		})
 	})
@@ -132,21 +137,34 @@ func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (V
 	if err != nil {
 		return v, err
 	}
-	found, err := compareAll(ctx, q, company)
+	found, err := compareAll(ctx, q, company, checks)
 	v.Findings = append(v.Findings, found...)
 	return v, err
 }
 
-// added re-adds the book and the daily limits.
+// added re-adds the book and the daily limits, and holds all transfers against what
+// they belong to.
 func added(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
-	if v.Integrity, err = integrity(ctx, q, company, now); err != nil {
+	moved := newTally(maphash.MakeSeed())
+	if v.Integrity, err = integrity(ctx, q, company, now, moved.addTransfer); err != nil {
 		return v, err
 	}
-	v.Findings, err = limitCounters(db.Patient(ctx), q, company)
+	ctx = db.Patient(ctx)
+	agree, err := transfersAgree(ctx, q, company, moved)
+	if err != nil {
+		return v, err
+	}
+	if !agree {
+		if v.Findings, err = compareAll(ctx, q, company, owners); err != nil {
+			return v, err
+		}
+	}
+	limits, err := limitCounters(ctx, q, company)
+	v.Findings = append(v.Findings, limits...)
 	return v, err
 }
 
-func compareAll(ctx context.Context, q db.Querier, company string) (all []Finding, err error) {
+func compareAll(ctx context.Context, q db.Querier, company string, checks []check) (all []Finding, err error) {
 	ctx = db.Patient(ctx)
 	for _, c := range checks {
 		found, err := c.run(ctx, q, company)

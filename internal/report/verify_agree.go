@@ -20,6 +20,7 @@ import (
 // tally is what one copy of the facts comes to.
 type tally struct {
 	seed  maphash.Seed
+	fact  []byte            // the last fact, whose room serves the next
 	sum   uint64            // of all facts, in any order
 	order map[string]uint64 // of the money's steps in their order, by clearing account
 }
@@ -29,9 +30,9 @@ func newTally(seed maphash.Seed) *tally { return &tally{seed: seed, order: map[s
 func (t *tally) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
 
 // then adds a step of an operation's money, of which the place counts.
-func (t *tally) then(account, reference, step string) {
+func (t *tally) then(account, passed string) {
 	const prime = 1099511628211
-	t.order[account] = t.order[account]*prime + maphash.String(t.seed, reference) + maphash.String(t.seed, step)
+	t.order[account] = t.order[account]*prime + maphash.String(t.seed, passed)
 }
 
 func (t *tally) equals(u *tally) bool {
@@ -70,7 +71,7 @@ func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error
 		said.add(fact)
 		if step, passes := steps[kind]; passes {
 			noun, _, _ := strings.Cut(kind, ".")
-			said.then("clearing/"+noun, subject, step)
+			said.then("clearing/"+noun, subject+" "+step)
 		}
 		return none, nil
 	}, toldOfOperations, company)
@@ -89,9 +90,9 @@ func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error
 		return false, err
 	}
 	_, err = db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
-		var account, reference, step string
-		err = s.Scan(&account, &reference, &step)
-		due.then(account, reference, step)
+		var account, passed string
+		err = s.Scan(&account, &passed)
+		due.then(account, passed)
 		return none, err
 	}, clearingSteps, company)
 	return err == nil && said.equals(due), err
@@ -240,7 +241,7 @@ const (
 	LEFT JOIN vtu_purchase AS p ON o.kind = 'vtu' AND p.company_id = o.company_id AND p.id = o.id
 	WHERE o.company_id = $1 AND o.kind IN ('payout', 'vtu', 'card')`
 	clearingSteps = `
-	SELECT account_id, reference, step FROM ledger_entry
+	SELECT account_id, reference || ' ' || step FROM ledger_entry
 	WHERE company_id = $1 AND account_id IN ('clearing/payout', 'clearing/vtu', 'clearing/card') AND step <> 'settle-fee'
 	ORDER BY account_id, sequence`
 )

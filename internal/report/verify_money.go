@@ -49,12 +49,15 @@ const transferDecimal = `CAST(t.amount_kobo / 100 AS TEXT) || '.' || substr(CAST
 
 // transferOwner: a transfer belongs to an operation, a credit, an assigned credit,
 // an approved adjustment, a booked day of charges, or an opening balance.
-const transferOwner = `
+const transferOwner = transferOf + ` AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference)` +
+	ownedOtherwise + ` ORDER BY t.reference, t.step` + upTo
+
+const (
+	transferOf = `
 	SELECT t.reference || ' ' || t.step, 'what the transfer belongs to',
 		'nothing for a ' || t.kind || ' of ' || CAST(t.amount_kobo AS TEXT) || ' kobo from ' || t.debit_account || ' to ' || t.credit_account
-	FROM ledger_transfer AS t
-	WHERE t.company_id = $1
-		AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference)
+	FROM ledger_transfer AS t WHERE t.company_id = $1`
+	ownedOtherwise = `
 		AND NOT EXISTS (SELECT 1 FROM settlement_credit AS c
 			WHERE c.company_id = t.company_id AND c.id = t.reference AND c.amount_kobo = t.amount_kobo
 				AND (t.step = '' AND t.debit_account = 'provider/' || c.provider AND (
@@ -74,8 +77,8 @@ const transferOwner = `
 				AND b.state = 'RESOLVED' AND b.outcome = 'booked' AND abs(b.amount_kobo) = t.amount_kobo)
 		AND NOT (t.kind = 'credit' AND t.step = '' AND substr(t.debit_account, 1, 9) = 'provider/'
 			AND EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = t.company_id AND l.action = 'settlement.fund'
-				AND l.subject = t.credit_account AND l.details = '{"amount":"' || ` + transferDecimal + ` || '"}'))
-	ORDER BY t.reference, t.step` + upTo
+				AND l.subject = t.credit_account AND l.details = '{"amount":"' || ` + transferDecimal + ` || '"}'))`
+)
 
 // adjustmentMoney: an approved adjustment moved its amount once.
 const adjustmentMoney = `

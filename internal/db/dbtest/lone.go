@@ -80,6 +80,16 @@ func (l *Lone) Cancel() {
 	l.Do("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 }
 
+// EndWaits ends every COMMIT that waits for the standby, as a restart of the server
+// would: its caller gets no answer, and its rows stay.
+func (l *Lone) EndWaits() {
+	l.t.Helper()
+	l.until(func() bool {
+		l.Do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+		return l.Waiting() == 0
+	})
+}
+
 // Desert takes the standby away: from here on every COMMIT waits.
 func (l *Lone) Desert() { l.replicate("'ANY 1 (nobody)'", true) }
 

@@ -1,0 +1,163 @@
+package db_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+const newThing = `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
+	n BIGINT NOT NULL CHECK (n >= 0), PRIMARY KEY (company_id, id))`
+
+// until returns when something is so that nobody tells.
+func until(t *testing.T, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !is(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("it does not come to that")
+		}
+	}
+}
+
+// However long a standby is away and however often somebody tries to write, a
+// program takes only so many connections of the server. Reads go on, and writes
+// too once the standby is back.
+func TestAnOutageOfTheStandbyTakesNotAllConnections(t *testing.T) {
+	server := dbtest.NewLone(t)
+	d := dbtest.Open(t, server.URL)
+	exec(t, d, newThing)
+	_, most := db.Unanswered(d)
+	server.Desert()
+	for round := range 3 {
+		var all sync.WaitGroup
+		for name, write := range ways {
+			for i := range most {
+				all.Go(func() {
+					if err := write(briefly(t), d, row("c1", fmt.Sprint(name, round, i), 1)...); err == nil {
+						t.Errorf("a %s was committed without the standby", name)
+					}
+				})
+			}
+		}
+		all.Wait()
+	}
+	if n := server.Waiting(); n == 0 || n > most {
+		t.Errorf("%d COMMITs wait, of %d that may", n, most)
+	}
+	if got := things(t, d, "c1"); got != "[]" {
+		t.Errorf("a reading shows %s", got)
+	}
+	server.Rejoin()
+	until(t, func() bool { now, _ := db.Unanswered(d); return now == 0 })
+	for name, write := range ways {
+		if err := write(t.Context(), d, row("c2", name, 1)...); err != nil {
+			t.Errorf("later, a %s: %v", name, err)
+		}
+	}
+}
+
+// A full program refuses a write before anything is sent, and keeps its connection.
+func TestAFullProgramRefusesToCommit(t *testing.T) {
+	d := dbtest.New(t, db.Postgres)
+	exec(t, d, newThing)
+	empty := db.Fill(d)
+	for name, write := range ways {
+		before := d.Doubts()
+		if err := write(t.Context(), d, row("c1", name, 1)...); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("a %s: %v", name, err)
+		}
+		if got := things(t, d, "c1"); got != "[]" || d.Doubts() != before {
+			t.Errorf("a %s left %s, and %d connections or unknown fates", name, got, d.Doubts()-before)
+		}
+	}
+	empty()
+	exec(t, d, insert, row("c1", "later", 1)...)
+}
+
+// relay carries connections to a server until it is told to freeze those it has.
+type relay struct {
+	net.Listener
+	mu     sync.Mutex
+	frozen chan struct{} // closed: what was accepted before carries nothing any more
+}
+
+func newRelay(t *testing.T, server string) *relay {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{Listener: l, frozen: make(chan struct{})}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", server)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			r.mu.Lock()
+			frozen := r.frozen
+			r.mu.Unlock()
+			go carry(near, far, frozen)
+			go carry(far, near, frozen)
+		}
+	}()
+	return r
+}
+
+// carry passes everything on, also the end, unless it is frozen.
+func carry(to, from net.Conn, frozen chan struct{}) {
+	_, _ = io.Copy(to, from)
+	select {
+	case <-frozen:
+	default:
+		_ = to.Close()
+	}
+}
+
+func (r *relay) freeze() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.frozen)
+	r.frozen = make(chan struct{})
+}
+
+// A server that is lost with its network never ends a connection. The one that
+// answers now does not know it, and then it counts no more.
+func TestALostConnectionCountsNoMore(t *testing.T) {
+	server := dbtest.NewLone(t)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRelay(t, u.Host)
+	u.Host = r.Addr().String()
+	d := dbtest.Open(t, u.String())
+	db.AskSoon(d)
+	exec(t, d, newThing)
+	server.Desert()
+	if _, err := d.Exec(briefly(t), insert, row("c1", "a", 1)...); !fault.Is(err, fault.Unknown) {
+		t.Errorf("told %v", err)
+	}
+	r.freeze()
+	if now, _ := db.Unanswered(d); now != 1 {
+		t.Errorf("%d COMMITs have no answer", now)
+	}
+	server.EndWaits() // the end does not arrive
+	until(t, func() bool { now, _ := db.Unanswered(d); return now == 0 })
+	server.Rejoin()
+}

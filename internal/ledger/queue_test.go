@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// hung is a book whose database answers nothing until the test says so. One unit
+// is on its way when hung returns, and transactions counts the ones that ran.
+func hung(t *testing.T, b *Book) (answer func(), transactions *int) {
+	t.Helper()
+	begun, hang := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	transactions = new(int) // only the lane's goroutine counts, and Drain comes before the look
+	b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
+		once.Do(func() { close(begun) })
+		<-hang
+		*transactions++
+		return b.db.Run(ctx, strokes)
+	}
+	go func() { _ = b.Commit(context.Background(), claiming("first")) }()
+	<-begun
+	return func() { close(hang) }, transactions
+}
+
+func claiming(id string) Unit {
+	return Unit{Company: "c1", Claims: []db.Record{thing("c1", id, "", "NEW")}}
+}
+
+// Callers who give up while the database hangs leave nothing behind: no unit in
+// the queue, and no batch for the program to wait for at its end.
+func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		answer, transactions := hung(t, b)
+		var all sync.WaitGroup
+		for i := range 3 * most {
+			all.Go(func() {
+				if err := b.Commit(db.Within(t.Context(), time.Millisecond), claiming(fmt.Sprint("gone ", i))); !fault.Is(err, fault.Unavailable) {
+					t.Errorf("told %v", err)
+				}
+			})
+		}
+		all.Wait()
+		l := b.lane("c1")
+		l.mu.Lock()
+		waiting := l.queue.Len()
+		l.mu.Unlock()
+		if waiting != 0 {
+			t.Errorf("%d units wait for nobody", waiting)
+		}
+		answer()
+		b.Drain()
+		if *transactions != 1 || state(t, b, "first") != "NEW" {
+			t.Errorf("%d transactions for one unit", *transactions)
+		}
+	})
+}
+
+// A unit that a batch puts back is not put back for a caller who has gone.
+func TestAWithdrawnUnitIsNotPutBack(t *testing.T) {
+	b := open(t, dbtest.New(t, db.SQLite))
+	l := b.lane("c1")
+	gone := &pending{unit: claiming("gone"), done: make(chan error, 1)}
+	if err := l.withdraw(gone); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("told %v", err)
+	}
+	here := []*pending{{unit: claiming("a")}, {unit: claiming("b")}}
+	l.restore([]*pending{here[0], gone, here[1]})
+	if batch := l.take(); len(batch) != 2 || batch[0] != here[0] || batch[1] != here[1] {
+		t.Errorf("the next batch is %v", batch)
+	}
+}
+
+// A full queue refuses at once, and takes units again as soon as it has room.
+func TestAFullQueueRefuses(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		l := b.lane("c1")
+		l.crowd = 2
+		answer, _ := hung(t, b)
+		waiting := []*pending{{unit: claiming("a"), done: make(chan error, 1)}, {unit: claiming("b"), done: make(chan error, 1)}}
+		for _, p := range waiting {
+			must(t, l.add(p))
+		}
+		if err := b.Commit(t.Context(), claiming("refused")); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("told %v", err)
+		}
+		answer()
+		for _, p := range waiting {
+			must(t, <-p.done)
+		}
+		b.Drain()
+		must(t, b.Commit(t.Context(), claiming("later")))
+		if state(t, b, "refused") != "" {
+			t.Error("a refused unit has happened")
+		}
+	})
+}
