@@ -189,13 +189,14 @@ func TestAnotherCompanysThingsDoNotExist(t *testing.T) {
 			t.Errorf("another company's key: %s, nobody's: %s", byKey, noKey)
 		}
 		order := p.Order(bundle, "theirs", "10")
-		order.SettlementID = other.SettlementID
+		second := p.Account(other, 0).SettlementID // a number that we have not
+		order.SettlementID = second
 		foreign := p.Buy(order)
 		order.SettlementID = 987654321
 		if absent := p.Buy(order); foreign.Status != http.StatusBadRequest || foreign.String() != absent.String() {
 			t.Errorf("another company's account: %s, none: %s", foreign, absent)
 		}
-		for _, path := range []string{"/api/v1/vtu/transactions?settlementId=" + strconv.FormatInt(other.SettlementID, 10), "/api/v1/outcomes"} {
+		for _, path := range []string{"/api/v1/vtu/transactions?settlementId=" + strconv.FormatInt(second, 10), "/api/v1/outcomes"} {
 			var list struct{ Data []json.RawMessage }
 			if p.Data(path, &list); len(list.Data) != 0 {
 				t.Errorf("%s shows %s", path, list.Data)

@@ -161,6 +161,7 @@ func away(t *testing.T, home apptest.Home, address string) {
 		t.Fatal(err)
 	}
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/sandbox/crypto-deposit", strings.NewReader(`{"address":"`+address+`","asset":"ETH","amount":3}`))
+	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	if s.Control().ServeHTTP(w, r); w.Code != 200 {
 		t.Fatal(w.Body)
