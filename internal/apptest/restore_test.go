@@ -27,6 +27,7 @@ func TestALostJobIsRestoredAtTheStart(t *testing.T) {
 		if err != nil || n != 1 || bought.Status != "PENDING" {
 			t.Fatalf("%d jobs deleted, %v; the purchase: %+v", n, err, bought)
 		}
+		first.Altered = true
 		first.Stop()
 		second := first.Home.Start(t)
 		apptest.Eventually(t, func() string {
