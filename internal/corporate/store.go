@@ -14,7 +14,7 @@ var (
 		Columns: append(db.Texts("company_id", "id", "session_id", "reference", "status"), db.Ints("created_at")...),
 	}
 	accountTable = &db.Table{
-		Name: "corporate_account", Key: 2, State: "turn", Unique: []string{"company_id", "pending"},
+		Name: "corporate_account", Key: 2, State: "turn", Unique: []string{"company_id", "pending"}, IfGiven: true,
 		Columns: []db.Column{
 			{Name: "company_id"},
 			{Name: "id"},

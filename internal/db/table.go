@@ -1,5 +1,7 @@
 package db
 
+import "slices"
+
 // Type is what a column holds. There are only two.
 type Type int8
 
@@ -21,12 +23,17 @@ type Table struct {
 	Name    string
 	Columns []Column // the first Key of them are the primary key, company_id first
 	Key     int
-	// Unique names the columns, company_id first, whose values must be new for a
-	// claim; empty means the primary key. A claim whose last unique value is ""
-	// claims nothing.
+	// Unique names the columns, company_id first, that must be new for a row that is
+	// inserted once; empty means the primary key.
 	Unique []string
-	// State names the column that moves guard; empty if rows never move.
+	// IfGiven says that a row with "" in its last unique column is always new.
+	IfGiven bool
+	// State names the column that a transition guards; empty if rows never change.
 	State string
+	// Version says that State is a number that rises by one with each change.
+	Version bool
+	// Changing are the positions of the columns that a transition writes.
+	Changing []int
 	// Lenient tables keep the row they have when one with the same key comes.
 	Lenient bool
 }
@@ -84,3 +91,11 @@ type Record struct {
 
 // Value is the record's value in the named column.
 func (r Record) Value(name string) any { return r.Values[r.Table.Index(name)] }
+
+// With is the record with another value in the named column: a string, an int64,
+// or one that the ledger fills in.
+func (r Record) With(column string, value any) Record {
+	r.Values = slices.Clone(r.Values)
+	r.Values[r.Table.Index(column)] = value
+	return r
+}

@@ -13,7 +13,7 @@ import (
 
 // The turn is a number, kept as a text because moves are guarded by it.
 var table = &db.Table{
-	Name: "identity_session", Key: 2, State: "turn", Unique: []string{"company_id", "purpose", "subject"},
+	Name: "identity_session", Key: 2, State: "turn", Unique: []string{"company_id", "purpose", "subject"}, IfGiven: true,
 	Columns: slices.Concat(
 		db.Texts("company_id", "id", "purpose", "subject", "bvn", "state", "turn"),
 		db.Ints("attempts"),

@@ -58,7 +58,7 @@ func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
 		}
 		told, batches = together(b,
 			Unit{Company: "c1", Claims: []db.Record{thing("c1", "1", "same", "NEW")}}, Unit{Company: "c1", Claims: []db.Record{thing("c1", "2", "same", "NEW")}})
-		if r := Refused(told[1]); told[0] != nil || r == nil || r.Row.Value("id") != "1" || batches != 1 {
+		if r := Refused(told[1]); told[0] != nil || r == nil || r.Rows[0].Value("id") != "1" || batches != 1 {
 			t.Errorf("two equal claims: %v in %d batches", told, batches)
 		}
 		if got := balance(t, b, "c1", settlement); got != 990 {

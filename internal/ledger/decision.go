@@ -100,14 +100,15 @@ func keyOf(values []any) string {
 	return string(b)
 }
 
-// uniqueOf is a claim's unique key, or nil when it claims nothing.
+// uniqueOf is what must be new in a row that is inserted once, or nil when the row
+// is always new.
 func uniqueOf(r db.Record) []any {
 	by := r.Table.UniqueNames()
 	key := make([]any, len(by))
 	for i, n := range by {
 		key[i] = r.Value(n)
 	}
-	if key[len(key)-1] == "" {
+	if r.Table.IfGiven && key[len(key)-1] == "" {
 		return nil
 	}
 	return key
@@ -227,7 +228,7 @@ func (d *decision) lookups() []db.Lookup {
 		set := d.claims[t.Name]
 		by := t.UniqueNames()
 		out = append(out, db.Lookup{
-			Table: t, By: by, Columns: t.Names(), Keys: set.keys, Present: optional(t, by),
+			Table: t, By: by, Columns: t.Names(), Keys: set.keys, Present: givenColumn(t, by),
 			Found: func(row []any) error {
 				set.rows[keyOf(row[:len(by)])] = db.Record{Table: t, Values: row[len(by):]}
 				return nil
@@ -240,12 +241,10 @@ func (d *decision) lookups() []db.Lookup {
 	return out
 }
 
-// optional is the last unique column, if it is a text: one that may be "" and
-// then claims nothing.
-func optional(t *db.Table, by []string) string {
-	last := by[len(by)-1]
-	if t.Columns[t.Index(last)].Type == db.Text {
-		return last
+// givenColumn is the unique column that the looked-up rows have not left empty.
+func givenColumn(t *db.Table, by []string) string {
+	if t.IfGiven {
+		return by[len(by)-1]
 	}
 	return ""
 }
@@ -283,12 +282,8 @@ func (d *decision) objection(u Unit) error {
 	if h := d.heads[u.Company]; !h.found && !h.founded && !u.Found {
 		return &Refusal{Reason: NoCompany}
 	}
-	for _, r := range u.Claims {
-		if key := uniqueOf(r); key != nil {
-			if row, there := d.claims[r.Table.Name].rows[keyOf(key)]; there {
-				return &Refusal{Reason: Exists, Row: row}
-			}
-		}
+	if rows := d.existing(u); rows != nil {
+		return &Refusal{Reason: Exists, Rows: rows}
 	}
 	for _, m := range u.Moves {
 		if set := d.moves[m.Table.Name]; !set.fits(m) {
@@ -304,6 +299,18 @@ func (d *decision) objection(u Unit) error {
 		return &Refusal{Reason: Over, Tally: t}
 	}
 	return d.shortfall(u)
+}
+
+// existing are the rows that are where the unit would insert its own once.
+func (d *decision) existing(u Unit) (rows []db.Record) {
+	for _, r := range u.Claims {
+		if key := uniqueOf(r); key != nil {
+			if row, there := d.claims[r.Table.Name].rows[keyOf(key)]; there {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
 }
 
 // excess is a tally that the unit would take above its limit.

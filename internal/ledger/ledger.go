@@ -25,109 +25,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Unit is one change of a company's rows, with or without money. Everything in
-// it happens, or nothing does.
-type Unit struct {
-	// Company is whose rows these are; every record must carry it.
-	Company string
-	// Found makes the company's head row: the very first unit of a company.
-	Found bool
-	// Open names accounts that exist from here on; one that exists already is
-	// left as it is.
-	Open []Account
-	// Claims are rows that must be new. If one exists the unit is refused and
-	// the refusal carries the row that is there.
-	Claims []db.Record
-	// Moves are guarded changes of state.
-	Moves []Move
-	// Tallies are running sums to add to, and not to exceed.
-	Tallies []Tally
-	// Transfers are made in this order.
-	Transfers []Transfer
-	// Alerts are set after the transfers.
-	Alerts []Alert
-	// Notes are rows to append if the unit is accepted: events, jobs, audit.
-	Notes []db.Record
-
-	proof bool // it does nothing and waits for a proof; see Book.Prove
-}
-
-// Account is a line of the book.
-type Account struct {
-	ID    string
-	Floor money.Kobo // the balance never goes below; money.NoFloor for none
-}
-
-// Transfer is one immutable debit and credit.
-type Transfer struct {
-	Reference string // what it belongs to: an operation, a credit, a correction
-	Step      string // which of the reference's; "" for the first, or only, one. No step is taken twice
-	Debit     string // account that pays
-	Credit    string // account that receives
-	Amount    money.Kobo
-	Leave     money.Kobo // the debit account must keep at least this much; 0 leaves it to the floor
-	Kind      string     // a word for statements: vtu, payout, credit, adjustment …
-	Narration string
-}
-
-// Move changes a row from one of some states to another, together with other
-// columns. The row is named by its whole primary key.
-type Move struct {
-	Table *db.Table
-	Key   []any
-	From  []string
-	Still []Change // what else the row must hold: as it was when this was decided
-	To    string
-	Set   []Change
-}
-
-// Overwrite is the move that writes a whole row over the one that was read in
-// this state, if it is still in it.
-func Overwrite(r db.Record, from string) Move {
-	m := Move{Table: r.Table, Key: r.Values[:r.Table.Key], From: []string{from}}
-	for i, c := range r.Table.Columns {
-		switch {
-		case c.Name == r.Table.State:
-			m.To, _ = r.Values[i].(string)
-		case i >= r.Table.Key:
-			m.Set = append(m.Set, Change{Column: c.Name, Value: r.Values[i]})
-		}
-	}
-	return m
-}
-
-// Change is a new value of one column, a string or an int64.
-type Change struct {
-	Column string
-	Value  any
-}
-
-// Next stands, in a note, for the next number of one of the company's dense
-// sequences (1, 2, 3 … without a gap), by the sequence's name. The unit's notes
-// are numbered in their order.
-type Next string
-
-// Tally adds to one of the company's running sums, by its name: how much was
-// paid out on a day, say. It is decided under the same lock as the money, so a
-// limit holds however many try at once.
-type Tally struct {
-	Name string
-	Add  int64 // less than 0 gives back what was added; a sum never goes below 0
-	Most int64 // the sum may not exceed it by this addition; 0 for no limit
-	// An addition of 0 adds nothing: the unit is refused if the sum is above Most,
-	// of 0 too.
-}
-
-// Sequence is the next number of the company's events.
-const Sequence Next = "event"
-
-type instant struct{}
-
-// Now stands, in a note, for the instant that the book gives the unit: that of
-// its entries. It is given under the company's lock, so what has a later number
-// never has an earlier instant.
-var Now = instant{}
-
 // Reason is why a unit was refused.
 type Reason string
 
@@ -144,19 +41,19 @@ const (
 // Refusal says why a unit was refused. Nothing of the unit was written.
 type Refusal struct {
 	Reason  Reason
-	Row     db.Record  // Exists: the row that is there
-	Table   *db.Table  // Moved: where
-	State   string     // Moved: the state the row is in; "" when there is no such row
-	Account string     // Short, NoAccount
-	Balance money.Kobo // Short: what the account holds
-	Tally   Tally      // Over: which
+	Rows    []db.Record // Exists: the rows that are there
+	Table   *db.Table   // Moved: where
+	State   string      // Moved: the state the row is in; "" when there is no such row
+	Account string      // Short, NoAccount
+	Balance money.Kobo  // Short: what the account holds
+	Tally   Tally       // Over: which
 }
 
 // Error is the refusal in words.
 func (r *Refusal) Error() string {
 	switch r.Reason {
 	case Exists:
-		return fmt.Sprintf("ledger: a row of %s exists already", r.Row.Table.Name)
+		return fmt.Sprintf("ledger: a row of %s exists already", r.Rows[0].Table.Name)
 	case Moved:
 		return fmt.Sprintf("ledger: the row is in state %q", r.State)
 	case Short, NoAccount:
@@ -183,11 +80,20 @@ func Is(err error, why Reason, of ...*db.Table) bool {
 	if r == nil || r.Reason != why {
 		return false
 	}
-	table := r.Table
-	if why == Exists {
-		table = r.Row.Table
+	return len(of) == 0 || slices.ContainsFunc(of, func(t *db.Table) bool {
+		_, exists := r.Existing(t)
+		return exists || t == r.Table
+	})
+}
+
+// Existing is the row of a table that a row of the unit should have been the first
+// of, if the unit was refused for it.
+func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
+	i := slices.IndexFunc(r.Rows, func(row db.Record) bool { return row.Table == t })
+	if i < 0 {
+		return db.Record{}, false
 	}
-	return len(of) == 0 || slices.Contains(of, table)
+	return r.Rows[i], true
 }
 
 // Book is the ledger of all companies in one database.
@@ -280,45 +186,4 @@ func (b *Book) lane(company string) *lane {
 		sum = (sum ^ uint32(c)) * 16777619
 	}
 	return &b.lanes[sum%uint32(len(b.lanes))]
-}
-
-// check finds mistakes that no state of the book could make right.
-func (u Unit) check() error {
-	if u.Company == "" {
-		return errors.New("ledger: a unit without a company")
-	}
-	if len(u.Open)+len(u.Claims)+len(u.Moves)+len(u.Transfers)+len(u.Alerts)+len(u.Notes) == 0 && !u.Found {
-		return errors.New("ledger: a unit that does nothing")
-	}
-	for _, t := range u.Transfers {
-		if t.Amount <= 0 || t.Reference == "" || t.Debit == t.Credit {
-			return fmt.Errorf("ledger: not a transfer: %q %q → %q %d", t.Reference, t.Debit, t.Credit, t.Amount)
-		}
-	}
-	for _, set := range [][]db.Record{u.Claims, u.Notes} {
-		for _, r := range set {
-			if len(r.Values) != len(r.Table.Columns) || r.Values[0] != u.Company {
-				return fmt.Errorf("ledger: a row of %s that is not this company's", r.Table.Name)
-			}
-		}
-	}
-	for _, m := range u.Moves {
-		if len(m.Key) != m.Table.Key || m.Key[0] != u.Company || m.Table.State == "" {
-			return fmt.Errorf("ledger: a move in %s that is not this company's", m.Table.Name)
-		}
-	}
-	return nil
-}
-
-// witness is a row without money that the unit, once accepted, has written. A
-// unit that only moves rows has none.
-func (u Unit) witness() (db.Record, bool) {
-	for _, set := range [][]db.Record{u.Notes, u.Claims} {
-		for _, r := range set {
-			if !r.Table.Lenient {
-				return r, true
-			}
-		}
-	}
-	return db.Record{}, false
 }

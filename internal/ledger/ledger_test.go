@@ -47,7 +47,7 @@ func must(t testing.TB, err error) {
 
 // thingTable stands for any table of a business.
 var thingTable = &db.Table{
-	Name: "ledger_thing", Key: 2, Unique: []string{"company_id", "claim"}, State: "state",
+	Name: "ledger_thing", Key: 2, Unique: []string{"company_id", "claim"}, IfGiven: true, State: "state",
 	Columns: append(db.Texts("company_id", "id", "claim", "state"), db.Ints("price_kobo")...),
 }
 
@@ -131,8 +131,8 @@ func TestRefusalsChangeNothing(t *testing.T) {
 			if r == nil || r.Reason != c.want.Reason || r.Account != c.want.Account || r.Balance != c.want.Balance || r.State != c.want.State {
 				t.Errorf("%s: %+v", name, r)
 			}
-			if r != nil && r.Reason == Exists && r.Row.Value("id") != "a" {
-				t.Errorf("%s: the refusal carries %v", name, r.Row.Values)
+			if r != nil && r.Reason == Exists && r.Rows[0].Value("id") != "a" {
+				t.Errorf("%s: the refusal carries %v", name, r.Rows[0].Values)
 			}
 		}
 		if r := Refused(b.Commit(t.Context(), Unit{Company: "c2", Transfers: pay(1, 0)})); r == nil || r.Reason != NoCompany {
@@ -160,7 +160,7 @@ func TestTheSameClaimPostsOnce(t *testing.T) {
 					Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
 				})
 				if r := Refused(err); r != nil && r.Reason == Exists {
-					existed.Store(r.Row.Value("id"), true)
+					existed.Store(r.Rows[0].Value("id"), true)
 				} else if err == nil {
 					posted.Store(mine, true)
 				} else {

@@ -181,7 +181,7 @@ func contradicts(t *testing.T, b *Book, u Unit, err error) {
 			t.Errorf("%s: %v", id, err)
 		}
 	case r.Reason == Exists:
-		if there := r.Row.Value("id").(string); state(t, b, there) == "" {
+		if there := r.Rows[0].Value("id").(string); state(t, b, there) == "" {
 			t.Errorf("%s was told of %s, which is not there", id, there)
 		}
 	case r.Reason == Moved:

@@ -89,7 +89,7 @@ func (s *Service) ask(ctx context.Context, c Case, guards ...ledger.Move) (Case,
 	c.ID, c.State, c.CreatedAt, c.UpdatedAt = id.New(), Open, now, now
 	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Claims: []db.Record{c.record()}, Moves: guards})
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		return caseFromRecord(r.Row), nil
+		return caseFromRecord(r.Rows[0]), nil
 	}
 	if err == nil {
 		s.log.Warn("a case is open", "company", c.Company, "subject", c.Subject, "reason", c.Reason, "detail", c.Detail)

@@ -301,8 +301,12 @@ func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Ope
 // that its claim was not new; ok tells whether it was that.
 func Earlier(err error) (o Operation, ok bool) {
 	r := ledger.Refused(err)
-	if r == nil || r.Reason != ledger.Exists || r.Row.Table != table {
+	if r == nil {
 		return Operation{}, false
 	}
-	return fromRecord(r.Row), true
+	row, ok := r.Existing(table)
+	if !ok {
+		return Operation{}, false
+	}
+	return fromRecord(row), true
 }

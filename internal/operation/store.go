@@ -13,7 +13,7 @@ import (
 )
 
 var table = &db.Table{
-	Name: "operation", Key: 2, State: "state", Unique: []string{"company_id", "kind", "idempotency_key"},
+	Name: "operation", Key: 2, State: "state", Unique: []string{"company_id", "kind", "idempotency_key"}, IfGiven: true,
 	Columns: slices.Concat(
 		db.Texts("company_id", "id", "kind", "idempotency_key", "state", "provider"),
 		db.Ints("settlement_id", "amount_kobo", "fee_kobo", "called_until", "polls", "missing", "asked_at", "next_at"),

@@ -137,7 +137,7 @@ func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 		switch {
 		case r == nil:
 			return err
-		case r.Reason == ledger.Exists && r.Row.Table == creditTable:
+		case ledger.Is(r, ledger.Exists, creditTable):
 			return nil
 		case r.Reason != ledger.Moved:
 			return explain(err)
@@ -241,7 +241,7 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
 		// Told before. The case is asked for by the session, so it is the same one;
 		// what operators have given to a company needs none.
-		given, err := s.book.Taken(ctx, House, r.Row.Value("id").(string), assignStep)
+		given, err := s.book.Taken(ctx, House, r.Rows[0].Value("id").(string), assignStep)
 		if err != nil || given {
 			return err
 		}

@@ -1,0 +1,172 @@
+package db
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Declared is a table whose rows are values of a Go type.
+//
+// The fields with a db tag are the columns, in their order. A field is a string,
+// an integer, a bool (1 or 0), a time.Time (microseconds UTC) or a []byte (text);
+// types that are made of these count as well. The fields of an embedded struct
+// count as fields of T. A tag names the column, and may add:
+//
+//	key      a part of the primary key; these fields come first, company_id before all
+//	state    the column that a guarded transition changes
+//	version  a number, kept as text, that rises by one with each change of the row
+//	changes  a column that a transition or an update writes
+type Declared[T any] struct {
+	*Table
+	fields []field
+}
+
+// Rule is what a declaration says of a table beyond its fields.
+type Rule func(*Table)
+
+// Unique names the columns, company_id first, that must be new for a row that is
+// inserted once. Without it they are the primary key.
+func Unique(columns ...string) Rule {
+	return func(t *Table) { t.Unique = columns }
+}
+
+// UniqueIfGiven is Unique for rows whose last named column is not "". A row with ""
+// there is always new.
+func UniqueIfGiven(columns ...string) Rule {
+	return func(t *Table) { t.Unique, t.IfGiven = columns, true }
+}
+
+// KeepFirst makes an appended row yield to the row with its key that is there.
+func KeepFirst() Rule { return func(t *Table) { t.Lenient = true } }
+
+// Reads names the list of columns, perhaps qualified, that the package's statements
+// select for Scan. It must be the declared columns, in their order.
+func Reads(columns string) Rule {
+	return func(t *Table) {
+		var names []string
+		for name := range strings.SplitSeq(columns, ",") {
+			name = strings.TrimSpace(name)
+			names = append(names, name[strings.LastIndexByte(name, '.')+1:])
+		}
+		if !slices.Equal(names, t.Names()) {
+			panic(fmt.Sprintf("db: %s declares %v, and its statements read %v", t.Name, t.Names(), names))
+		}
+	}
+}
+
+// Declare declares a table by the Go type of its rows. It panics where the
+// declaration is wrong, and so at the program's start.
+func Declare[T any](name string, rules ...Rule) *Declared[T] {
+	d := &Declared[T]{Table: &Table{Name: name}, fields: fieldsOf(reflect.TypeFor[T](), 0, true)}
+	for i, f := range d.fields {
+		d.Columns = append(d.Columns, Column{f.column, f.kind.column})
+		for _, word := range f.words {
+			switch word {
+			case "key":
+				if d.Key++; d.Key != i+1 {
+					panic(fmt.Sprintf("db: the key of %s does not come first", name))
+				}
+			case "state":
+				d.State = f.column
+			case "version":
+				d.State, d.Version = f.column, true
+			case "changes":
+				d.Changing = append(d.Changing, i)
+			default:
+				panic(fmt.Sprintf("db: %s.%s: unknown word %q in its tag", name, f.column, word))
+			}
+		}
+	}
+	for _, rule := range rules {
+		rule(d.Table)
+	}
+	return d
+}
+
+// Record is v as a row of the table.
+func (d *Declared[T]) Record(v T) Record {
+	values := make([]any, len(d.fields))
+	for i, f := range d.fields {
+		values[i] = f.kind.get(unsafe.Add(unsafe.Pointer(&v), f.offset))
+	}
+	return Record{Table: d.Table, Values: values}
+}
+
+// Value is the row of a record of this table, such as one that a refusal carries.
+func (d *Declared[T]) Value(r Record) (T, error) {
+	var v T
+	for i, f := range d.fields {
+		if err := f.kind.set(unsafe.Add(unsafe.Pointer(&v), f.offset), r.Values[i]); err != nil {
+			return v, fmt.Errorf("db: %s.%s: %w", d.Name, f.column, err)
+		}
+	}
+	return v, nil
+}
+
+// Scan reads a row of all columns, in the declared order.
+func (d *Declared[T]) Scan(s Scanner) (T, error) {
+	var v T
+	err := s.Scan(d.Targets(&v)...)
+	return v, err
+}
+
+// Targets are the places in v that a Scan of all columns fills, for a statement
+// that reads a row beside other columns.
+func (d *Declared[T]) Targets(v *T) []any { return targets(unsafe.Pointer(v), d.fields) }
+
+// Fields scans a row into all fields of a struct, in their order, whatever their
+// tags. It serves statements that read something else than whole rows.
+func Fields[T any](s Scanner) (T, error) {
+	var v T
+	t := reflect.TypeFor[T]()
+	known, ok := plans.Load(t)
+	if !ok {
+		known, _ = plans.LoadOrStore(t, fieldsOf(t, 0, false))
+	}
+	err := s.Scan(targets(unsafe.Pointer(&v), known.([]field))...)
+	return v, err
+}
+
+// plans keeps what fieldsOf found in the types that Fields reads.
+var plans sync.Map
+
+func targets(at unsafe.Pointer, fields []field) []any {
+	out := make([]any, len(fields))
+	for i, f := range fields {
+		out[i] = f.kind.target(unsafe.Add(at, f.offset))
+	}
+	return out
+}
+
+// field is a column's place in a Go type.
+type field struct {
+	column string
+	words  []string
+	offset uintptr
+	kind   kind
+}
+
+// fieldsOf finds the columns of a type, those with a tag or all.
+func fieldsOf(t reflect.Type, from uintptr, tagged bool) (out []field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, has := f.Tag.Lookup("db")
+		at := from + f.Offset
+		switch {
+		case f.Anonymous && f.Type.Kind() == reflect.Struct && !has:
+			out = append(out, fieldsOf(f.Type, at, tagged)...)
+		case has || !tagged:
+			words := strings.Split(tag, ",")
+			k, ok := kindOf(f.Type, slices.Contains(words, "version"))
+			if !ok {
+				panic(fmt.Sprintf("db: no column holds the %s of %s.%s", f.Type, t, f.Name))
+			}
+			out = append(out, field{column: words[0], words: words[1:], offset: at, kind: k})
+		}
+	}
+	return out
+}
