@@ -10,6 +10,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -29,9 +30,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 				}
 			},
 			Requery: func(context.Context, operation.Operation) provider.Answer { return provider.Answer{Code: "silence"} },
-			Paper: func(context.Context, operation.Operation) (operation.Paper, error) {
-				return operation.Paper{}, nil
-			},
+			Effects: func(context.Context, operation.Operation, *ledger.Unit) error { return nil },
 		})
 		made, _, err := d.companies.Create(ctx, operator.Local("test"), "Acme")
 		if err != nil {

@@ -137,7 +137,7 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, operation
 		db: d, book: book, clock: c, log: log, operations: operations, settlements: settlements, customers: customers,
 		keys: keys, issuers: issuers, issues: issues, window: window, house: house,
 	}
-	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper})
+	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects})
 	return s
 }
 

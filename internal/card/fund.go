@@ -206,9 +206,7 @@ func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *
 		func(ctx context.Context) provider.Answer {
 			return s.issuers[op.Provider].FundCard(ctx, funding(op, c))
 		},
-		func(after operation.Operation) operation.Paper {
-			return operation.Paper{Moves: key.Done(of(after, c.ID), nil)}
-		})
+		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, of(after, c.ID), nil) })
 	if err != nil {
 		// The issuer has been asked and what it said is not in the book: that is what
 		// PENDING means. The resolver will ask again.
@@ -254,22 +252,21 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	return by.RequeryFunding(ctx, f)
 }
 
-// paper is what goes with an outcome: the event, and the room for another funding
+// effects are what goes with an outcome: the event, and the room for another funding
 // of the same card and amount.
-func (s *Service) paper(ctx context.Context, o operation.Operation) (operation.Paper, error) {
+func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	cardID, err := s.fundedCard(ctx, o.Company, o.ID)
 	if err != nil {
-		return operation.Paper{}, err
+		return err
 	}
 	kind := event.CardFunded
 	if o.Refunded() {
 		kind = event.CardFundingFailed
 	}
-	return operation.Paper{
-		Moves:   []ledger.Move{closed(o)},
-		Tallies: []ledger.Tally{open(cardID, o.Amount, -1, false)},
-		Notes:   []db.Record{event.New(o.Company, kind, of(o, cardID))},
-	}, nil
+	u.Moves = append(u.Moves, closed(o))
+	u.Tallies = append(u.Tallies, open(cardID, o.Amount, -1, false))
+	event.Emit(u, kind, of(o, cardID))
+	return nil
 }
 
 // Funding is a funding of the company by its reference.

@@ -66,12 +66,12 @@ const (
 
 // Event is one line of a company's feed.
 type Event struct {
-	ID        string
-	Sequence  int64
-	Kind      string
-	Company   string
-	CreatedAt time.Time
-	Data      json.RawMessage // what the matching GET returns
+	Company   string          `db:"company_id,key"`
+	Sequence  int64           `db:"sequence,key"`
+	ID        string          `db:"id"`
+	Kind      string          `db:"kind"`
+	Data      json.RawMessage `db:"data"` // what the matching GET returns
+	CreatedAt time.Time       `db:"created_at"`
 }
 
 // MarshalJSON is the event as the API shows it and as webhooks carry it.
@@ -86,9 +86,12 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	}{e.ID, e.Sequence, e.Kind, clock.Text(e.CreatedAt), e.Company, e.Data})
 }
 
-// New is the note that appends an event to the company's feed. Data is turned
-// into JSON here and now; it must not hold anything secret. The number and the
-// instant are the ledger's, so they grow together.
+// Emit has a unit append an event to its company's feed.
+func Emit(u *ledger.Unit, kind string, data any) { u.Append(New(u.Company, kind, data)) }
+
+// New is the row that appends an event to the company's feed. Data is turned
+// into JSON here and now; it must not hold anything secret. The ledger gives the
+// number and the instant, so they grow together.
 func New(company, kind string, data any) db.Record {
 	b, err := json.Marshal(data)
 	if err != nil {
@@ -96,9 +99,8 @@ func New(company, kind string, data any) db.Record {
 		// first test meets.
 		panic("event: " + kind + " cannot be written as JSON: " + err.Error())
 	}
-	return db.Record{Table: table, Values: []any{
-		company, ledger.Sequence, id.New(), kind, string(b), ledger.Now,
-	}}
+	row := table.Record(Event{Company: company, ID: id.New(), Kind: kind, Data: b})
+	return row.With("sequence", ledger.Sequence).With("created_at", ledger.Now)
 }
 
 // Service reads feeds.

@@ -2,7 +2,7 @@
 // Idempotency-Key with the same request gets the first answer again, byte for
 // byte (completion.md §4.1).
 //
-// The use of a key is a claim in the ledger unit that makes the effect, and the
+// The use of a key is a row, inserted once in the ledger unit that makes the effect, and the
 // answer is written in the unit that decides it. So there is no moment at which
 // the effect is there and the key is not, whatever crashes.
 package idempotency
@@ -104,16 +104,16 @@ func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, e
 	if err := s.book.Prove(ctx, company); err != nil {
 		return nil, err
 	}
-	text, secret := strings.CutPrefix(r.body, sealed)
+	text, secret := strings.CutPrefix(r.Body, sealed)
 	if !secret {
-		return &Answer{Status: int(r.status), Body: []byte(r.body)}, nil
+		return &Answer{Status: int(r.Status), Body: []byte(r.Body)}, nil
 	}
 	text, public, _ := strings.Cut(text, publicly)
-	if public != "" && !s.clock.Now().Before(r.createdAt.Add(secretFor)) {
-		return &Answer{Status: int(r.status), Body: []byte(public)}, nil
+	if public != "" && !s.clock.Now().Before(r.CreatedAt.Add(secretFor)) {
+		return &Answer{Status: int(r.Status), Body: []byte(public)}, nil
 	}
 	body, err := s.ring.Open(company, sealedAs, text)
-	return &Answer{Status: int(r.status), Body: []byte(body.Reveal()), Secret: true}, err
+	return &Answer{Status: int(r.Status), Body: []byte(body.Reveal()), Secret: true}, err
 }
 
 // Use is what is known of a key that was used.
@@ -133,8 +133,8 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 	if err != nil {
 		return Use{}, err
 	}
-	u := Use{Value: value, Subject: r.subject, CreatedAt: r.createdAt}
-	if r.state == done {
+	u := Use{Value: value, Subject: r.Subject, CreatedAt: r.CreatedAt}
+	if r.State == done {
 		u.Answer, err = s.answer(ctx, company, r)
 	}
 	return u, err
@@ -153,15 +153,15 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 		return key, nil, nil
 	case err != nil:
 		return nil, nil, err
-	case !s.same(company, row.fingerprint, fingerprint):
+	case !s.same(company, row.Fingerprint, fingerprint):
 		return nil, nil, errMismatch
-	case row.state == done:
+	case row.State == done:
 		answer, err := s.answer(ctx, company, row)
 		return nil, answer, err
-	case now.Before(row.runningUntil):
+	case now.Before(row.RunningUntil):
 		return nil, nil, ErrInFlight
 	}
-	key.subject = row.subject // the request answers from what it made
+	key.subject = row.Subject // the request answers from what it made
 	return key, nil, s.book.Prove(ctx, company)
 }
 
@@ -189,57 +189,51 @@ func (k *Key) Render(as func(result any, err error) Answer) {
 	}
 }
 
-// Running is the claim for the first unit of a request that has more to come:
-// subject is what it makes, and until when it is at work on it at the latest.
-func (k *Key) Running(subject string, until time.Time) []db.Record {
-	if k == nil {
-		return nil
+// Begin has the first unit of a request that has more to come use the key once:
+// subject is what the request makes, and until says how long the request is at work
+// on it at the latest.
+func (k *Key) Begin(u *ledger.Unit, subject string, until time.Time) {
+	if k != nil {
+		u.Insert(k.record(running, subject, until, Answer{}))
 	}
-	return k.record(running, subject, until, Answer{})
 }
 
-// Answered is the claim for a request that has its answer in its only unit.
-func (k *Key) Answered(result any, err error) []db.Record {
-	if k == nil {
-		return nil
+// Answer has the only unit of a request use the key once, and store the answer.
+func (k *Key) Answer(u *ledger.Unit, result any, err error) {
+	if k != nil {
+		u.Insert(k.record(done, "", k.now, k.render(result, err)))
 	}
-	return k.record(done, "", k.now, k.render(result, err))
 }
 
-// Begun notes that the unit with the Running claim is in the book: whatever comes
-// of the rest, the answer of this request is its own.
+// Begun notes that the unit of Begin is in the ledger: whatever comes of the rest,
+// the answer of this request is its own.
 func (k *Key) Begun() {
 	if k != nil {
 		k.begun.Store(true)
 	}
 }
 
-// Done is the move, for the unit that decides it, that stores the answer to a
-// Running request.
-func (k *Key) Done(result any, err error) []ledger.Move {
-	if k == nil {
-		return nil
+// Finish has the unit that decides a begun request store the answer.
+func (k *Key) Finish(u *ledger.Unit, result any, err error) {
+	if k != nil {
+		k.begun.Store(true)
+		u.Transition(k.record(done, k.subject, time.Time{}, k.render(result, err)), running).Only("status", "body")
 	}
-	k.begun.Store(true)
-	a := k.render(result, err)
-	return []ledger.Move{{
-		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: done,
-		Set: []ledger.Change{{Column: "status", Value: int64(a.Status)}, {Column: "body", Value: k.body(a)}},
-	}}
 }
 
-// Unanswered is the move for a Running request that ends without an answer that
-// stands, since nobody knows yet what came of it: the same request takes it up at
-// once, instead of waiting for one that runs no more.
-func (k *Key) Unanswered() []ledger.Move {
-	if k == nil {
-		return nil
+// Release has a begun request end without an answer that stands, since nobody knows
+// yet what came of it: the same request takes it up at once, instead of waiting for
+// one that runs no more.
+func (k *Key) Release(u *ledger.Unit) {
+	if k != nil {
+		k.begun.Store(true)
+		u.Transition(k.record(running, k.subject, time.Time{}, Answer{}), running).Only("running_until")
 	}
-	k.begun.Store(true)
-	return []ledger.Move{{
-		Table: table, Key: []any{k.company, k.value}, From: []string{running}, To: running,
-		Set: []ledger.Change{{Column: "running_until", Value: int64(0)}},
-	}}
+}
+
+// record is the key's row.
+func (k *Key) record(state, subject string, until time.Time, a Answer) db.Record {
+	return table.Record(row{k.company, k.value, k.fingerprint, state, subject, until, int64(a.Status), k.body(a), k.now})
 }
 
 // body is an answer's body as it is kept.
@@ -250,26 +244,30 @@ func (k *Key) body(a Answer) string {
 	return string(a.Body)
 }
 
-// Finish stores the answer to a Running request in a unit of its own, for when
+// Finish stores the answer to a begun request in a unit of its own, for when
 // the deciding unit was another's. An answer that is there already stays.
 func (s *Service) Finish(ctx context.Context, k *Key, result any, err error) error {
 	if k == nil {
 		return nil
 	}
-	e := s.book.Commit(ctx, ledger.Unit{Company: k.company, Moves: k.Done(result, err)})
+	u := ledger.For(k.company)
+	k.Finish(&u, result, err)
+	e := s.book.Commit(ctx, u)
 	if ledger.Is(e, ledger.Moved) {
 		return nil
 	}
 	return e
 }
 
-// Resume stores the answer to a Running request whose first try was cut off, as
+// Resume stores the answer to a begun request whose first try was cut off, as
 // Finish does. One that is there already is another retry's: ErrInFlight.
 func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
 	if k == nil {
 		return nil
 	}
-	err := book.Commit(ctx, ledger.Unit{Company: k.company, Moves: k.Done(result, nil)})
+	u := ledger.For(k.company)
+	k.Finish(&u, result, nil)
+	err := book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return ErrInFlight
 	}
@@ -282,7 +280,9 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 	if k == nil || k.subject != "" {
 		return nil
 	}
-	err := s.book.Commit(ctx, ledger.Unit{Company: k.company, Claims: k.record(done, "", k.now, a)})
+	u := ledger.For(k.company)
+	u.Insert(k.record(done, "", k.now, a))
+	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) {
 		return nil
 	}
@@ -320,9 +320,9 @@ func (s *Service) stored(ctx context.Context, k *Key) (*Answer, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !s.same(k.company, row.fingerprint, k.print):
+	case !s.same(k.company, row.Fingerprint, k.print):
 		return nil, errMismatch
-	case row.state != done:
+	case row.State != done:
 		return nil, nil
 	}
 	return s.answer(ctx, k.company, row)
@@ -332,7 +332,7 @@ func (s *Service) stored(ctx context.Context, k *Key) (*Answer, error) {
 // meanwhile into the fault that tells the caller to ask again, and leaves other
 // errors as they are.
 func Taken(err error) error {
-	if ledger.Is(err, ledger.Exists, table) {
+	if ledger.Is(err, ledger.Exists, table.Table) {
 		return ErrInFlight
 	}
 	return err

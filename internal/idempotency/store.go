@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
@@ -13,41 +12,23 @@ const (
 	done    = "DONE"
 )
 
-var table = &db.Table{
-	Name: "idempotency_key", Key: 2, State: "state",
-	Columns: []db.Column{
-		{Name: "company_id"},
-		{Name: "value"},
-		{Name: "fingerprint"},
-		{Name: "state"},
-		{Name: "subject"},
-		{Name: "running_until", Type: db.Int},
-		{Name: "status", Type: db.Int},
-		{Name: "body"},
-		{Name: "created_at", Type: db.Int},
-	},
-}
+var table = db.Declare[row]("idempotency_key", db.Reads(columns))
 
-func (k *Key) record(state, subject string, until time.Time, a Answer) []db.Record {
-	return []db.Record{{Table: table, Values: []any{
-		k.company, k.value, k.fingerprint, state, subject,
-		clock.Micros(until), int64(a.Status), k.body(a), clock.Micros(k.now),
-	}}}
-}
+const columns = `company_id, value, fingerprint, state, subject, running_until, status, body, created_at`
 
 type row struct {
-	fingerprint, state, subject, body string
-	status                            int64
-	runningUntil, createdAt           time.Time
+	Company      string    `db:"company_id,key"`
+	Value        string    `db:"value,key"`
+	Fingerprint  string    `db:"fingerprint"`
+	State        string    `db:"state,state"`
+	Subject      string    `db:"subject"`
+	RunningUntil time.Time `db:"running_until,changes"`
+	Status       int64     `db:"status,changes"`
+	Body         string    `db:"body,changes"`
+	CreatedAt    time.Time `db:"created_at"`
 }
 
 func (s *Service) find(ctx context.Context, company, value string) (row, error) {
-	return db.One(ctx, s.db, func(sc db.Scanner) (row, error) {
-		var r row
-		var until, created int64
-		err := sc.Scan(&r.fingerprint, &r.state, &r.subject, &r.body, &r.status, &until, &created)
-		r.runningUntil, r.createdAt = clock.Time(until), clock.Time(created)
-		return r, err
-	}, `SELECT fingerprint, state, subject, body, status, running_until, created_at FROM idempotency_key
+	return db.One(ctx, s.db, table.Scan, `SELECT `+columns+` FROM idempotency_key
 		WHERE company_id = $1 AND value = $2`, company, value)
 }

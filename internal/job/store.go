@@ -2,31 +2,15 @@ package job
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-var table = &db.Table{
-	Name: "job", Key: 3, Lenient: true,
-	Columns: slices.Concat(
-		db.Texts("company_id", "kind", "subject", "id"),
-		db.Ints("run_at", "lease_until", "fence", "attempts"),
-		db.Texts("last_error"),
-		db.Ints("created_at"),
-		db.Texts("provider"),
-	),
-}
+const columns = `company_id, kind, subject, id, run_at, lease_until, fence, attempts, last_error, created_at, provider`
 
-func scan(s db.Scanner) (Job, error) {
-	var j Job
-	var runAt int64
-	err := s.Scan(&j.Company, &j.ID, &j.Kind, &j.Subject, &runAt, &j.Attempts, &j.fence, &j.Provider)
-	j.RunAt = clock.Time(runAt)
-	return j, err
-}
+var table = db.Declare[Job]("job", db.Reads(columns), db.KeepFirst())
 
 // lanes names the lanes with a job that may be taken now. It spans all companies
 // and takes nothing: taking is done company by company. Only the head of each lane
@@ -48,8 +32,8 @@ func lanes(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
 
 // due lists jobs of a lane that may be taken now, the most overdue first.
 func due(ctx context.Context, q db.Querier, lane string, now time.Time, limit int) ([]Job, error) {
-	return db.All(ctx, q, scan, `
-		SELECT company_id, id, kind, subject, run_at, attempts, fence, provider FROM job
+	return db.All(ctx, q, table.Scan, `
+		SELECT `+columns+` FROM job
 		WHERE kind || '/' || provider = $2 AND run_at <= $1 AND lease_until <= $1 ORDER BY run_at LIMIT $3`,
 		clock.Micros(now), lane, limit)
 }
@@ -76,10 +60,10 @@ func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects 
 // take leases jobs of one company and kind that nobody holds, and tells which it
 // got.
 func take(ctx context.Context, q db.Querier, company, kind string, subjects []string, now, until time.Time) ([]Job, error) {
-	return db.All(ctx, q, scan, `
+	return db.All(ctx, q, table.Scan, `
 		UPDATE job SET lease_until = $5, fence = fence + 1, attempts = attempts + 1
 		WHERE company_id = $1 AND kind = $2 AND subject = ANY($3) AND lease_until <= $4 AND run_at <= $4
-		RETURNING company_id, id, kind, subject, run_at, attempts, fence, provider`,
+		RETURNING `+columns,
 		company, kind, subjects, clock.Micros(now), clock.Micros(until))
 }
 

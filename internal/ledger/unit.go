@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -113,6 +114,12 @@ type instant struct{}
 // never has an earlier instant.
 var Now = instant{}
 
+// IsEmpty tells whether the unit would do nothing: an addition to a limit counter
+// alone is nothing.
+func (u *Unit) IsEmpty() bool {
+	return len(u.Open)+len(u.Claims)+len(u.Moves)+len(u.Transfers)+len(u.Alerts)+len(u.Notes) == 0 && !u.Found
+}
+
 // For is a unit of a company that does nothing yet.
 func For(company string) Unit { return Unit{Company: company} }
 
@@ -129,6 +136,12 @@ func (u *Unit) Insert(rows ...db.Record) { u.Claims = append(u.Claims, rows...) 
 
 // Append adds rows that nobody looks for. Their fields may hold Next and Now.
 func (u *Unit) Append(rows ...db.Record) { u.Notes = append(u.Notes, rows...) }
+
+// Enqueue puts a job of the company on the to-do list.
+func (u *Unit) Enqueue(j job.Job) {
+	j.Company = u.Company
+	u.Append(j.Record())
+}
 
 // Transition changes the row with r's key from one of some states to the state that
 // r has, and writes the changing columns of r. The unit is refused if the row is in
@@ -187,7 +200,7 @@ func (u Unit) check() error {
 	if u.Company == "" {
 		return errors.New("ledger: a unit without a company")
 	}
-	if len(u.Open)+len(u.Claims)+len(u.Moves)+len(u.Transfers)+len(u.Alerts)+len(u.Notes) == 0 && !u.Found {
+	if u.IsEmpty() {
 		return errors.New("ledger: a unit that does nothing")
 	}
 	for _, t := range u.Transfers {

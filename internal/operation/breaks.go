@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -63,7 +64,7 @@ func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, er
 	default:
 		c.Turn = last.Turn + 1
 	}
-	return s.ask(ctx, c)
+	return s.ask(ctx, c, ledger.For(c.Company))
 }
 
 // OpenOf are the cases of a reason and an amount that nobody has decided, whosever

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -50,46 +49,48 @@ const (
 
 // Finding is what an operator says is to become of a case.
 type Finding struct {
-	Outcome  string
-	Target   string // assigned: the company whose the money is
-	TargetID int64  // assigned: its settlement account
+	Outcome  string `db:"outcome,changes"`
+	Target   string `db:"target_company,changes"`    // assigned: the company whose the money is
+	TargetID int64  `db:"target_settlement,changes"` // assigned: its settlement account
 }
 
 // Case is something a human must decide.
 type Case struct {
-	Company    string
-	ID         string
-	Subject    string // the operation's id, or what the reason says
-	Reason     Reason
-	Turn       int64 // which one of its subject and reason; 0 for the first
-	Detail     string
-	Amount     money.Kobo // what the bank has and our book has not; 0 if that is not what it is about
-	State      CaseState
-	Finding           // proposed while open; what was done once resolved
-	Note       string // the proposer's
-	ProposedBy string // "" while there is no proposal
-	ProposedAt time.Time
-	ResolvedBy string    // "" while open; never the proposer
-	HappenedAt time.Time // at the bank, as its statement says; zero if that is not known
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	Company    string     `db:"company_id,key"`
+	ID         string     `db:"id,key"`
+	Subject    string     `db:"subject"` // the operation's id, or what the reason says
+	Reason     Reason     `db:"reason"`
+	Turn       int64      `db:"turn"` // which one of its subject and reason; 0 for the first
+	Detail     string     `db:"detail"`
+	Amount     money.Kobo `db:"amount_kobo"` // what the bank has and our ledger has not; 0 if the case is about something else
+	State      CaseState  `db:"state,state"`
+	Finding               // proposed while open; what was done once resolved
+	Note       string     `db:"note,changes"`        // the proposer's
+	ProposedBy string     `db:"proposed_by,changes"` // "" while there is no proposal
+	ProposedAt time.Time  `db:"proposed_at,changes"`
+	ResolvedBy string     `db:"resolved_by,changes"` // "" while open; never the proposer
+	HappenedAt time.Time  `db:"happened_at"`         // at the bank, as its statement says; zero if that is not known
+	CreatedAt  time.Time  `db:"created_at"`
+	UpdatedAt  time.Time  `db:"updated_at,changes"`
 }
 
 // OpenCase asks for a human's decision, once for each subject and reason.
 // Detail is for operators and holds nothing secret.
 func (s *Service) OpenCase(ctx context.Context, company, subject string, reason Reason, detail string) error {
-	_, err := s.ask(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail})
+	_, err := s.ask(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail}, ledger.For(company))
 	return err
 }
 
 // ask opens a case, unless there is one of its subject, reason and turn; what
-// comes back is the one that is there. The guards must hold in the same commit.
-func (s *Service) ask(ctx context.Context, c Case, guards ...ledger.Move) (Case, error) {
+// comes back is the one that is there. The unit, which may be empty, is committed
+// with the case.
+func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) {
 	now := s.clock.Now()
 	c.ID, c.State, c.CreatedAt, c.UpdatedAt = id.New(), Open, now, now
-	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Claims: []db.Record{c.record()}, Moves: guards})
+	u.Insert(cases.Record(c))
+	err := s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		return caseFromRecord(r.Rows[0]), nil
+		return cases.Value(r.Rows[0])
 	}
 	if err == nil {
 		s.log.Warn("a case is open", "company", c.Company, "subject", c.Subject, "reason", c.Reason, "detail", c.Detail)
@@ -113,7 +114,7 @@ func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := s.cases(ctx, f, limit, offset)
+	list, err := s.caseList(ctx, f, limit, offset)
 	return list, total, err
 }
 
@@ -171,14 +172,17 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	}
 	seen, now, action := c, s.clock.Now(), "case.resolve"
 	if !agreed {
-		u, action = ledger.Unit{Company: c.Company}, "case.propose"
+		u, action = ledger.For(c.Company), "case.propose"
 		c.Finding, c.Note, c.ProposedBy, c.ProposedAt = f, note, by, now
 	} else {
 		c.State, c.ResolvedBy = Resolved, by
 	}
 	c.UpdatedAt = now
-	u.Moves = append(u.Moves, seen.move(c))
-	u.Notes = append(u.Notes, audit(c.Company, action, c.ID, c.details(note), now))
+	// What is proposed must still be what was read, or an operator would agree with
+	// what another one has taken back.
+	u.Transition(cases.Record(c), string(Open)).Expect("proposed_by", seen.ProposedBy).
+		Expect("outcome", seen.Outcome).Expect("target_company", seen.Target).Expect("target_settlement", seen.TargetID)
+	u.Append(audit(c.Company, action, c.ID, c.details(note), now))
 	err = s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && (r.Reason == ledger.Moved || r.Reason == ledger.Exists) {
 		return Case{}, tooLate(r)
@@ -205,7 +209,7 @@ func tooLate(r *ledger.Refusal) error {
 	switch {
 	case r.Reason == ledger.Exists:
 		return fault.New(fault.Conflict, "What the case is about has just come into a book: look at the case again")
-	case r.Table != caseTable:
+	case r.Table != cases.Table:
 		return fault.New(fault.Conflict, "The operation has just got its outcome: look at the case again")
 	case r.State == string(Open):
 		return fault.New(fault.Conflict, "Somebody else has just said something: look at the case again")
@@ -264,7 +268,7 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 		if o.State == Pending {
 			return ledger.Unit{}, fault.New(fault.Refused, "The operation is pending: its outcome must be confirmed or rejected")
 		}
-		return ledger.Unit{Company: c.Company}, nil
+		return ledger.For(c.Company), nil
 	case Assigned, Booked:
 		desk := s.desks[matter{c.Reason, f.Outcome}]
 		switch {
@@ -297,29 +301,4 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 func (s *Service) mayReturn(c Case, o Operation) bool {
 	asked := c.Reason == Contradiction || c.Reason == FailedReversal || c.Reason == NotOnStatement
 	return asked && o.State == Success && s.kinds[o.Kind].Returns
-}
-
-// move is the guarded change of an open case to its new self: what is proposed
-// must still be what was read, or an operator would agree with what another one
-// has taken back.
-func (c Case) move(to Case) ledger.Move {
-	return ledger.Move{
-		Table: caseTable, Key: []any{c.Company, c.ID}, From: []string{string(Open)}, Still: c.proposal(), To: string(to.State),
-		Set: append(to.proposal(),
-			ledger.Change{Column: "note", Value: to.Note},
-			ledger.Change{Column: "proposed_at", Value: clock.Micros(to.ProposedAt)},
-			ledger.Change{Column: "resolved_by", Value: to.ResolvedBy},
-			ledger.Change{Column: "updated_at", Value: clock.Micros(to.UpdatedAt)},
-		),
-	}
-}
-
-// proposal is what somebody says is to become of the case, and who.
-func (c Case) proposal() []ledger.Change {
-	return []ledger.Change{
-		{Column: "outcome", Value: c.Outcome},
-		{Column: "target_company", Value: c.Target},
-		{Column: "target_settlement", Value: c.TargetID},
-		{Column: "proposed_by", Value: c.ProposedBy},
-	}
 }

@@ -20,8 +20,6 @@ package operation
 import (
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -40,31 +38,32 @@ const (
 
 // Operation is one intent to move money and what became of it.
 type Operation struct {
-	Company        string
-	ID             string // our permanent reference at the provider
-	Kind           string // whose business it is: vtu
-	IdempotencyKey string // the caller's own, from the body; "" for none
-	State          State
-	Provider       string // the plug that was asked, and only that one is asked again
-	SettlementID   int64
-	Amount, Fee    money.Kobo
+	Company        string     `db:"company_id,key"`
+	ID             string     `db:"id,key"`          // our permanent reference at the provider
+	Kind           string     `db:"kind"`            // the business that asked: vtu
+	IdempotencyKey string     `db:"idempotency_key"` // the caller's own, from the body; "" for none
+	State          State      `db:"state,state"`
+	Provider       string     `db:"provider"` // the plug that was asked, and the only one to be asked again
+	SettlementID   int64      `db:"settlement_id"`
+	Amount         money.Kobo `db:"amount_kobo"`
+	Fee            money.Kobo `db:"fee_kobo"`
 
-	CalledUntil time.Time // by then the first call is over, whatever happens
-	Polls       int64     // how often the provider has been asked since, rechecks included
-	Missing     int64     // how many of the last polls said "no such reference"
-	AskedAt     time.Time // the last poll; zero before the first
-	NextAt      time.Time // the next poll, or the next recheck of a FAILED one; zero when none is planned
+	CalledUntil time.Time `db:"called_until,changes"` // by then the first call is over, whatever happens
+	Polls       int64     `db:"polls,changes"`        // how often the provider has been asked since, rechecks included
+	Missing     int64     `db:"missing,changes"`      // how many of the last polls said "no such reference"
+	AskedAt     time.Time `db:"asked_at,changes"`     // the last poll; zero before the first
+	NextAt      time.Time `db:"next_at,changes"`      // the next poll, or the next recheck of a FAILED one; zero when none is planned
 
-	Outcome           string // of the last answer: confirmed, rejected, unknown; "" before any
-	Code              string // of the last answer
-	Message           string // the provider's last words
-	ProviderReference string
-	Token             string // what the provider gave for the customer: a prepaid meter's
-	CreatedAt         time.Time
-	UpdatedAt         time.Time
+	Outcome           string    `db:"outcome,changes"` // of the last answer: confirmed, rejected, unknown; "" before any
+	Code              string    `db:"code,changes"`    // of the last answer
+	Message           string    `db:"message,changes"` // the provider's last words
+	ProviderReference string    `db:"provider_reference,changes"`
+	Token             string    `db:"token,changes"` // what the provider gave for the customer: a prepaid meter's
+	CreatedAt         time.Time `db:"created_at"`
+	UpdatedAt         time.Time `db:"updated_at,changes"`
 
 	// Charge is what the provider took from us on top, by the answer that is being
-	// written down. It is kept in the ledger and not here.
+	// written down. The ledger keeps it, and this row does not.
 	Charge money.Kobo
 	// Returned is true while an answer is written down that says that the money
 	// came back.
@@ -167,31 +166,6 @@ func (o Operation) concluded(a provider.Answer, now time.Time) Operation {
 	return o
 }
 
-// changes are the columns that an answer may change.
-func (o Operation) changes() []ledger.Change {
-	return []ledger.Change{
-		{Column: "called_until", Value: clock.Micros(o.CalledUntil)},
-		{Column: "polls", Value: o.Polls},
-		{Column: "missing", Value: o.Missing},
-		{Column: "asked_at", Value: clock.Micros(o.AskedAt)},
-		{Column: "next_at", Value: clock.Micros(o.NextAt)},
-		{Column: "outcome", Value: o.Outcome},
-		{Column: "code", Value: o.Code},
-		{Column: "message", Value: o.Message},
-		{Column: "provider_reference", Value: o.ProviderReference},
-		{Column: "token", Value: o.Token},
-		{Column: "updated_at", Value: clock.Micros(o.UpdatedAt)},
-	}
-}
-
-// move is the guarded change of a PENDING operation to its new self.
-func (o Operation) move() ledger.Move {
-	return ledger.Move{
-		Table: table, Key: []any{o.Company, o.ID},
-		From: []string{string(Pending)}, To: string(o.State), Set: o.changes(),
-	}
-}
-
 // The steps of an operation's money. The ledger takes none of them twice.
 const (
 	hold       = ""
@@ -212,18 +186,4 @@ func (o Operation) transfer(step, from, to string, amount money.Kobo, narration 
 	return ledger.Transfer{
 		Reference: o.ID, Step: step, Debit: from, Credit: to, Amount: amount, Kind: o.Kind, Narration: narration,
 	}
-}
-
-// Paper is what a business adds to a unit of the machine.
-type Paper struct {
-	Moves   []ledger.Move
-	Tallies []ledger.Tally
-	Notes   []db.Record
-}
-
-// add puts the paper into a unit.
-func (p Paper) add(u *ledger.Unit) {
-	u.Moves = append(u.Moves, p.Moves...)
-	u.Tallies = append(u.Tallies, p.Tallies...)
-	u.Notes = append(u.Notes, p.Notes...)
 }

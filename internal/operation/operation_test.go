@@ -134,14 +134,12 @@ func TestOneOutcomeIsWrittenOnce(t *testing.T) {
 
 // What the request adds to the outcome's unit may have been done by a retry; the
 // outcome is written all the same.
-func TestTheOutcomeDoesNotHangOnTheRequestsPaper(t *testing.T) {
+func TestAnOutcomeIsWrittenWithoutTheRequestsEffects(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
 		after, err := p.Run(t.Context(), o, func(context.Context) provider.Answer { return confirmed },
-			func(operation.Operation) operation.Paper {
-				return operation.Paper{Moves: []ledger.Move{{
-					Table: guarded, Key: []any{p.company, "no such row"}, From: []string{"OPEN"}, To: "RESOLVED",
-				}}}
+			func(_ operation.Operation, u *ledger.Unit) {
+				u.Transition(guarded.Record(guardedRow{p.company, "no such row", "RESOLVED"}), "OPEN")
 			})
 		if p.must(err); after.State != operation.Success {
 			t.Errorf("after: %+v", after)
@@ -151,21 +149,25 @@ func TestTheOutcomeDoesNotHangOnTheRequestsPaper(t *testing.T) {
 }
 
 // guarded is some table with states: that of the cases.
-var guarded = &db.Table{
-	Name: "operation_case", Key: 2, State: "state", Columns: db.Texts("company_id", "id", "state"),
+var guarded = db.Declare[guardedRow]("operation_case")
+
+type guardedRow struct {
+	Company string `db:"company_id,key"`
+	ID      string `db:"id,key"`
+	State   string `db:"state,state"`
 }
 
 // A notification may be faster than the answer to the call. What the request
 // wanted to write with the outcome is written all the same.
-func TestWhoIsOvertakenStillAddsHisPaper(t *testing.T) {
+func TestARequestAddsItsEffectsToAnOutcomeWrittenByAnother(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
 		after, err := p.Run(t.Context(), o, func(ctx context.Context) provider.Answer {
 			_, err := p.Notified(ctx, o.Company, o.ID, confirmed)
 			p.must(err)
 			return confirmed
-		}, func(after operation.Operation) operation.Paper {
-			return operation.Paper{Notes: []db.Record{event.New(o.Company, "added."+string(after.State), o.ID)}}
+		}, func(after operation.Operation, u *ledger.Unit) {
+			event.Emit(u, "added."+string(after.State), o.ID)
 		})
 		p.must(err)
 		if got := fmt.Sprint(p.told()); after.State != operation.Success || got != "[test.SUCCESS added.SUCCESS]" {

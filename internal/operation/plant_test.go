@@ -52,8 +52,9 @@ func each(t *testing.T, f func(t *testing.T, p *plant)) {
 				p.asked++
 				return p.answer(o)
 			},
-			Paper: func(_ context.Context, o operation.Operation) (operation.Paper, error) {
-				return operation.Paper{Notes: []db.Record{event.New(o.Company, "test."+string(o.State), o.ID)}}, nil
+			Effects: func(_ context.Context, o operation.Operation, u *ledger.Unit) error {
+				event.Emit(u, "test."+string(o.State), o.ID)
+				return nil
 			},
 		})
 		p.must(p.book.Commit(t.Context(), ledger.Unit{

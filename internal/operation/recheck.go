@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -108,17 +106,8 @@ func turn(began, now time.Time) time.Time {
 func (o Operation) rechecked(was Operation, a provider.Answer) ledger.Unit {
 	said := o
 	said.Message, said.ProviderReference, said.Token = "", "", ""
-	return ledger.Unit{
-		Company: o.Company,
-		Moves: []ledger.Move{{
-			Table: table, Key: []any{o.Company, o.ID}, From: []string{string(Failed)}, To: string(Failed),
-			Still: []ledger.Change{{Column: "polls", Value: was.Polls}},
-			Set: []ledger.Change{
-				{Column: "polls", Value: o.Polls},
-				{Column: "asked_at", Value: clock.Micros(o.AskedAt)},
-				{Column: "next_at", Value: clock.Micros(o.NextAt)},
-			},
-		}},
-		Notes: []db.Record{said.noted(a, o.AskedAt).answer()},
-	}
+	u := ledger.For(o.Company)
+	u.Transition(operations.Record(o), string(Failed)).Only("polls", "asked_at", "next_at").Expect("polls", was.Polls)
+	u.Append(said.noted(a, o.AskedAt).lastAnswer())
+	return u
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// followed is the job that follows an operation.
-func (o Operation) followed() db.Record {
-	return job.NewFor(o.Provider, o.Company, ResolveJob, o.ID, o.NextAt)
+// resolveJob is the job that follows an operation to its outcome.
+func (o Operation) resolveJob() job.Job {
+	return job.Job{Company: o.Company, Kind: ResolveJob, Subject: o.ID, Provider: o.Provider, RunAt: o.NextAt}
 }
 
 // Resolve is the work of a ResolveJob: it asks once what became of an operation

@@ -56,7 +56,7 @@ func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 				continue
 			}
 			s.log.Warn("an operation has lost its job, which is restored", "company", o.Company, "operation", o.ID)
-			jobs = append(jobs, o.followed())
+			jobs = append(jobs, o.resolveJob().Record())
 		}
 		page = page[n:]
 	}
@@ -104,8 +104,9 @@ func (s *Service) AskAbout(ctx context.Context, o Operation) (Case, error) {
 	default:
 		c.Turn = last.Turn + 1
 	}
-	stillOpen := ledger.Move{Table: table, Key: []any{o.Company, o.ID}, From: []string{string(Pending)}, To: string(Pending)}
-	asked, err := s.ask(ctx, c, stillOpen)
+	u := ledger.For(o.Company)
+	u.Transition(operations.Record(o), string(Pending)).Only()
+	asked, err := s.ask(ctx, c, u)
 	if ledger.Is(err, ledger.Moved) {
 		err = ErrDecided
 	}

@@ -32,16 +32,10 @@ func (s *Service) reversal(ctx context.Context, o, heard Operation) (after Opera
 	after.State, after.UpdatedAt = Reversed, heard.UpdatedAt
 	after.Outcome, after.Code, after.Message = heard.Outcome, heard.Code, heard.Message
 	after.ProviderReference = cmp.Or(heard.ProviderReference, o.ProviderReference)
-	u = ledger.Unit{
-		Company: o.Company,
-		Moves: []ledger.Move{{
-			Table: table, Key: []any{o.Company, o.ID}, From: []string{string(Success)}, To: string(Reversed), Set: after.changes(),
-		}},
-		Transfers: s.giveBack(after),
-	}
-	paper, err := s.kinds[o.Kind].Paper(ctx, after)
-	paper.add(&u)
-	return after, u, err
+	u = ledger.For(o.Company)
+	u.Transition(operations.Record(after), string(Success))
+	u.Transfer(s.giveBack(after)...)
+	return after, u, s.kinds[o.Kind].Effects(ctx, after, &u)
 }
 
 // giveBack is a success undone: each part returns from where it went.

@@ -23,9 +23,9 @@ type Kind struct {
 	Route func(o Operation) Route
 	// Requery asks the operation's provider what became of it.
 	Requery func(ctx context.Context, o Operation) provider.Answer
-	// Paper is what goes into the unit that gives the operation its new state:
-	// the event, for one.
-	Paper func(ctx context.Context, o Operation) (Paper, error)
+	// Effects adds to the unit that gives the operation its new state what the
+	// business changes with it: the event, for one.
+	Effects func(ctx context.Context, o Operation, u *ledger.Unit) error
 	// Returns is true when its money may come back after a success.
 	Returns bool
 }
@@ -71,37 +71,35 @@ func (s *Service) Start(o Operation) Operation {
 	return o
 }
 
-// Unit is step one for a started operation: the claim, the money into clearing,
+// Unit is step one for a started operation: its row, the money into clearing,
 // and the resolver's job, which runs after the call is certainly over. Leave is
 // what the settlement account must keep.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
 	r := s.kinds[o.Kind].Route(o)
 	first := o.transfer(hold, r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
 	first.Leave = leave
-	u := ledger.Unit{
-		Company: o.Company,
-		// Clearing may not be overdrawn: what leaves it came in first.
-		Open:      []ledger.Account{{ID: r.Clearing}, {ID: r.Provider, Floor: money.NoFloor}},
-		Claims:    []db.Record{o.record()},
-		Transfers: []ledger.Transfer{first},
-		Notes:     []db.Record{o.followed()},
-	}
+	u := ledger.For(o.Company)
+	// Clearing may not be overdrawn: what leaves it came in first.
+	u.OpenAccounts(ledger.Account{ID: r.Clearing}, ledger.Account{ID: r.Provider, Floor: money.NoFloor})
 	if o.Fee > 0 {
 		// A fee may be given back after it has been taken out, so no floor.
-		u.Open = append(u.Open, ledger.Account{ID: r.Fee, Floor: money.NoFloor})
+		u.OpenAccounts(ledger.Account{ID: r.Fee, Floor: money.NoFloor})
 	}
+	u.Insert(operations.Record(o))
+	u.Transfer(first)
+	u.Enqueue(o.resolveJob())
 	return u
 }
 
 // Run is steps two and three of a written operation: the call, and the unit
-// that writes what came of it. Extra, which may be nil, adds the paper that only
+// that writes what came of it. Extra, which may be nil, adds the effects that only
 // the request knows of. The call goes on when the caller hangs up.
 //
 // The operation that comes back is as it stands now, even if somebody else (the
 // resolver, a notification) was faster. When the database fails the outcome is
 // not written and the resolver will ask; the operation then comes back PENDING,
 // together with the error.
-func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra func(o Operation) Paper) (Operation, error) {
+func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
 	answer := s.first(ctx, o, call)
 	// A caller waits no longer than its budget. What the provider said is written
@@ -130,7 +128,7 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 }
 
 // heardFirst writes what the first call came to.
-func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra func(o Operation) Paper) (Operation, error) {
+func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
 	if answer.Outcome != provider.Unknown {
 		return s.conclude(ctx, o, answer, extra)
 	}
@@ -170,21 +168,21 @@ func (s *Service) call(ctx context.Context, o Operation, limit time.Duration, ca
 }
 
 // conclude writes a definite outcome.
-func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, extra func(o Operation) Paper) (Operation, error) {
+func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
 	return s.write(ctx, o, o.concluded(a, s.clock.Now()), extra)
 }
 
 // write commits the operation's new self over its PENDING one.
-func (s *Service) write(ctx context.Context, o, after Operation, extra func(o Operation) Paper) (Operation, error) {
+func (s *Service) write(ctx context.Context, o, after Operation, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
 	u, err := s.outcomeUnit(ctx, after)
 	if err != nil {
 		return o, err
 	}
 	if after.State == Pending || o.Outcome != "" {
-		u.Notes = append(u.Notes, after.answer())
+		u.Append(after.lastAnswer())
 	}
 	if extra != nil {
-		extra(after).add(&u)
+		extra(after, &u)
 	}
 	err = s.book.Commit(ctx, u)
 	r := ledger.Refused(err)
@@ -193,10 +191,10 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra func(o Op
 		return after, nil
 	case r == nil || r.Reason != ledger.Moved:
 		return o, err
-	case r.Table == table:
+	case r.Table == operations.Table:
 		now, err := s.overtaken(ctx, o, after)
 		if err == nil && extra != nil {
-			err = s.belated(ctx, now, extra(now))
+			err = s.belated(ctx, now, extra)
 		}
 		return now, err
 	case extra != nil:
@@ -207,23 +205,22 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra func(o Op
 	return o, err
 }
 
-// outcomeUnit is step three for an operation as it shall be: the guarded move,
-// and for a final state the money out of clearing and the business's paper.
+// outcomeUnit is step three for an operation as it shall be: the transition, and for
+// a final state the money out of clearing and the business's effects.
 func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit, error) {
-	u := ledger.Unit{Company: after.Company, Moves: []ledger.Move{after.move()}}
+	u := ledger.For(after.Company)
+	u.Transition(operations.Record(after), string(Pending))
 	if after.State == Pending {
 		return u, nil
 	}
-	paper, err := s.kinds[after.Kind].Paper(ctx, after)
-	if err != nil {
+	if err := s.kinds[after.Kind].Effects(ctx, after, &u); err != nil {
 		return u, err
 	}
-	paper.add(&u)
 	if !after.NextAt.IsZero() { // it FAILED by absence
-		u.Notes = append(u.Notes, job.NewFor(after.Provider, after.Company, RecheckJob, after.ID, after.NextAt))
+		u.Enqueue(job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt})
 	}
-	u.Transfers = s.settle(after)
-	s.bear(&u, after)
+	u.Transfer(s.settle(after)...)
+	s.bookCharge(&u, after)
 	return u, nil
 }
 
@@ -243,10 +240,9 @@ func (s *Service) settle(o Operation) []ledger.Transfer {
 // belated writes what the request wanted to add to an outcome that somebody
 // else has written: the answer under its Idempotency-Key, say, which would stay
 // open otherwise. What a retry has added meanwhile stays.
-func (s *Service) belated(ctx context.Context, o Operation, p Paper) error {
-	u := ledger.Unit{Company: o.Company}
-	p.add(&u)
-	if len(u.Moves)+len(u.Tallies)+len(u.Notes) == 0 {
+func (s *Service) belated(ctx context.Context, o Operation, extra func(after Operation, u *ledger.Unit)) error {
+	u := ledger.For(o.Company)
+	if extra(o, &u); u.IsEmpty() {
 		return nil
 	}
 	err := s.book.Commit(ctx, u)
@@ -268,7 +264,7 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 	switch {
 	case ours.State == Success && now.State == Success:
 		now.Charge = ours.Charge
-		err = s.bearLater(ctx, now)
+		err = s.bookLateCharge(ctx, now)
 	case ours.Returned && now.State == Success:
 		return s.reverse(ctx, now, ours)
 	case ours.Returned && now.State == Reversed:
@@ -300,13 +296,11 @@ func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Ope
 // Earlier is the operation that a unit was refused for, when the refusal says
 // that its claim was not new; ok tells whether it was that.
 func Earlier(err error) (o Operation, ok bool) {
-	r := ledger.Refused(err)
-	if r == nil {
-		return Operation{}, false
+	if r := ledger.Refused(err); r != nil {
+		if row, exists := r.Existing(operations.Table); exists {
+			o, err := operations.Value(row)
+			return o, err == nil
+		}
 	}
-	row, ok := r.Existing(table)
-	if !ok {
-		return Operation{}, false
-	}
-	return fromRecord(row), true
+	return Operation{}, false
 }

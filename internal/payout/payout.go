@@ -133,7 +133,7 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, companies
 		db: d, book: book, clock: c, log: log,
 		companies: companies, operations: operations, settlements: settlements, payers: payers, pays: pays,
 	}
-	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper, Returns: true})
+	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
 	return s
 }
 
@@ -176,14 +176,13 @@ func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.T
 	return a
 }
 
-// paper is what goes with an outcome: the event, and the day's room for what was
+// effects are what goes with an outcome: the event, and the day's room for what was
 // not paid out after all.
-func (s *Service) paper(ctx context.Context, o operation.Operation) (operation.Paper, error) {
+func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.complete(ctx, o)
 	if err != nil {
-		return operation.Paper{}, err
+		return err
 	}
-	var paper operation.Paper
 	kind := event.PayoutSuccess
 	switch o.State {
 	case Failed:
@@ -192,10 +191,10 @@ func (s *Service) paper(ctx context.Context, o operation.Operation) (operation.P
 		kind = event.PayoutReversed
 	}
 	if o.Refunded() {
-		paper.Tallies = tallies(o, -1, Limit{}, Limit{})
+		u.Tallies = append(u.Tallies, tallies(o, -1, Limit{}, Limit{})...)
 	}
-	paper.Notes = []db.Record{event.New(o.Company, kind, p)}
-	return paper, nil
+	event.Emit(u, kind, p)
+	return nil
 }
 
 // Status is a payout of the company by its reference.

@@ -103,9 +103,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 				Amount: op.Amount, Narration: bankLine(o.Narration),
 			}))
 		},
-		func(after operation.Operation) operation.Paper {
-			return operation.Paper{Moves: o.Key.Done(of(after, v, o.Narration), nil)}
-		})
+		func(after operation.Operation, u *ledger.Unit) { o.Key.Finish(u, of(after, v, o.Narration), nil) })
 	if err != nil {
 		// The bank has been asked and what it said is not in the book: that is what
 		// PENDING means. The resolver will ask again.

@@ -29,14 +29,14 @@ type EntityAnswer struct {
 
 // Entity is a smartcard or a meter. What a biller does not say stays empty.
 type Entity struct {
-	CustomerName   string
-	Address        string
-	CurrentPackage string     // cable TV
-	DueDate        string     // cable TV: until when it is paid, YYYY-MM-DD
-	Renewal        money.Kobo // cable TV: what the current package costs
-	VendType       string     // utility: PREPAID or POSTPAID
-	// What may be bought at once, for utility; 0 for no limit.
-	Least, Most money.Kobo
+	CustomerName   string     `db:"customer_name"`
+	Address        string     `db:"address"`
+	CurrentPackage string     `db:"current_package"` // cable TV
+	DueDate        string     `db:"due_date"`        // cable TV: until when it is paid, YYYY-MM-DD
+	Renewal        money.Kobo `db:"renewal_kobo"`    // cable TV: what the current package costs
+	VendType       string     `db:"vend_type"`       // utility: PREPAID or POSTPAID
+	Least          money.Kobo `db:"least_kobo"`      // utility: what may be bought at once; 0 for no limit
+	Most           money.Kobo `db:"most_kobo"`
 }
 
 // The two kinds of meter.

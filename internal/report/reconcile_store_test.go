@@ -45,7 +45,7 @@ func TestWhatWasOpenForDaysIsHeldAgainstItsDebit(t *testing.T) {
 					Charge: settlement.ChargeAccount("bank"),
 				}
 			},
-			Paper: func(context.Context, operation.Operation) (operation.Paper, error) { return operation.Paper{}, nil },
+			Effects: func(context.Context, operation.Operation, *ledger.Unit) error { return nil },
 		})
 		must(t, book.Commit(t.Context(), ledger.Unit{
 			Company: company, Found: true, Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},

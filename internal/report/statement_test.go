@@ -65,7 +65,7 @@ func newWorld(t testing.TB, d *db.DB) *world {
 		Route: func(o operation.Operation) operation.Route {
 			return operation.Route{Settlement: settlement.LedgerAccount(o.SettlementID), Clearing: "clearing/payout", Provider: "provider/bank", Fee: "fee"}
 		},
-		Paper: func(context.Context, operation.Operation) (operation.Paper, error) { return operation.Paper{}, nil },
+		Effects: func(context.Context, operation.Operation, *ledger.Unit) error { return nil },
 	})
 	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
 	c, _, err := company.New(d, w.book, keys, w.clock).Create(t.Context(), me, "Ọláyínká & Sons Trading Limited")

@@ -19,9 +19,7 @@ const outcomeColumns = `SELECT ` + operation.Columns + `,
 func scanOutcome(s db.Scanner) (Outcome, error) {
 	var o operation.Operation
 	var open int64
-	targets, scanned := o.Targets()
-	err := s.Scan(append(targets, &open)...)
-	scanned()
+	err := s.Scan(append(o.Targets(), &open)...)
 	last := o.Outcome
 	if o.Code != "" {
 		last += " (" + o.Code + ")"
@@ -108,9 +106,7 @@ func purchases(ctx context.Context, q db.Querier, args []any) ([]vtu.Transaction
 	return db.All(ctx, q, func(sc db.Scanner) (vtu.Transaction, error) {
 		var o operation.Operation
 		var p vtu.Purchase
-		targets, scanned := o.Targets()
-		err := sc.Scan(append(targets, p.Targets()...)...)
-		scanned()
+		err := sc.Scan(append(o.Targets(), p.Targets()...)...)
 		return vtu.Of(o, p), err
 	}, `SELECT `+operation.Columns+`, `+vtu.PurchaseColumns+
 		purchaseFrom+` ORDER BY p.created_at DESC, p.id DESC LIMIT $7 OFFSET $8`, args...)

@@ -134,9 +134,7 @@ func referencesSince(ctx context.Context, q db.Querier, company, account string,
 func payments(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Payment, error) {
 	return db.All(ctx, q, func(sc db.Scanner) (Payment, error) {
 		var p Payment
-		targets, scanned := p.Targets()
-		err := sc.Scan(append(targets, &p.Booked, &p.Charged)...)
-		scanned()
+		err := sc.Scan(append(p.Targets(), &p.Booked, &p.Charged)...)
 		return p, err
 	}, `SELECT `+operation.Columns+`, (
 			SELECT CAST(coalesce(sum(CASE WHEN t.credit_account = $4 THEN t.amount_kobo ELSE -t.amount_kobo END), 0) AS BIGINT)

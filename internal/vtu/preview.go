@@ -30,8 +30,8 @@ func (s *Shop) unusable(ctx context.Context, company, verificationID string) (re
 	if verificationID == "" {
 		return "", nil
 	}
-	state, err := s.verificationState(ctx, company, verificationID)
-	if state == used {
+	v, err := s.findVerification(ctx, company, verificationID)
+	if v.State == used {
 		refusal = verificationUsed
 	}
 	return refusal, err

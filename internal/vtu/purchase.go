@@ -2,6 +2,7 @@ package vtu
 
 import (
 	"context"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -34,10 +35,17 @@ type Receipt struct {
 
 // Purchase is what was bought, beside its operation.
 type Purchase struct {
-	Type                               provider.ServiceKind
-	CategoryID, ProductID, ProductName string
-	PhoneNumber, CardNumber            string
-	MeterNumber, VerificationID        string
+	Company        string               `db:"company_id,key"`
+	ID             string               `db:"id,key"` // the operation's
+	Type           provider.ServiceKind `db:"kind"`
+	CategoryID     string               `db:"category_id"`
+	ProductID      string               `db:"product_id"`
+	ProductName    string               `db:"product_name"`
+	PhoneNumber    string               `db:"phone_number"`
+	CardNumber     string               `db:"card_number"`
+	MeterNumber    string               `db:"meter_number"`
+	VerificationID string               `db:"verification_id"`
+	CreatedAt      time.Time            `db:"created_at"`
 }
 
 // basket is what an order comes to once it is looked up: what is bought, from
@@ -96,20 +104,20 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 // pay goes the three steps, the same for everything the shop sells.
 func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *idempotency.Key) (Receipt, error) {
 	p := b.Purchase
+	p.Company, p.ID, p.CreatedAt = o.Company, o.ID, o.CreatedAt
 	u := s.operations.Unit(o, leave, b.narration)
-	u.Claims = append(u.Claims, key.Running(o.ID, o.CalledUntil)...)
-	u.Notes = append(u.Notes, purchaseRecord(o, p), event.New(o.Company, event.VTUPending, Of(o, p)))
-	if p.VerificationID != "" {
-		u.Moves = append(u.Moves, spent(o.Company, p.VerificationID, o.ID))
-	}
+	key.Begin(&u, o.ID, o.CalledUntil)
+	u.Append(purchases.Record(p))
+	event.Emit(&u, event.VTUPending, Of(o, p))
+	p.useVerification(&u)
 	if err := s.book.Commit(ctx, u); err != nil {
 		return s.refused(ctx, err)
 	}
 	key.Begun()
 	o, err := s.operations.Run(ctx, o,
 		func(ctx context.Context) provider.Answer { return s.billers[o.Provider].Pay(ctx, b.request(o)) },
-		func(after operation.Operation) operation.Paper {
-			return operation.Paper{Moves: key.Done(Receipt{Transaction: Of(after, p)}, nil)}
+		func(after operation.Operation, u *ledger.Unit) {
+			key.Finish(u, Receipt{Transaction: Of(after, p)}, nil)
 		})
 	if err != nil {
 		// The provider has been asked and what it said is not in the book: that is
@@ -127,9 +135,9 @@ func (b basket) request(o operation.Operation) provider.Purchase {
 	}
 }
 
-// refused answers for a first unit that the book did not take. Claims are looked
-// at before moves, so a repeated order is a replay even when its verification
-// has been used: by its own first try.
+// refused answers for a first unit that the ledger did not take. The ledger looks at
+// new rows before transitions. So a repeated order is a replay even though its own
+// first try has used its verification.
 func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	if earlier, ok := operation.Earlier(err); ok {
 		return s.replay(ctx, earlier)
@@ -137,7 +145,7 @@ func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	switch {
 	case ledger.Is(err, ledger.Short):
 		return Receipt{}, fault.New(fault.Refused, "Insufficient balance")
-	case ledger.Is(err, ledger.Moved, verificationTable):
+	case ledger.Is(err, ledger.Moved, verifications.Table):
 		return Receipt{}, fault.New(fault.Refused, verificationUsed)
 	}
 	return Receipt{}, idempotency.Taken(err)

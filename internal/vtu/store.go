@@ -3,118 +3,44 @@ package vtu
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
-	"github.com/kobo-waas/kobo/internal/ledger"
-	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-var purchaseTable = &db.Table{
-	Name: "vtu_purchase", Key: 2,
-	Columns: slices.Concat(
-		db.Texts("company_id", "id", "kind", "category_id", "product_id", "product_name", "phone_number", "card_number",
-			"meter_number", "verification_id"),
-		db.Ints("created_at"),
-	),
-}
+// PurchaseColumns are a purchase's, in the order that Targets has. The table is p.
+const PurchaseColumns = `p.company_id, p.id, p.kind, p.category_id, p.product_id, p.product_name, p.phone_number,
+	p.card_number, p.meter_number, p.verification_id, p.created_at`
 
-func purchaseRecord(o operation.Operation, p Purchase) db.Record {
-	return db.Record{Table: purchaseTable, Values: []any{
-		o.Company, o.ID, string(p.Type), p.CategoryID, p.ProductID, p.ProductName, p.PhoneNumber, p.CardNumber,
-		p.MeterNumber, p.VerificationID, clock.Micros(o.CreatedAt),
-	}}
-}
+const verificationColumns = `company_id, id, category_id, kind, entity_number, customer_name, address, current_package,
+	due_date, renewal_kobo, vend_type, least_kobo, most_kobo, state, purchase_id, created_at`
 
-// The states of a verification.
-const (
-	unused = "UNUSED"
-	used   = "USED"
+var (
+	purchases     = db.Declare[Purchase]("vtu_purchase", db.Reads(PurchaseColumns))
+	verifications = db.Declare[Verification]("vtu_verification", db.Reads(verificationColumns))
 )
 
-var verificationTable = &db.Table{
-	Name: "vtu_verification", Key: 2, State: "state",
-	Columns: append(append(append(
-		db.Texts("company_id", "id", "category_id", "kind", "entity_number", "customer_name", "address", "current_package", "due_date", "vend_type"),
-		db.Ints("renewal_kobo", "least_kobo", "most_kobo")...),
-		db.Texts("state", "purchase_id")...),
-		db.Ints("created_at")...),
-}
-
-func (v Verification) record(company string) db.Record {
-	return db.Record{Table: verificationTable, Values: []any{
-		company, v.ID, v.CategoryID, string(v.Kind), v.Number, v.CustomerName, v.Address, v.CurrentPackage, v.DueDate, v.VendType,
-		int64(v.Renewal), int64(v.Least), int64(v.Most), unused, "", clock.Micros(v.CreatedAt),
-	}}
-}
-
-// spent is the guarded move that uses a verification up for a purchase, freed
-// the one that gives it back.
-
-func spent(company, verificationID, purchaseID string) ledger.Move {
-	return ledger.Move{
-		Table: verificationTable, Key: []any{company, verificationID}, From: []string{unused}, To: used,
-		Set: []ledger.Change{{Column: "purchase_id", Value: purchaseID}},
-	}
-}
-
-func freed(company, verificationID string) ledger.Move {
-	return ledger.Move{
-		Table: verificationTable, Key: []any{company, verificationID}, From: []string{used}, To: unused,
-		Set: []ledger.Change{{Column: "purchase_id", Value: ""}},
-	}
-}
-
 func (s *Shop) findVerification(ctx context.Context, company, verificationID string) (Verification, error) {
-	return db.One(ctx, s.db, func(sc db.Scanner) (Verification, error) {
-		var v Verification
-		var created int64
-		err := sc.Scan(&v.ID, &v.CategoryID, &v.Kind, &v.Number, &v.CustomerName, &v.Address, &v.CurrentPackage, &v.DueDate,
-			&v.VendType, &v.Renewal, &v.Least, &v.Most, &created)
-		v.CreatedAt = clock.Time(created)
-		return v, err
-	}, `SELECT id, category_id, kind, entity_number, customer_name, address, current_package, due_date,
-			vend_type, renewal_kobo, least_kobo, most_kobo, created_at
-		FROM vtu_verification WHERE company_id = $1 AND id = $2`, company, verificationID)
-}
-
-func (s *Shop) verificationState(ctx context.Context, company, verificationID string) (string, error) {
-	return db.One(ctx, s.db, db.Value[string],
-		`SELECT state FROM vtu_verification WHERE company_id = $1 AND id = $2`, company, verificationID)
+	return db.One(ctx, s.db, verifications.Scan,
+		`SELECT `+verificationColumns+` FROM vtu_verification WHERE company_id = $1 AND id = $2`, company, verificationID)
 }
 
 func missing(err error) bool { return errors.Is(err, db.ErrNone) }
 
-// PurchaseColumns are a purchase's, in the order of Targets, for a statement that
-// calls the table p.
-const PurchaseColumns = `p.kind, p.category_id, p.product_id, p.product_name, p.phone_number, p.card_number, p.meter_number,
-	p.verification_id`
-
-// Targets are where a scan puts PurchaseColumns.
-func (p *Purchase) Targets() []any {
-	return []any{
-		&p.Type, &p.CategoryID, &p.ProductID, &p.ProductName, &p.PhoneNumber, &p.CardNumber, &p.MeterNumber, &p.VerificationID,
-	}
-}
+// Targets are the places in p that a Scan of PurchaseColumns fills, for a statement
+// that reads a purchase beside other columns.
+func (p *Purchase) Targets() []any { return purchases.Targets(p) }
 
 func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Purchase, error) {
-	return db.One(ctx, s.db, func(sc db.Scanner) (Purchase, error) {
-		var p Purchase
-		err := sc.Scan(p.Targets()...)
-		return p, err
-	}, `SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
+	return db.One(ctx, s.db, purchases.Scan,
+		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
 func (s *Shop) services(ctx context.Context) ([]Service, error) {
-	return db.All(ctx, s.db, func(sc db.Scanner) (Service, error) {
-		var v Service
-		err := sc.Scan(&v.ID, &v.Name, &v.Kind)
-		return v, err
-	}, `SELECT v.id, v.name, v.kind FROM vtu_service AS v
+	return db.All(ctx, s.db, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
 }
 
@@ -124,24 +50,18 @@ func (s *Shop) serviceActive(ctx context.Context, serviceID string) (bool, error
 	return n > 0, err
 }
 
-const categoryColumns = `SELECT c.id, c.service_id, c.name, c.code, c.vendor, v.kind, c.provider
+const categoryColumns = `SELECT c.id, c.service_id, c.name, v.kind, c.provider, c.code, c.vendor
 	FROM vtu_category AS c JOIN vtu_service AS v ON v.id = c.service_id `
 
-func scanCategory(sc db.Scanner) (Category, error) {
-	var c Category
-	err := sc.Scan(&c.ID, &c.ServiceID, &c.Name, &c.code, &c.vendor, &c.Kind, &c.provider)
-	return c, err
-}
-
 func (s *Shop) categories(ctx context.Context, serviceID string) ([]Category, error) {
-	return db.All(ctx, s.db, scanCategory,
+	return db.All(ctx, s.db, db.Fields[Category],
 		categoryColumns+`WHERE c.service_id = $1 AND c.active = 1 ORDER BY c.name, c.id`, serviceID)
 }
 
 // siblings are the active categories of the service and the vendor of this one,
 // itself among them: what the billers offer of the same.
 func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, error) {
-	return db.All(ctx, s.db, scanCategory, categoryColumns+`
+	return db.All(ctx, s.db, db.Fields[Category], categoryColumns+`
 		JOIN vtu_category AS this ON this.service_id = c.service_id AND this.vendor = c.vendor
 		WHERE this.id = $1 AND c.active = 1`, categoryID)
 }
@@ -151,10 +71,7 @@ const productColumns = `SELECT id, name, validity, amount_kobo, fixed_amount, co
 // scanProduct gives a product without a name its validity for one, as the
 // contract wants.
 func scanProduct(sc db.Scanner) (Product, error) {
-	var p Product
-	var fixed int64
-	err := sc.Scan(&p.ID, &p.Name, &p.Validity, &p.Amount, &fixed, &p.code)
-	p.Fixed = fixed == 1
+	p, err := db.Fields[Product](sc)
 	if p.Name == "" {
 		p.Name = p.Validity
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/idempotency"
@@ -16,12 +15,36 @@ import (
 // Verification is whose a smartcard or a meter is. One purchase of the same
 // company and category may use it; a definite rejection gives it back.
 type Verification struct {
-	ID         string
-	CategoryID string
-	Kind       provider.ServiceKind
-	Number     string // of the smartcard or the meter, as it was asked for
+	Company    string               `db:"company_id,key"`
+	ID         string               `db:"id,key"`
+	CategoryID string               `db:"category_id"`
+	Kind       provider.ServiceKind `db:"kind"`
+	Number     string               `db:"entity_number"` // of the smartcard or the meter, as it was asked for
 	provider.Entity
-	CreatedAt time.Time
+	State      string    `db:"state,state"`
+	PurchaseID string    `db:"purchase_id,changes"` // the purchase that uses it
+	CreatedAt  time.Time `db:"created_at"`
+}
+
+// The states of a verification.
+const (
+	unused = "UNUSED"
+	used   = "USED"
+)
+
+// useVerification has a unit use the purchase's verification, if it has one. Only
+// the ledger decides whether it is used already.
+func (p Purchase) useVerification(u *ledger.Unit) {
+	if p.VerificationID != "" {
+		u.Transition(verifications.Record(Verification{Company: p.Company, ID: p.VerificationID, State: used, PurchaseID: p.ID}), unused)
+	}
+}
+
+// returnVerification has a unit give the purchase's verification back.
+func (p Purchase) returnVerification(u *ledger.Unit) {
+	if p.VerificationID != "" {
+		u.Transition(verifications.Record(Verification{Company: p.Company, ID: p.VerificationID, State: unused}), used)
+	}
 }
 
 // EntityQuery asks whose a smartcard or a meter is.
@@ -52,12 +75,13 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 		return Verification{}, fault.Newf(fault.Unavailable, "%s could not verify: %s", category.provider, a.Code)
 	}
 	v := Verification{
-		ID: id.New(), CategoryID: category.ID, Kind: category.Kind, Number: q.Number, Entity: a.Entity, CreatedAt: s.clock.Now(),
+		Company: q.Company, ID: id.New(), CategoryID: category.ID, Kind: category.Kind, Number: q.Number, Entity: a.Entity,
+		State: unused, CreatedAt: s.clock.Now(),
 	}
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: q.Company, Claims: append([]db.Record{v.record(q.Company)}, q.Key.Answered(v, nil)...),
-	})
-	return v, idempotency.Taken(err)
+	u := ledger.For(q.Company)
+	u.Insert(verifications.Record(v))
+	q.Key.Answer(&u, v, nil)
+	return v, idempotency.Taken(s.book.Commit(ctx, u))
 }
 
 // verified is a verification of the company for this kind of service. Whether it

@@ -149,7 +149,7 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
 		db: d, book: book, clock: c, log: log,
 		operations: operations, settlements: settlements, billers: billers, routes: routes,
 	}
-	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Paper: s.paper})
+	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects})
 	return s
 }
 
@@ -172,21 +172,20 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 	return b.Requery(ctx, o.ID, o.CreatedAt)
 }
 
-// paper is the event that tells the outcome. A purchase that was definitely
+// effects are the event that tells the outcome. A purchase that was definitely
 // rejected gives its verification back, in the unit that gives the money back.
-func (s *Shop) paper(ctx context.Context, o operation.Operation) (operation.Paper, error) {
+func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.findPurchase(ctx, o.Company, o.ID)
 	if err != nil {
-		return operation.Paper{}, err
+		return err
 	}
 	if o.State != Failed {
-		return operation.Paper{Notes: []db.Record{event.New(o.Company, event.VTUSuccess, Of(o, p))}}, nil
+		event.Emit(u, event.VTUSuccess, Of(o, p))
+		return nil
 	}
-	paper := operation.Paper{Notes: []db.Record{event.New(o.Company, event.VTUFailed, Of(o, p))}}
-	if p.VerificationID != "" {
-		paper.Moves = append(paper.Moves, freed(o.Company, p.VerificationID))
-	}
-	return paper, nil
+	event.Emit(u, event.VTUFailed, Of(o, p))
+	p.returnVerification(u)
+	return nil
 }
 
 // Transaction is a purchase of the company, by its id or by the key the caller
