@@ -58,6 +58,7 @@ var order = []string{
 	"internal/nuban",
 	"internal/chain",
 	"internal/id",
+	"internal/wire",
 	"internal/money",
 	"internal/peer",
 	"internal/fault",

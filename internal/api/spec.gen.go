@@ -18,6 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/oapi-codegen/runtime"
 )
 
@@ -1667,72 +1668,7 @@ type VirtualAccountTransaction struct {
 }
 
 // VtuTransaction defines model for VtuTransaction.
-type VtuTransaction struct {
-	// TransactionID The purchase's id.
-	TransactionID string `json:"transactionId"`
-
-	// Status `FAILED` always means refunded.
-	Status string `json:"status"`
-
-	// Type What was bought.
-	Type VtuType `json:"type"`
-
-	// Amount The price in naira.
-	//
-	// Examples: 500.00
-	Amount money.Text `json:"amount"`
-
-	// CreatedAt When it was bought.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// Fee What was charged on top, in naira.
-	//
-	// Examples: 0.00
-	Fee money.Text `json:"fee"`
-
-	// IdempotencyKey Your own name for the purchase.
-	IdempotencyKey string `json:"idempotencyKey"`
-
-	// SettlementID The settlement account that pays.
-	SettlementID int64 `json:"settlementId"`
-
-	// ServiceCategoryID The category it was bought from.
-	ServiceCategoryID string `json:"serviceCategoryId"`
-
-	// ProductID The product; `null` where the buyer chooses the amount.
-	ProductID *string `json:"productId"`
-
-	// ProductName The name of the product; `null` where there is none.
-	ProductName *string `json:"productName"`
-
-	// PhoneNumber The phone that gets it; `null` for TV and power.
-	PhoneNumber *string `json:"phoneNumber"`
-
-	// CardNumber Cable TV only.
-	CardNumber *string `json:"cardNumber"`
-
-	// ProviderReference The provider's own id of the purchase.
-	ProviderReference *string `json:"providerReference"`
-
-	// Message What the provider said.
-	Message *string `json:"message"`
-
-	// Refunded True when the money is back in the settlement account.
-	Refunded bool `json:"refunded"`
-
-	// UpdatedAt When its state last changed.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	UpdatedAt Instant `json:"updatedAt"`
-
-	// MeterNumber Utility only.
-	MeterNumber *string `json:"meterNumber"`
-
-	// Token Utility only: what a prepaid meter wants to be told, as soon as it is known.
-	Token *string `json:"token"`
-}
+type VtuTransaction = vtu.Transaction
 
 // VtuTransactionPage defines model for VtuTransactionPage.
 type VtuTransactionPage struct {
