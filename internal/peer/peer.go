@@ -65,6 +65,12 @@ func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	return at.String(), false
 }
 
+// Secure tells whether a trusted proxy took the request by https.
+func (p Proxies) Secure(r *http.Request) bool {
+	at, ok := parse(r.RemoteAddr)
+	return ok && p.trust(at) && strings.EqualFold(strings.TrimSpace(r.Header.Get("X-Forwarded-Proto")), "https")
+}
+
 // hopsOf are the addresses that the headers name, the nearest last.
 func hopsOf(r *http.Request) (hops []string, any bool) {
 	if line := strings.Join(r.Header.Values("X-Forwarded-For"), ","); strings.Trim(line, ", \t") != "" {
