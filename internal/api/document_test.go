@@ -101,6 +101,25 @@ func TestTheDocumentIsForStrangers(t *testing.T) {
 	}
 }
 
+// A key in the body names one purchase of a company, whatever is bought
+// (vtu_purchase_data shows the answers). Each description says so.
+func TestTheDocumentTellsTheScopeOfAKey(t *testing.T) {
+	seen := 0
+	each("", decoded(t, served(t, nil, nil)), func(path string, object map[string]any) {
+		key, there := object["idempotencyKey"].(map[string]any)
+		if !there || !strings.HasSuffix(path, "/properties") {
+			return
+		}
+		seen++
+		if text, _ := key["description"].(string); !strings.Contains(text, "over all kinds") {
+			t.Errorf("%s: %q does not say the scope", path, text)
+		}
+	})
+	if seen < 5 {
+		t.Errorf("%d keys were seen", seen)
+	}
+}
+
 // A request's example is the body as it could be sent: it keeps the rules, and
 // leaves nothing out but what would contradict the rest.
 func TestEveryRequestHasAWholeExample(t *testing.T) {

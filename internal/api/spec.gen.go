@@ -65,7 +65,7 @@ type Address = customer.Address
 
 // AirtimePurchase defines model for AirtimePurchase.
 type AirtimePurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// ServiceCategoryID An active category of the Airtime service; the network.
@@ -98,7 +98,7 @@ type Bank struct {
 
 // CableTVPurchase defines model for CableTVPurchase.
 type CableTVPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// MeterVerificationID An unused verification for a Cable TV category.
@@ -646,7 +646,7 @@ type CustomerTransaction struct {
 
 // DataPurchase defines model for DataPurchase.
 type DataPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// ServiceCategoryID An active category of the Data service; the network.
@@ -1522,7 +1522,7 @@ type TransactionPage struct {
 
 // UtilityPurchase defines model for UtilityPurchase.
 type UtilityPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// MeterVerificationID An unused verification for a Utility category. The power goes to that meter.
@@ -1692,7 +1692,7 @@ type VtuTransaction struct {
 	// Examples: 0.00
 	Fee money.Text `json:"fee"`
 
-	// IdempotencyKey Your own name for the purchase.
+	// IdempotencyKey Your own name for the purchase, over all kinds.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// SettlementID The settlement account that pays.
@@ -1967,64 +1967,64 @@ type FundCardParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCardParams defines parameters for GenerateCard.
 type GenerateCardParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SendDefaultPinParams defines parameters for SendDefaultPin.
 type SendDefaultPinParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCorporateAccountParams defines parameters for GenerateCorporateAccount.
 type GenerateCorporateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // InitiateCorporateKycParams defines parameters for InitiateCorporateKyc.
 type InitiateCorporateKycParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RetryCorporateOtpParams defines parameters for RetryCorporateOtp.
 type RetryCorporateOtpParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ValidateCorporateKycParams defines parameters for ValidateCorporateKyc.
 type ValidateCorporateKycParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCryptoAddressParams defines parameters for GenerateCryptoAddress.
 type GenerateCryptoAddressParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2076,24 +2076,24 @@ type ListCustomersParams struct {
 // CreateCustomerParams defines parameters for CreateCustomer.
 type CreateCustomerParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCustomerAccountParams defines parameters for GenerateCustomerAccount.
 type GenerateCustomerAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResendCustomerOtpParams defines parameters for ResendCustomerOtp.
 type ResendCustomerOtpParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2121,16 +2121,16 @@ type ListOutcomesParams struct {
 // CreateSettlementAccountParams defines parameters for CreateSettlementAccount.
 type CreateSettlementAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SetSettlementAlertParams defines parameters for SetSettlementAlert.
 type SetSettlementAlertParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2147,8 +2147,8 @@ type SendPayoutParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2191,8 +2191,8 @@ type ListLedgerEntriesParams struct {
 // ValidateAccountParams defines parameters for ValidateAccount.
 type ValidateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2217,8 +2217,8 @@ type ListTransactionsParams struct {
 // GenerateVirtualAccountParams defines parameters for GenerateVirtualAccount.
 type GenerateVirtualAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2229,8 +2229,8 @@ type PurchaseAirtimeParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2241,8 +2241,8 @@ type PurchaseCableTVParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2253,8 +2253,8 @@ type PurchaseDataParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2265,8 +2265,8 @@ type PurchaseUtilityParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2297,32 +2297,32 @@ type ListVtuTransactionsParams struct {
 // VerifyEntityParams defines parameters for VerifyEntity.
 type VerifyEntityParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResendWebhookDeliveryParams defines parameters for ResendWebhookDelivery.
 type ResendWebhookDeliveryParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // UpdateWebhookParams defines parameters for UpdateWebhook.
 type UpdateWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2341,24 +2341,24 @@ type ListWebhookDeliveriesParams struct {
 // ReplayWebhookParams defines parameters for ReplayWebhook.
 type ReplayWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
 type RotateWebhookSecretParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // TestWebhookParams defines parameters for TestWebhook.
 type TestWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
