@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,7 +47,7 @@ func located(c *cobra.Command) *book {
 // command makes one.
 func (b *book) settings() (app.Config, error) {
 	cfg, err := b.read()
-	if err != nil {
+	if err := cfg.CheckDatabase(err); err != nil {
 		return cfg, err
 	}
 	return cfg, b.there(cfg)
@@ -90,12 +91,13 @@ func (b *book) chosen() (app.Config, error) {
 		}
 	}
 	switch {
-	case wrong != nil || cfg.Database != "":
+	case cfg.Database != "":
 		return cfg, wrong
 	case b.usual != "":
-		return b.dev(b.usual)
+		cfg, err := b.dev(b.usual)
+		return cfg, errors.Join(wrong, err)
 	}
-	return cfg, fmt.Errorf("%w; --database names one, and --data the folder of a kobo dev", app.ErrNoDatabase)
+	return cfg, errors.Join(wrong, fmt.Errorf("%w; --database names one, and --data the folder of a kobo dev", app.ErrNoDatabase))
 }
 
 // dev is the book of a kobo dev. The key is made with the folder, whatever the

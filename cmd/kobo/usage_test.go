@@ -152,19 +152,24 @@ func TestEveryGroupOfSettingsIsToldAtOnce(t *testing.T) {
 // Without a database the commands tell the rest too, and how to name one.
 func TestAMissingDatabaseHidesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
-	if err := os.WriteFile(file, []byte("mode: sandbox\nlog: {level: loud}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("mode: sandbox\nepoch: 1\nlog: {level: loud}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := root()
-	c.SetArgs([]string{"company", "list", "--config", file})
-	err := c.ExecuteContext(t.Context())
-	if err == nil {
-		t.Fatal("it runs")
-	}
-	told := strings.Split(said(err), "\n")
-	for i, want := range []string{"--database names one", "log.level must be", "master_key or master_key_file"} {
-		if len(told) != 3 || !strings.Contains(told[i], want) {
-			t.Errorf("%s is not line %d of %q", want, i+1, told)
+	for command, lines := range map[string][]string{
+		"company list": {"no setting \"epoch\"", "--database names one", "log.level must be", "master_key or master_key_file"},
+		"migrate":      {"no setting \"epoch\"", "--database names one"}, // it needs the database alone
+	} {
+		c := root()
+		c.SetArgs(append(strings.Fields(command), "--config", file))
+		err := c.ExecuteContext(t.Context())
+		if err == nil {
+			t.Fatal("it runs")
+		}
+		told := strings.Split(said(err), "\n")
+		for i, want := range lines {
+			if len(told) != len(lines) || !strings.Contains(told[i], want) {
+				t.Errorf("%s: %s is not line %d of %q", command, want, i+1, told)
+			}
 		}
 	}
 }

@@ -80,18 +80,25 @@ func about(setting string, err error) error {
 // Check tells all that is wrong with a configuration, beside what was wrong when
 // it was read.
 func (c Config) Check(read error) error {
-	if errors.Is(read, ErrNoDatabase) {
-		return wrongs(append([]error{read}, without(taken(c.check()), ErrNoDatabase)...)...)
-	}
-	if read != nil && !errors.As(read, new(Wrongs)) {
-		return read // a file that cannot be read says nothing about its settings
-	}
-	return wrongs(read, c.check())
+	return beside(read, c.check())
 }
 
-// without leaves an error out that was told in other words.
-func without(all []error, told error) []error {
-	return slices.DeleteFunc(all, func(err error) bool { return errors.Is(err, told) })
+// CheckDatabase is Check for what needs the database alone.
+func (c Config) CheckDatabase(read error) error {
+	return beside(read, c.checkDatabase())
+}
+
+// beside are the errors that were read and those that were found. A missing database
+// is told once, in the words of the reader.
+func beside(read, found error) error {
+	all := taken(found)
+	switch {
+	case errors.Is(read, ErrNoDatabase):
+		all = slices.DeleteFunc(all, func(err error) bool { return errors.Is(err, ErrNoDatabase) })
+	case read != nil && !errors.As(read, new(Wrongs)):
+		return read // a file that cannot be read says nothing about its settings
+	}
+	return wrongs(append([]error{read}, all...)...)
 }
 
 // check refuses what cannot work, and in live mode what would only seem to. All
