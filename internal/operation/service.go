@@ -98,8 +98,8 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 // the request knows of. The call goes on when the caller hangs up.
 //
 // The operation that comes back is as it stands now, even if somebody else (the
-// resolver, a notification) was faster. When the database fails the outcome is
-// not written and the resolver will ask; the operation then comes back PENDING,
+// resolver, a notification) was faster. While the database stays away the outcome
+// is not written and the resolver will ask; the operation then comes back PENDING,
 // together with the error.
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra func(o Operation) Paper) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
