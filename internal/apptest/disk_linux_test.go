@@ -39,9 +39,6 @@ var noWritesYet = regexp.MustCompile(`^none for (1[5-9]|[2-9][0-9]) s$`)
 // and says since when. It goes on without a restart as soon as there is room. No
 // money has moved, and no order was half taken.
 func TestAFullDiskIsNotReady(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes fifteen seconds of the machine's time")
-	}
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)
 	c := home.Spawn(t, apptest.Never, 4*time.Second)
