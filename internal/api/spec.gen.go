@@ -66,7 +66,7 @@ type Address = customer.Address
 
 // AirtimePurchase defines model for AirtimePurchase.
 type AirtimePurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// ServiceCategoryID An active category of the Airtime service; the network.
@@ -99,7 +99,7 @@ type Bank struct {
 
 // CableTVPurchase defines model for CableTVPurchase.
 type CableTVPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// MeterVerificationID An unused verification for a Cable TV category.
@@ -647,7 +647,7 @@ type CustomerTransaction struct {
 
 // DataPurchase defines model for DataPurchase.
 type DataPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// ServiceCategoryID An active category of the Data service; the network.
@@ -1523,7 +1523,7 @@ type TransactionPage struct {
 
 // UtilityPurchase defines model for UtilityPurchase.
 type UtilityPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// MeterVerificationID An unused verification for a Utility category. The power goes to that meter.
@@ -1903,64 +1903,64 @@ type FundCardParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCardParams defines parameters for GenerateCard.
 type GenerateCardParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SendDefaultPinParams defines parameters for SendDefaultPin.
 type SendDefaultPinParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCorporateAccountParams defines parameters for GenerateCorporateAccount.
 type GenerateCorporateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // InitiateCorporateKycParams defines parameters for InitiateCorporateKyc.
 type InitiateCorporateKycParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RetryCorporateOtpParams defines parameters for RetryCorporateOtp.
 type RetryCorporateOtpParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ValidateCorporateKycParams defines parameters for ValidateCorporateKyc.
 type ValidateCorporateKycParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCryptoAddressParams defines parameters for GenerateCryptoAddress.
 type GenerateCryptoAddressParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2012,24 +2012,24 @@ type ListCustomersParams struct {
 // CreateCustomerParams defines parameters for CreateCustomer.
 type CreateCustomerParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCustomerAccountParams defines parameters for GenerateCustomerAccount.
 type GenerateCustomerAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResendCustomerOtpParams defines parameters for ResendCustomerOtp.
 type ResendCustomerOtpParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2057,16 +2057,16 @@ type ListOutcomesParams struct {
 // CreateSettlementAccountParams defines parameters for CreateSettlementAccount.
 type CreateSettlementAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SetSettlementAlertParams defines parameters for SetSettlementAlert.
 type SetSettlementAlertParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2083,8 +2083,8 @@ type SendPayoutParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2127,8 +2127,8 @@ type ListLedgerEntriesParams struct {
 // ValidateAccountParams defines parameters for ValidateAccount.
 type ValidateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2153,8 +2153,8 @@ type ListTransactionsParams struct {
 // GenerateVirtualAccountParams defines parameters for GenerateVirtualAccount.
 type GenerateVirtualAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2165,8 +2165,8 @@ type PurchaseAirtimeParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2177,8 +2177,8 @@ type PurchaseCableTVParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2189,8 +2189,8 @@ type PurchaseDataParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2201,8 +2201,8 @@ type PurchaseUtilityParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2233,32 +2233,32 @@ type ListVtuTransactionsParams struct {
 // VerifyEntityParams defines parameters for VerifyEntity.
 type VerifyEntityParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResendWebhookDeliveryParams defines parameters for ResendWebhookDelivery.
 type ResendWebhookDeliveryParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // UpdateWebhookParams defines parameters for UpdateWebhook.
 type UpdateWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2277,24 +2277,24 @@ type ListWebhookDeliveriesParams struct {
 // ReplayWebhookParams defines parameters for ReplayWebhook.
 type ReplayWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
 type RotateWebhookSecretParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // TestWebhookParams defines parameters for TestWebhook.
 type TestWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 

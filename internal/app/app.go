@@ -200,7 +200,7 @@ func (a *App) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := a.limits()
+	limits := a.cfg.Limits.limits()
 	cfg := api.Config{
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Webhooks: a.Webhooks, PublicURL: a.cfg.PublicURL,
@@ -240,8 +240,7 @@ func (a *App) answering(cfg api.Config) (http.Handler, error) {
 	}), err
 }
 
-func (a *App) limits() *api.Limits {
-	c := a.cfg.Limits
+func (c LimitConfig) limits() *api.Limits {
 	if c.Off {
 		return nil
 	}
