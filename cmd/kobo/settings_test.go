@@ -1,10 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"image"
+	"image/png"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +21,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -186,11 +197,11 @@ func commentsOf(t *testing.T, folder string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		source, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
+		ast.Inspect(source, func(n ast.Node) bool {
 			d, ok := n.(*ast.GenDecl)
 			if !ok || d.Tok != token.TYPE {
 				return true
@@ -236,3 +247,69 @@ func commands(b, flags *strings.Builder, c *cobra.Command, shared *pflag.FlagSet
 }
 
 func escaped(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+// The configuration of docs/operating/live.md has every setting but those that
+// live mode does not need, and a program opens with it.
+func TestTheLiveConfigurationWorks(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating", "live.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(language string) string {
+		_, rest, _ := strings.Cut(string(page), "```"+language+"\n")
+		text, _, _ := strings.Cut(rest, "```")
+		return text
+	}
+	has := map[string]bool{"master_key": true, "safehaven.assertion": true, "data": true, "sandbox_token": true}
+	for line := range strings.Lines(block("ini")) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		t.Setenv(name, value)
+		has[name] = true
+	}
+	dir := t.TempDir()
+	folders := strings.NewReplacer("/etc/kobo", dir, "/var/lib/kobo-epoch", dir, "postgres://kobo@db/kobo ", "sqlite:"+dir+"/kobo.db ")
+	text := folders.Replace(block("yaml"))
+	keep(t, dir, "kobo.yaml", []byte(text))
+	k := koanf.New(".")
+	if err := k.Load(file.Provider(filepath.Join(dir, "kobo.yaml")), yaml.Parser()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range k.Keys() {
+		has[name] = true
+	}
+	for _, m := range regexp.MustCompile("\n\\| `([a-z_.]+)` \\| `(KOBO_[A-Z_]+)`").FindAllStringSubmatch(settingsPage(t), -1) {
+		if !has[m[1]] && !has[m[2]] {
+			t.Errorf("the page has no %s", m[1])
+		}
+	}
+	keep(t, dir, "master.key", []byte(secret.Generate()))
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(t, dir, "safehaven.pem", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	var logo bytes.Buffer
+	if err := png.Encode(&logo, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, dir, "logo.png", logo.Bytes())
+	cfg, err := app.Load(filepath.Join(dir, "kobo.yaml"))
+	if err := cfg.Check(err); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.Migrate(t.Context(), cfg.Database, false); err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+}
+
+func keep(t *testing.T, dir, name string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

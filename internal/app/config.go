@@ -117,8 +117,8 @@ type LimitConfig struct {
 	Off              bool `koanf:"off"`                // Turns all rate limits off.
 	CompanyPerSecond int  `koanf:"company_per_second"` // Requests per second of one company.
 	CompanyBurst     int  `koanf:"company_burst"`      // Requests of one company at once.
-	// Token operations per minute, and failed requests of operators. The limit counts
-	// for each address, and for each company reference at an address.
+	// Failed token operations, and failed requests of operators, per minute: for each
+	// address, and for each company reference at an address.
 	TokenPerMinute     int `koanf:"token_per_minute"`
 	CallbacksPerSecond int `koanf:"callbacks_per_second"` // Callbacks per second from one address to one provider's path.
 	CallbacksBurst     int `koanf:"callbacks_burst"`      // Callbacks at once from one address to one provider's path.
