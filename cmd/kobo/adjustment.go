@@ -54,7 +54,8 @@ func createAdjustment(c *cobra.Command, a *app.App, args []string) error {
 }
 
 func printDecision(c *cobra.Command, is settlement.Adjustment, err error) error {
-	return done(c, err, "%s: %s of %s, asked for by %s, decided by %s", is.State, is.Direction, is.Amount.Decimal(), is.CreatedBy, is.DecidedBy)
+	return done(c, err, "%s: %s of %s, asked for by %s, decided by %s",
+		is.State, is.Direction, is.Amount.Decimal(), is.CreatedBy, is.DecidedBy)
 }
 
 func listAdjustments(c *cobra.Command, a *app.App, _ []string) error {

@@ -41,7 +41,8 @@ func companyCommand() *cobra.Command {
 	addSettlementCommands(add)
 	addQuotaCommands(add)
 	add("card-address REFERENCE", "Show the address of cardholders without an address", 1, ofCompany(showCardAddress))
-	address := add("set-card-address REFERENCE LINE1 CITY STATE", "Set the address of cardholders without an address", 4, setCardAddress).Flags()
+	address := add("set-card-address REFERENCE LINE1 CITY STATE", "Set the address of cardholders without an address", 4,
+		setCardAddress).Flags()
 	address.String("line2", "", "the second line")
 	address.String("country", "", "the country")
 	address.String("postal-code", "", "the postal code")
@@ -115,7 +116,8 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s\n\n", is.Reference, is.Name, is.KYB, is.Live, pin, clock.Text(is.CreatedAt))
+	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s\n\n",
+		is.Reference, is.Name, is.KYB, is.Live, pin, clock.Text(is.CreatedAt))
 	t := newTable(c.OutOrStdout(), headings("SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE")...)
 	for _, s := range accounts {
 		bank := strings.TrimSpace(s.AccountNumber + " " + s.BankName)

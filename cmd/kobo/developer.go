@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"time"
 
@@ -179,33 +180,18 @@ func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([
 
 // last is the number of the newest event. The feed has no gaps, so a binary search
 // finds the number.
-func (d *developer) last(ctx context.Context) (int64, error) {
-	low, high := int64(0), int64(1)
-	more := func(n int64) (bool, error) {
-		page, err := d.events(ctx, n, 1, 0)
-		return len(page) > 0, err
-	}
-	for {
-		there, err := more(high)
+func (d *developer) last(ctx context.Context) (n int64, err error) {
+	isLast := func(n int) bool {
 		if err != nil {
-			return 0, err
+			return true // an error ends the search
 		}
-		if !there {
-			break
-		}
-		low, high = high, high*2
+		var page []told
+		page, err = d.events(ctx, int64(n), 1, 0)
+		return len(page) == 0
 	}
-	for low < high {
-		middle := (low + high) / 2
-		there, err := more(middle)
-		if err != nil {
-			return 0, err
-		}
-		if there {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	most := 1
+	for !isLast(most) {
+		most *= 2
 	}
-	return low, nil
+	return int64(sort.Search(most, isLast)), err
 }

@@ -14,7 +14,8 @@ import (
 // addSettlementCommands adds the commands of kobo company for settlement accounts.
 func addSettlementCommands(add adder) {
 	add("settlement REFERENCE NAME", "Open a settlement account", 2, openSettlement)
-	add("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3, ofSettlement(setSettlementStatus)).
+	add("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3,
+		ofSettlement(setSettlementStatus)).
 		Flags().String("reason", "", "the reason, for the audit log")
 	add("settlement-alert REFERENCE SETTLEMENT-ID AMOUNT|never", "Alert the company when the balance falls below this amount (naira)", 3,
 		ofSettlement(setSettlementAlert))
