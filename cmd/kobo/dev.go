@@ -38,7 +38,7 @@ company and its money are still there at the next start.`,
 	f.StringVar(&data, "data", ".kobo", "folder of all data")
 	f.StringVar(&database, "database", "", "use this PostgreSQL database instead of SQLite: postgres://…")
 	f.StringVar(&credentials, "credentials", "", "write the credentials into this file (JSON) once Kobo answers requests")
-	f.StringVar(&routes, "routes", "", "the biller of each service, such as DATA=vtpass, CABLE_TV/DSTV=vtpass (docs/providers/vtpass.md)")
+	f.StringVar(&routes, "routes", "", "the biller of each service, as in the setting vtu.routes (docs/settings.md)")
 	f.StringVar(&token, "sandbox-token", "", "require this bearer `TOKEN` at /sandbox/; without one /sandbox/ answers on loopback alone")
 	f.BoolVar(&fresh, "fresh", false, "delete the company and its money, and begin again")
 	return c

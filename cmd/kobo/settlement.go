@@ -22,9 +22,9 @@ func addSettlementCommands(add adder) {
 	add("bank-accounts REFERENCE SETTLEMENT-ID", "List the bank accounts that feed a settlement account", 2, ofSettlement(listBankAccounts))
 	add("bank-account REFERENCE SETTLEMENT-ID BANK ACCOUNT-NUMBER ACCOUNT-NAME", "Attach an existing bank account to a settlement account", 5,
 		ofSettlement(attachBankAccount)).
-		Long = `Attach a bank account that Kobo did not open to a settlement account. BANK is the provider:
-safehaven. Payments into the bank account go into the settlement account from now on. Earlier
-payments stay in suspense with their cases.
+		Long = `Attach a bank account that Kobo did not open to a settlement account. BANK is the name of the
+bank's plug; a wrong name prints all names. Payments into the bank account go into the
+settlement account from now on. Earlier payments stay in suspense with their cases.
 
 A bank account belongs to one company for good and cannot be detached. The command refuses an
 account of another company, of a customer, or of our own.`
