@@ -125,15 +125,18 @@ func listEndpoints(c *cobra.Command, a *app.App, _ []string) error {
 	if flagOf(c, "failing") == "true" {
 		state = webhook.Failing
 	}
-	var failed error
-	err := printAll(c, "COMPANY ID STATE FAILURES BEHIND URL",
-		func(limit, offset int) ([]webhook.Endpoint, int64, error) {
-			return a.Webhooks.All(c.Context(), state, limit, offset)
+	type row struct {
+		webhook.Endpoint
+		webhook.Backlog
+	}
+	return printAll(c, "COMPANY ID STATE FAILURES BEHIND URL",
+		func(limit, offset int) (rows []row, total int64, err error) {
+			list, total, err := a.Webhooks.All(c.Context(), state, limit, offset)
+			for _, e := range list {
+				b, unread := a.Webhooks.Backlog(c.Context(), e)
+				rows, err = append(rows, row{e, b}), errors.Join(err, unread)
+			}
+			return rows, total, err
 		},
-		func(e webhook.Endpoint) []any {
-			b, err := a.Webhooks.Backlog(c.Context(), e)
-			failed = errors.Join(failed, err)
-			return []any{e.Company, e.ID, e.State, e.Failures, b.Behind, e.Address()}
-		})
-	return errors.Join(err, failed)
+		func(r row) []any { return []any{r.Company, r.ID, r.State, r.Failures, r.Behind, r.Address()} })
 }
