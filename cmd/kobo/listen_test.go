@@ -84,7 +84,7 @@ func wants(t *testing.T, said string, lines ...string) {
 
 // Each posted event verifies, with the same secret each time. The output names the
 // reason of each event that the receiver does not accept.
-func TestListenSaysWhatCameOfEachEvent(t *testing.T) {
+func TestListenPrintsTheResultOfEachEvent(t *testing.T) {
 	verifier, err := standardwebhooks.NewWebhook(webhook.SecretOf("kobo_key_x").Reveal())
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestListenSaysWhatCameOfEachEvent(t *testing.T) {
 
 // The listener waits for a Kobo that is away, and prints each reason once. It does not
 // wait for a Kobo that no longer knows the company.
-func TestListenWaitsWhileThereIsHope(t *testing.T) {
+func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer receiver.Close()
 	away := newFeed(t, 1, func(asked int64) int {
@@ -140,7 +140,7 @@ func TestListenWaitsWhileThereIsHope(t *testing.T) {
 }
 
 // After a stop while an event is on its way, the output says to begin with that event.
-func TestListenEndsInTheMiddle(t *testing.T) {
+func TestListenStopsWhileAnEventIsOnItsWay(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var posted atomic.Int64
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

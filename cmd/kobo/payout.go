@@ -19,7 +19,7 @@ func payoutCommand() *cobra.Command {
 	c := &cobra.Command{Use: "payout", Short: "Set the fees and limits of payouts"}
 	add := commandsOf(c)
 	add("fees REFERENCE", "Show a company's fee schedule", 1, nowOrHistory(showFees, showFeesHistory)).
-		Flags().Bool("history", false, "show all earlier schedules with their operators, newest first")
+		Flags().Bool("history", false, "show every schedule so far with its operator, newest first")
 	fees := add("set-fees REFERENCE [FROM:FLAT:PERCENT:CAP ...]", "Set a company's fee schedule; no bands are no fees", 1, setFees)
 	fees.Args = cobra.MinimumNArgs(1)
 	fees.Long = `Set a company's fee schedule, in bands by the amount of a payout. Amounts are in naira. A
@@ -30,7 +30,7 @@ rounded down.
   kobo payout set-fees REFERENCE 0:10:0:0 5000:25:0:0 50000:50:0.1:2000`
 	add("limits REFERENCE", "Show the daily limits of a company and its settlement accounts, and their use today", 1,
 		nowOrHistory(showLimits, showLimitsHistory)).
-		Flags().Bool("history", false, "show all earlier limits with their operators, newest first")
+		Flags().Bool("history", false, "show every limit so far with its operator, newest first")
 	add("set-limit REFERENCE all|SETTLEMENT-ID AMOUNT PAYOUTS", "Set a daily limit of payouts", 4, setLimit).
 		Long = `Set a daily limit for the payouts of a company, or of one of its settlement accounts. AMOUNT is
 the sum in naira without fees, PAYOUTS the number. 0 is no limit. A day is from midnight to

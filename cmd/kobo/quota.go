@@ -15,11 +15,11 @@ import (
 func addQuotaCommands(add adder) {
 	add("quotas REFERENCE", "Show the daily quotas of OTPs, accounts and addresses, and their use today", 1,
 		nowOrHistory(showQuotas, showQuotasHistory)).
-		Flags().Bool("history", false, "show all earlier quotas with their operators, newest first")
+		Flags().Bool("history", false, "show every quota so far with its operator, newest first")
 	add("set-quota REFERENCE KIND MOST", "Set a daily quota: otp, settlement-account, crypto-address, virtual-account", 3, setQuota).
 		Long = `Set how many of a KIND the company may begin from midnight to midnight in Lagos. The kinds are
-otp, settlement-account, crypto-address and virtual-account. 0 is no limit. What began today
-already counts. Settlement accounts that operators open do not count.`
+otp, settlement-account, crypto-address and virtual-account. 0 is no limit. Requests of today
+already count. Settlement accounts that operators open do not count.`
 }
 
 func showQuotas(c *cobra.Command, a *app.App, args []string) error {

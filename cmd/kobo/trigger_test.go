@@ -20,7 +20,7 @@ import (
 
 // kobo trigger can cause every kind of event in the contract, and each event matches
 // the contract.
-func TestEveryKindIsTriggeredAndKeepsToTheContract(t *testing.T) {
+func TestTriggerCausesEveryKindOfEvent(t *testing.T) {
 	text, err := api.Document()
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestEveryKindIsTriggeredAndKeepsToTheContract(t *testing.T) {
 }
 
 // Without an admin key kobo trigger can cause all events but those of operators.
-func TestAnOperatorsDoingTakesAnAdminKey(t *testing.T) {
+func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 	p := apptest.Start(t, dbtest.Dialects[0])
 	d := &developer{Credentials: p.Credentials, http: http.DefaultClient}
 	d.AdminKey = ""
