@@ -162,40 +162,21 @@ func (d *developer) coin(ctx context.Context) (send map[string]any, err error) {
 	return map[string]any{"address": a.Address, "asset": networks[0].NativeAsset, "amount": json.Number("1")}, err
 }
 
-// deposit simulates a deposit to a new address.
-func deposit(confirmed bool) recipe {
+// onChain moves a coin to or from a new address. A move that is not confirmed may be
+// dropped by the chain. Kobo looks for a dropped one several times before it gives up.
+func onChain(move string, confirmed, dropped bool) recipe {
 	return func(ctx context.Context, d *developer) error {
 		send, err := d.coin(ctx)
 		if err != nil {
 			return err
 		}
 		send["confirmed"] = confirmed
-		return d.sandbox(ctx, "crypto-deposit", send, nil)
-	}
-}
-
-// withdrawal simulates that the company spends from a new address.
-func withdrawal(ctx context.Context, d *developer) error {
-	send, err := d.coin(ctx)
-	if err != nil {
-		return err
-	}
-	return d.sandbox(ctx, "crypto-withdrawal", send, nil)
-}
-
-// goneFromTheChain moves coins in a block that the chain drops. Kobo looks for the
-// transaction several times before it gives up.
-func goneFromTheChain(move string) recipe {
-	return func(ctx context.Context, d *developer) error {
-		send, err := d.coin(ctx)
-		if err != nil {
+		var sent struct{ Data struct{ TxHash string } }
+		err = d.sandbox(ctx, move, send, &sent)
+		if err != nil || !dropped {
 			return err
 		}
-		send["confirmed"] = false
-		var sent struct{ Data struct{ TxHash string } }
-		if err = d.sandbox(ctx, move, send, &sent); err == nil {
-			err = d.sandbox(ctx, "crypto-drop", map[string]string{"txHash": sent.Data.TxHash}, nil)
-		}
+		err = d.sandbox(ctx, "crypto-drop", map[string]string{"txHash": sent.Data.TxHash}, nil)
 		for range 6 {
 			if err == nil {
 				err = d.advance(ctx, "10m")

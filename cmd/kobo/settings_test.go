@@ -189,7 +189,7 @@ func commentsOf(t *testing.T, folder string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin, link := regexp.MustCompile(`^\w+Config (?:is|are) (.)`), regexp.MustCompile("docs/([a-z/]+\\.md)")
+	begin, link := regexp.MustCompile(`^\w+Config (?:is|are) (.)`), regexp.MustCompile(`docs/([a-z/]+\.md)`)
 	plain := func(c *ast.CommentGroup) string {
 		text := strings.Join(strings.Fields(strings.ReplaceAll(c.Text(), "|", `\|`)), " ")
 		text = begin.ReplaceAllStringFunc(text, func(s string) string { return strings.ToUpper(s[len(s)-1:]) })
