@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -31,6 +30,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/quota"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
 // Status tells whether an account may be used.
@@ -169,7 +169,7 @@ const attempts = 100
 func (s *Service) create(
 	ctx context.Context, by operator.Operator, company, name string, key *idempotency.Key, tallies ...ledger.Tally,
 ) (Account, error) {
-	name = strings.TrimSpace(name)
+	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Account{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}
