@@ -125,7 +125,7 @@ func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	if err != nil || before.Reveal() == bvn.Reveal() {
 		return x, err
 	}
-	x.State, x.Reference = Pending, ""
+	x.State, x.Reference, x.attempts, x.askedAt = Pending, "", 0, time.Time{}
 	x.bvn, err = s.keys.Seal(x.Company, sealed, bvn.Reveal())
 	return x, err
 }

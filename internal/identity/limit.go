@@ -107,6 +107,10 @@ func (s *Service) countPerson(ctx context.Context, x Session, bvn secret.Text, n
 		return count{}, u, err
 	}
 	read := p.turn
+	if x.askedAt.After(p.askedAt) {
+		// A program before schema 39 sent it: such a program counts in the session alone.
+		p.count = count{max(x.attempts, p.attempts), x.askedAt}
+	}
 	if !now.Before(p.over()) {
 		p.count = count{}
 	}
