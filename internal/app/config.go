@@ -52,7 +52,7 @@ type Config struct {
 	// Public https URL, without a path, at which providers reach this program. Live mode only.
 	CallbackBase string `koanf:"callback_base"`
 	// Public https URL, without a path, at which companies reach this program.
-	// `/openapi.json` names it. Empty: the address of the request.
+	// `kobo dev` takes it too, and `/openapi.json` names it. Empty: the address of the request.
 	PublicURL string `koanf:"public_url"`
 	// Networks or addresses of proxies whose `X-Forwarded-For` counts. The environment
 	// separates them by commas (docs/operating/install.md).

@@ -89,7 +89,8 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	// The key first: a repeated request is told that it is at work, and not that
 	// its verify_id is used.
 	u.Claims = append(o.Key.Running(op.ID, op.CalledUntil), u.Claims...)
-	u.Tallies = append(tallies(op, 1, p.whole, p.own), company.Since(v.credentials))
+	// The ledger tells of the first that refuses: no limit hides that it is void.
+	u.Tallies = append([]ledger.Tally{company.Since(v.credentials)}, tallies(op, 1, p.whole, p.own)...)
 	u.Notes = append(u.Notes, payoutRecord(op, o.Narration, session),
 		event.New(op.Company, event.PayoutPending, of(op, v, o.Narration)))
 	if err := s.book.Commit(ctx, u); err != nil {
@@ -137,6 +138,10 @@ const stale = 15 * time.Minute
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
 	if s.clock.Now().Sub(v.CreatedAt) <= stale {
 		return v.session, nil
+	}
+	credentials, err := s.companies.Credentials(ctx, v.Company)
+	if err != nil || credentials > v.credentials {
+		return v.session, err // it is void: the ledger refuses the unit, and no bank is asked
 	}
 	a, err := s.enquire(ctx, v.Provider, v.BankCode, v.AccountNumber)
 	if err == nil && plain(a.Name) != plain(v.AccountName) {

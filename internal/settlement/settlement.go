@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -31,6 +30,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/quota"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
 // Status tells whether an account may be used.
@@ -160,42 +160,48 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 	return a, quota.Reached(err, now)
 }
 
-// create draws the number before it makes the account, in a commit of its own:
-// a number that is lost on the way is no loss. The tallies may refuse it.
+// attempts is how many numbers create tries when others take them first.
+const attempts = 100
+
+// create gives the account the number above the company's highest, in the unit that
+// makes it. Of two who want the same number the ledger gives it to one, and the
+// other tries the next. The tallies may refuse it.
 func (s *Service) create(
 	ctx context.Context, by operator.Operator, company, name string, key *idempotency.Key, tallies ...ledger.Tally,
 ) (Account, error) {
-	name = strings.TrimSpace(name)
+	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Account{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}
-	earlier, err := s.accounts(ctx, company)
-	if err != nil {
-		return Account{}, err
+	for range attempts {
+		earlier, err := s.accounts(ctx, company)
+		if err != nil {
+			return Account{}, err
+		}
+		now := s.clock.Now()
+		a := Account{
+			ID: 1, Company: company, Name: name, Status: Active, CreatedAt: now,
+			IsDefault: !slices.ContainsFunc(earlier, func(e Account) bool { return e.Status == Active }),
+		}
+		if n := len(earlier); n > 0 {
+			a.ID = earlier[n-1].ID + 1
+		}
+		u := ledger.For(company)
+		u.Tallies = tallies
+		u.OpenAccounts(ledger.Account{ID: LedgerAccount(a.ID), Floor: 0})
+		key.Answer(&u, a, nil)
+		u.Insert(a.record())
+		u.Append(by.Note(company, "settlement.create", LedgerAccount(a.ID), map[string]string{"name": name}, now))
+		err = idempotency.Taken(s.book.Commit(ctx, u)) // the key first: a repeated request takes no number
+		if ledger.Is(err, ledger.Exists, accountTable) {
+			continue
+		}
+		if err != nil {
+			return Account{}, explain(err)
+		}
+		return a, nil
 	}
-	number, err := s.draw(ctx, company)
-	if err != nil {
-		return Account{}, err
-	}
-	now := s.clock.Now()
-	a := Account{
-		ID: number, Company: company, Name: name, Status: Active, CreatedAt: now,
-		IsDefault: !slices.ContainsFunc(earlier, func(e Account) bool { return e.Status == Active }),
-	}
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: company,
-		Open:    []ledger.Account{{ID: LedgerAccount(number), Floor: 0}},
-		Claims:  key.Answered(a, nil),
-		Tallies: tallies,
-		Notes: []db.Record{
-			a.record(), // its number was drawn for it, so there is nothing to claim
-			by.Note(company, "settlement.create", LedgerAccount(number), map[string]string{"name": name}, now),
-		},
-	})
-	if err != nil {
-		return Account{}, explain(idempotency.Taken(err))
-	}
-	return a, nil
+	return Account{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }
 
 // Accounts are a company's settlement accounts with their balances, by number.
