@@ -89,7 +89,8 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	// The key first: a repeated request is told that it is at work, and not that
 	// its verify_id is used.
 	u.Claims = append(o.Key.Running(op.ID, op.CalledUntil), u.Claims...)
-	u.Tallies = append(tallies(op, 1, p.whole, p.own), company.Since(v.credentials))
+	u.Tallies = tallies(op, 1, p.whole, p.own)
+	company.ExpectCredentials(&u, v.credentials)
 	u.Notes = append(u.Notes, payoutRecord(op, o.Narration, session),
 		event.New(op.Company, event.PayoutPending, of(op, v, o.Narration)))
 	if err := s.book.Commit(ctx, u); err != nil {
