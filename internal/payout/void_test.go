@@ -55,7 +55,7 @@ func TestTheRevocationOfAllKeysVoidsUnusedVerifications(t *testing.T) {
 	})
 }
 
-// Of two keys revoked at the same time one is the last that works.
+// Two keys are revoked at the same time, and one of them is the last working key.
 func TestKeysRevokedAtOnceVoidVerifications(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
