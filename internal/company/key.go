@@ -111,7 +111,7 @@ var (
 )
 
 // proven finds the company's key with this text. It replaces a hash under an older
-// master key by a hash under the current one, so operators can remove the older key.
+// master key, so operators can remove that master key later.
 func (s *Service) proven(ctx context.Context, reference, apiKey string) (Key, error) {
 	all, err := s.Keys(ctx, reference)
 	if err != nil {

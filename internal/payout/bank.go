@@ -48,8 +48,8 @@ const (
 	retry = 5 * time.Minute // after a failed sync
 )
 
-// SyncDue copies the list of banks from the paying bank, when the sync is due. Of
-// several programs on one database only one does so.
+// SyncDue copies the list of banks from the paying bank, when the sync is due. Only one
+// of several programs on a database does so.
 func (s *Service) SyncDue(ctx context.Context) error {
 	p := s.payers[s.pays]
 	if p == nil {

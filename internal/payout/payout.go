@@ -93,8 +93,8 @@ func present(s string) *string {
 	return &s
 }
 
-// of is the payout of an operation.
-func of(o operation.Operation, to order) Payout {
+// payoutOf is the payout of an operation.
+func payoutOf(o operation.Operation, to order) Payout {
 	p := Payout{
 		Reference: o.ID, Amount: o.Amount, Fee: o.Fee, Status: o.State,
 		AccountName: to.AccountName, AccountNumber: to.AccountNumber, BankCode: to.BankCode, BankName: to.BankName,
@@ -210,5 +210,5 @@ func (s *Service) Status(ctx context.Context, company, reference string) (Payout
 
 func (s *Service) complete(ctx context.Context, o operation.Operation) (Payout, error) {
 	to, err := s.findPayout(ctx, o.Company, o.ID)
-	return of(o, to), err
+	return payoutOf(o, to), err
 }

@@ -90,7 +90,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	count(&u, counters(op, 1, p.whole, p.own))
 	company.ExpectCredentials(&u, v.credentials)
 	u.Append(payouts.Record(payoutRow{op.Company, op.ID, o.Narration, session, op.CreatedAt}))
-	event.Emit(&u, event.PayoutPending, of(op, to))
+	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Payout{}, refused(err)
 	}
@@ -102,13 +102,13 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 				Amount: op.Amount, Narration: cmp.Or(o.Narration, "Payout"), // a bank wants some text
 			}))
 		},
-		func(after operation.Operation, u *ledger.Unit) { o.Key.Finish(u, of(after, to), nil) })
+		func(after operation.Operation, u *ledger.Unit) { o.Key.Finish(u, payoutOf(after, to), nil) })
 	if err != nil {
 		// The ledger does not hold the bank's answer, so the payout stays PENDING. The
 		// resolver asks the bank again.
 		s.log.Error("the outcome of a payout was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
-	return of(op, to), nil
+	return payoutOf(op, to), nil
 }
 
 // stale is the age from which a payout needs a new name enquiry.

@@ -245,8 +245,8 @@ func TestMoneyThatComesBackIsGivenBackOnce(t *testing.T) {
 }
 
 // The bank pays and returns the money at once. The notification of the return may come
-// while the success is being written. That is a return, and no contradiction for an
-// operator: an adjustment would refund the money twice.
+// while the success is being written. It is a return, and opens no case: an adjustment
+// would refund the money twice.
 func TestAReturnWhileTheSuccessIsWritten(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for name, hear := range map[string]func(reference string){

@@ -108,8 +108,8 @@ func retireBanks(ctx context.Context, q db.Querier, from string, at time.Time) e
 	return err
 }
 
-// takeSync plans the next sync. Of several programs that find the sync due, only one
-// gets true.
+// takeSync plans the next sync. Only one of several programs that find the sync due gets
+// true.
 func takeSync(ctx context.Context, q db.Querier, from string, now, next time.Time) (bool, error) {
 	n, err := q.Exec(ctx, `
 		INSERT INTO payout_sync (provider, due_at) VALUES ($1, $3)

@@ -135,7 +135,7 @@ func With(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, contextKey{}, address)
 }
 
-// Of is the client address of a context's request, or "".
+// Of is the client address of the context's request, or "".
 func Of(ctx context.Context) string {
 	address, _ := ctx.Value(contextKey{}).(string)
 	return address

@@ -117,8 +117,8 @@ func (s *Service) Reject(ctx context.Context, by operator.Operator, adjustmentID
 	return s.decideOn(ctx, by, a, ledger.For(a.Company), Rejected, note)
 }
 
-// decideOn ends a pending adjustment in a unit. Of two operators who decide at the same
-// time, the first decides.
+// decideOn ends a pending adjustment in a unit. If two operators decide at the same time,
+// the first decision counts.
 func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustment, u ledger.Unit, to AdjustmentState, note string) (Adjustment, error) {
 	a.State, a.DecidedBy, a.Note, a.DecidedAt = to, by.Name, note, s.clock.Now()
 	action := "adjustment.approve"

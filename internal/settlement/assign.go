@@ -22,8 +22,8 @@ const AssignJob = "settlement.assign"
 const assignStep = "assign"
 
 // assigned is the house's half of assigning money of an unknown account to a company.
-// The unit takes the money out of suspense, and enqueues a job for the company's half,
-// since each company has its own ledger. So a job follows the money at every moment.
+// Each company has its own ledger, so the unit takes the money out of suspense and
+// enqueues a job for the company's half. The money never lacks a job.
 func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
 	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err

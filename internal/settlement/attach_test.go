@@ -96,7 +96,7 @@ func TestANumberInUseIsNotAttached(t *testing.T) {
 	})
 }
 
-// Of several companies that attach one number at the same time, one gets the number and
+// Several companies attach one number at the same time. One of them gets the number and
 // its credits.
 func TestANumberIsAttachedOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {

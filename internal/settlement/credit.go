@@ -172,9 +172,9 @@ func (s *Service) booking(ctx context.Context, company string, c Credit) (Bookin
 	return s.own(ctx, company, c)
 }
 
-// told is the data of a credit's event. Its id is the reference of the entry in the
+// creditEvent is the data of a credit's event. Its id is the reference of the entry in the
 // settlement account's ledger.
-type told struct {
+type creditEvent struct {
 	ID            string     `json:"id"`
 	SettlementID  int64      `json:"settlementId"`
 	Amount        money.Kobo `json:"amount"`
@@ -201,7 +201,7 @@ func (s *Service) own(ctx context.Context, company string, c Credit) (Booking, b
 func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
 	now := s.clock.Now()
 	return Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
-		event.Emit(u, event.SettlementCredit, told{
+		event.Emit(u, event.SettlementCredit, creditEvent{
 			ID: c.ID, SettlementID: settlementID, Amount: c.Amount, AccountNumber: c.Account, SenderName: c.SenderName,
 			Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Text(now),
 		})

@@ -110,9 +110,9 @@ func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, 
 	return nil
 }
 
-// booked books a bank's charges of a day in the house's ledger, since nobody knows the
-// operations behind them. The transfer's reference is the bank and its day, so the
-// transfer counts for that day.
+// booked books a bank's charges of a day in the house's ledger, since the operations
+// behind the charges are unknown. The transfer's reference is the bank and its day, so
+// the transfer counts for that day.
 func (s *Service) booked(_ context.Context, c operation.Case, _ operation.Finding, _ bool) (ledger.Unit, error) {
 	bank, day, _ := strings.Cut(c.Subject, "/")
 	if _, err := time.Parse(time.DateOnly, day); err != nil || c.Company != House {

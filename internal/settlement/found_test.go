@@ -294,12 +294,12 @@ func TestTheBanksChargesOfADay(t *testing.T) {
 			if _, err := h.find(c, "ada", booked); err != nil {
 				t.Fatal(err)
 			}
-			h.borne(step.borne - step.amount)
+			h.charged(step.borne - step.amount)
 			if done, err := h.find(c, "bob", booked); err != nil || done.State != operation.Resolved {
 				t.Fatalf("%+v, %v", done, err)
 			}
 			h.refuses(c, "eve", booked, "resolved already")
-			h.borne(step.borne)
+			h.charged(step.borne)
 		}
 		if after := h.shown(a.Company); after != before {
 			t.Errorf("the company sees %s, not %s", after, before)
@@ -310,12 +310,12 @@ func TestTheBanksChargesOfADay(t *testing.T) {
 		h.refuses(raise(operation.NotOnStatement, settlement.House, "safehaven/0001", -5), "ada", booked, "charges of a day")
 		h.refuses(raise(operation.NotOnStatement, a.Company, "safehaven/2030-01-01", -5), "ada", booked, "charges of a day")
 		h.refuses(raise(operation.UnknownDebit, settlement.House, "safehaven/2030-01-01", 5), "ada", booked, "charges of a day")
-		h.borne(1025)
+		h.charged(1025)
 	})
 }
 
-// borne expects the house's balance of the bank's charges.
-func (h *house) borne(want money.Kobo) {
+// charged expects the house's balance of the bank's charges.
+func (h *house) charged(want money.Kobo) {
 	h.t.Helper()
 	charge, err := h.book.Balance(h.t.Context(), settlement.House, settlement.ChargeAccount(bank))
 	if err != nil || charge != -want {
