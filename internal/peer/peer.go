@@ -65,7 +65,7 @@ func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	return at.String(), false
 }
 
-// hopsOf are the addresses in the headers, the nearest last.
+// hopsOf are the addresses that the headers name, the nearest last.
 func hopsOf(r *http.Request) (hops []string, any bool) {
 	if line := strings.Join(r.Header.Values("X-Forwarded-For"), ","); strings.Trim(line, ", \t") != "" {
 		return strings.Split(line, ","), true
