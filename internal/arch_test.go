@@ -62,6 +62,7 @@ var order = []string{
 	"internal/peer",
 	"internal/fault",
 	"internal/clock",
+	"internal/text",
 }
 
 var (

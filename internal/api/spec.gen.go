@@ -2641,7 +2641,6 @@ type MiddlewareFunc func(http.Handler) http.Handler
 
 // GenerateToken operation middleware
 func (siw *ServerInterfaceWrapper) GenerateToken(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2695,7 +2694,6 @@ func (siw *ServerInterfaceWrapper) GenerateToken(w http.ResponseWriter, r *http.
 
 // RefreshAccessToken operation middleware
 func (siw *ServerInterfaceWrapper) RefreshAccessToken(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RefreshAccessToken(w, r)
 	}))
@@ -2709,7 +2707,6 @@ func (siw *ServerInterfaceWrapper) RefreshAccessToken(w http.ResponseWriter, r *
 
 // ListCards operation middleware
 func (siw *ServerInterfaceWrapper) ListCards(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2768,7 +2765,6 @@ func (siw *ServerInterfaceWrapper) ListCards(w http.ResponseWriter, r *http.Requ
 
 // FundCard operation middleware
 func (siw *ServerInterfaceWrapper) FundCard(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2822,7 +2818,6 @@ func (siw *ServerInterfaceWrapper) FundCard(w http.ResponseWriter, r *http.Reque
 
 // GenerateCard operation middleware
 func (siw *ServerInterfaceWrapper) GenerateCard(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2863,7 +2858,6 @@ func (siw *ServerInterfaceWrapper) GenerateCard(w http.ResponseWriter, r *http.R
 
 // GenerateCardToken operation middleware
 func (siw *ServerInterfaceWrapper) GenerateCardToken(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2889,7 +2883,6 @@ func (siw *ServerInterfaceWrapper) GenerateCardToken(w http.ResponseWriter, r *h
 
 // FindCard operation middleware
 func (siw *ServerInterfaceWrapper) FindCard(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2915,7 +2908,6 @@ func (siw *ServerInterfaceWrapper) FindCard(w http.ResponseWriter, r *http.Reque
 
 // SendDefaultPin operation middleware
 func (siw *ServerInterfaceWrapper) SendDefaultPin(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2965,7 +2957,6 @@ func (siw *ServerInterfaceWrapper) SendDefaultPin(w http.ResponseWriter, r *http
 
 // FindCardTransaction operation middleware
 func (siw *ServerInterfaceWrapper) FindCardTransaction(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2991,7 +2982,6 @@ func (siw *ServerInterfaceWrapper) FindCardTransaction(w http.ResponseWriter, r 
 
 // GenerateCorporateAccount operation middleware
 func (siw *ServerInterfaceWrapper) GenerateCorporateAccount(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3032,7 +3022,6 @@ func (siw *ServerInterfaceWrapper) GenerateCorporateAccount(w http.ResponseWrite
 
 // InitiateCorporateKyc operation middleware
 func (siw *ServerInterfaceWrapper) InitiateCorporateKyc(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3073,7 +3062,6 @@ func (siw *ServerInterfaceWrapper) InitiateCorporateKyc(w http.ResponseWriter, r
 
 // RetryCorporateOtp operation middleware
 func (siw *ServerInterfaceWrapper) RetryCorporateOtp(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3114,7 +3102,6 @@ func (siw *ServerInterfaceWrapper) RetryCorporateOtp(w http.ResponseWriter, r *h
 
 // ValidateCorporateKyc operation middleware
 func (siw *ServerInterfaceWrapper) ValidateCorporateKyc(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3155,7 +3142,6 @@ func (siw *ServerInterfaceWrapper) ValidateCorporateKyc(w http.ResponseWriter, r
 
 // GenerateCryptoAddress operation middleware
 func (siw *ServerInterfaceWrapper) GenerateCryptoAddress(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3205,7 +3191,6 @@ func (siw *ServerInterfaceWrapper) GenerateCryptoAddress(w http.ResponseWriter, 
 
 // ListCryptoTransactions operation middleware
 func (siw *ServerInterfaceWrapper) ListCryptoTransactions(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3355,7 +3340,6 @@ func (siw *ServerInterfaceWrapper) ListCryptoTransactions(w http.ResponseWriter,
 
 // ListCryptoNetworks operation middleware
 func (siw *ServerInterfaceWrapper) ListCryptoNetworks(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListCryptoNetworks(w, r)
 	}))
@@ -3369,7 +3353,6 @@ func (siw *ServerInterfaceWrapper) ListCryptoNetworks(w http.ResponseWriter, r *
 
 // ListCryptoAddresses operation middleware
 func (siw *ServerInterfaceWrapper) ListCryptoAddresses(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3395,7 +3378,6 @@ func (siw *ServerInterfaceWrapper) ListCryptoAddresses(w http.ResponseWriter, r 
 
 // FindLastCryptoTransaction operation middleware
 func (siw *ServerInterfaceWrapper) FindLastCryptoTransaction(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindLastCryptoTransaction(w, r)
 	}))
@@ -3409,7 +3391,6 @@ func (siw *ServerInterfaceWrapper) FindLastCryptoTransaction(w http.ResponseWrit
 
 // ListCustomers operation middleware
 func (siw *ServerInterfaceWrapper) ListCustomers(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3468,7 +3449,6 @@ func (siw *ServerInterfaceWrapper) ListCustomers(w http.ResponseWriter, r *http.
 
 // CreateCustomer operation middleware
 func (siw *ServerInterfaceWrapper) CreateCustomer(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3509,7 +3489,6 @@ func (siw *ServerInterfaceWrapper) CreateCustomer(w http.ResponseWriter, r *http
 
 // GenerateCustomerAccount operation middleware
 func (siw *ServerInterfaceWrapper) GenerateCustomerAccount(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3550,7 +3529,6 @@ func (siw *ServerInterfaceWrapper) GenerateCustomerAccount(w http.ResponseWriter
 
 // ResendCustomerOtp operation middleware
 func (siw *ServerInterfaceWrapper) ResendCustomerOtp(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3591,7 +3569,6 @@ func (siw *ServerInterfaceWrapper) ResendCustomerOtp(w http.ResponseWriter, r *h
 
 // FindCustomer operation middleware
 func (siw *ServerInterfaceWrapper) FindCustomer(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3617,7 +3594,6 @@ func (siw *ServerInterfaceWrapper) FindCustomer(w http.ResponseWriter, r *http.R
 
 // ListEvents operation middleware
 func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3676,7 +3652,6 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 
 // FindEvent operation middleware
 func (siw *ServerInterfaceWrapper) FindEvent(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3702,7 +3677,6 @@ func (siw *ServerInterfaceWrapper) FindEvent(w http.ResponseWriter, r *http.Requ
 
 // FindIdempotencyKey operation middleware
 func (siw *ServerInterfaceWrapper) FindIdempotencyKey(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3728,7 +3702,6 @@ func (siw *ServerInterfaceWrapper) FindIdempotencyKey(w http.ResponseWriter, r *
 
 // CheckIntegrity operation middleware
 func (siw *ServerInterfaceWrapper) CheckIntegrity(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CheckIntegrity(w, r)
 	}))
@@ -3742,7 +3715,6 @@ func (siw *ServerInterfaceWrapper) CheckIntegrity(w http.ResponseWriter, r *http
 
 // ListOutcomes operation middleware
 func (siw *ServerInterfaceWrapper) ListOutcomes(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3788,7 +3760,6 @@ func (siw *ServerInterfaceWrapper) ListOutcomes(w http.ResponseWriter, r *http.R
 
 // FindOutcome operation middleware
 func (siw *ServerInterfaceWrapper) FindOutcome(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3814,7 +3785,6 @@ func (siw *ServerInterfaceWrapper) FindOutcome(w http.ResponseWriter, r *http.Re
 
 // ListSettlementAccounts operation middleware
 func (siw *ServerInterfaceWrapper) ListSettlementAccounts(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListSettlementAccounts(w, r)
 	}))
@@ -3828,7 +3798,6 @@ func (siw *ServerInterfaceWrapper) ListSettlementAccounts(w http.ResponseWriter,
 
 // CreateSettlementAccount operation middleware
 func (siw *ServerInterfaceWrapper) CreateSettlementAccount(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3869,7 +3838,6 @@ func (siw *ServerInterfaceWrapper) CreateSettlementAccount(w http.ResponseWriter
 
 // SetSettlementAlert operation middleware
 func (siw *ServerInterfaceWrapper) SetSettlementAlert(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3919,7 +3887,6 @@ func (siw *ServerInterfaceWrapper) SetSettlementAlert(w http.ResponseWriter, r *
 
 // ListBanks operation middleware
 func (siw *ServerInterfaceWrapper) ListBanks(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3952,7 +3919,6 @@ func (siw *ServerInterfaceWrapper) ListBanks(w http.ResponseWriter, r *http.Requ
 
 // FindPayout operation middleware
 func (siw *ServerInterfaceWrapper) FindPayout(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3978,7 +3944,6 @@ func (siw *ServerInterfaceWrapper) FindPayout(w http.ResponseWriter, r *http.Req
 
 // SendPayout operation middleware
 func (siw *ServerInterfaceWrapper) SendPayout(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4032,7 +3997,6 @@ func (siw *ServerInterfaceWrapper) SendPayout(w http.ResponseWriter, r *http.Req
 
 // FindStatement operation middleware
 func (siw *ServerInterfaceWrapper) FindStatement(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4104,7 +4068,6 @@ func (siw *ServerInterfaceWrapper) FindStatement(w http.ResponseWriter, r *http.
 
 // ListLedgerEntries operation middleware
 func (siw *ServerInterfaceWrapper) ListLedgerEntries(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4202,7 +4165,6 @@ func (siw *ServerInterfaceWrapper) ListLedgerEntries(w http.ResponseWriter, r *h
 
 // FindLedgerEntry operation middleware
 func (siw *ServerInterfaceWrapper) FindLedgerEntry(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4228,7 +4190,6 @@ func (siw *ServerInterfaceWrapper) FindLedgerEntry(w http.ResponseWriter, r *htt
 
 // ValidateAccount operation middleware
 func (siw *ServerInterfaceWrapper) ValidateAccount(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4269,7 +4230,6 @@ func (siw *ServerInterfaceWrapper) ValidateAccount(w http.ResponseWriter, r *htt
 
 // ListTransactions operation middleware
 func (siw *ServerInterfaceWrapper) ListTransactions(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4354,7 +4314,6 @@ func (siw *ServerInterfaceWrapper) ListTransactions(w http.ResponseWriter, r *ht
 
 // ListCustomerTransactions operation middleware
 func (siw *ServerInterfaceWrapper) ListCustomerTransactions(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4380,7 +4339,6 @@ func (siw *ServerInterfaceWrapper) ListCustomerTransactions(w http.ResponseWrite
 
 // FindCustomerTransaction operation middleware
 func (siw *ServerInterfaceWrapper) FindCustomerTransaction(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4415,7 +4373,6 @@ func (siw *ServerInterfaceWrapper) FindCustomerTransaction(w http.ResponseWriter
 
 // GenerateVirtualAccount operation middleware
 func (siw *ServerInterfaceWrapper) GenerateVirtualAccount(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4456,7 +4413,6 @@ func (siw *ServerInterfaceWrapper) GenerateVirtualAccount(w http.ResponseWriter,
 
 // FindVirtualAccount operation middleware
 func (siw *ServerInterfaceWrapper) FindVirtualAccount(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4482,7 +4438,6 @@ func (siw *ServerInterfaceWrapper) FindVirtualAccount(w http.ResponseWriter, r *
 
 // ListCategoryProducts operation middleware
 func (siw *ServerInterfaceWrapper) ListCategoryProducts(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4508,7 +4463,6 @@ func (siw *ServerInterfaceWrapper) ListCategoryProducts(w http.ResponseWriter, r
 
 // PurchaseAirtime operation middleware
 func (siw *ServerInterfaceWrapper) PurchaseAirtime(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4562,7 +4516,6 @@ func (siw *ServerInterfaceWrapper) PurchaseAirtime(w http.ResponseWriter, r *htt
 
 // PurchaseCableTV operation middleware
 func (siw *ServerInterfaceWrapper) PurchaseCableTV(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4616,7 +4569,6 @@ func (siw *ServerInterfaceWrapper) PurchaseCableTV(w http.ResponseWriter, r *htt
 
 // PurchaseData operation middleware
 func (siw *ServerInterfaceWrapper) PurchaseData(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4670,7 +4622,6 @@ func (siw *ServerInterfaceWrapper) PurchaseData(w http.ResponseWriter, r *http.R
 
 // PurchaseUtility operation middleware
 func (siw *ServerInterfaceWrapper) PurchaseUtility(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4724,7 +4675,6 @@ func (siw *ServerInterfaceWrapper) PurchaseUtility(w http.ResponseWriter, r *htt
 
 // ListServiceCategories operation middleware
 func (siw *ServerInterfaceWrapper) ListServiceCategories(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4750,7 +4700,6 @@ func (siw *ServerInterfaceWrapper) ListServiceCategories(w http.ResponseWriter, 
 
 // ListServices operation middleware
 func (siw *ServerInterfaceWrapper) ListServices(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListServices(w, r)
 	}))
@@ -4764,7 +4713,6 @@ func (siw *ServerInterfaceWrapper) ListServices(w http.ResponseWriter, r *http.R
 
 // FindVtuTransaction operation middleware
 func (siw *ServerInterfaceWrapper) FindVtuTransaction(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4790,7 +4738,6 @@ func (siw *ServerInterfaceWrapper) FindVtuTransaction(w http.ResponseWriter, r *
 
 // ListVtuTransactions operation middleware
 func (siw *ServerInterfaceWrapper) ListVtuTransactions(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4901,7 +4848,6 @@ func (siw *ServerInterfaceWrapper) ListVtuTransactions(w http.ResponseWriter, r 
 
 // VerifyEntity operation middleware
 func (siw *ServerInterfaceWrapper) VerifyEntity(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4942,7 +4888,6 @@ func (siw *ServerInterfaceWrapper) VerifyEntity(w http.ResponseWriter, r *http.R
 
 // ListWebhooks operation middleware
 func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListWebhooks(w, r)
 	}))
@@ -4956,7 +4901,6 @@ func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.R
 
 // CreateWebhook operation middleware
 func (siw *ServerInterfaceWrapper) CreateWebhook(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -4997,7 +4941,6 @@ func (siw *ServerInterfaceWrapper) CreateWebhook(w http.ResponseWriter, r *http.
 
 // ResendWebhookDelivery operation middleware
 func (siw *ServerInterfaceWrapper) ResendWebhookDelivery(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -5047,7 +4990,6 @@ func (siw *ServerInterfaceWrapper) ResendWebhookDelivery(w http.ResponseWriter, 
 
 // DeleteWebhook operation middleware
 func (siw *ServerInterfaceWrapper) DeleteWebhook(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -5073,7 +5015,6 @@ func (siw *ServerInterfaceWrapper) DeleteWebhook(w http.ResponseWriter, r *http.
 
 // FindWebhook operation middleware
 func (siw *ServerInterfaceWrapper) FindWebhook(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -5099,7 +5040,6 @@ func (siw *ServerInterfaceWrapper) FindWebhook(w http.ResponseWriter, r *http.Re
 
 // UpdateWebhook operation middleware
 func (siw *ServerInterfaceWrapper) UpdateWebhook(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -5149,7 +5089,6 @@ func (siw *ServerInterfaceWrapper) UpdateWebhook(w http.ResponseWriter, r *http.
 
 // ListWebhookDeliveries operation middleware
 func (siw *ServerInterfaceWrapper) ListWebhookDeliveries(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -5217,7 +5156,6 @@ func (siw *ServerInterfaceWrapper) ListWebhookDeliveries(w http.ResponseWriter, 
 
 // ReplayWebhook operation middleware
 func (siw *ServerInterfaceWrapper) ReplayWebhook(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -5267,7 +5205,6 @@ func (siw *ServerInterfaceWrapper) ReplayWebhook(w http.ResponseWriter, r *http.
 
 // RotateWebhookSecret operation middleware
 func (siw *ServerInterfaceWrapper) RotateWebhookSecret(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -5317,7 +5254,6 @@ func (siw *ServerInterfaceWrapper) RotateWebhookSecret(w http.ResponseWriter, r 
 
 // TestWebhook operation middleware
 func (siw *ServerInterfaceWrapper) TestWebhook(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -5565,7 +5501,6 @@ type GenerateTokenResponseObject interface {
 type GenerateToken200JSONResponse Tokens
 
 func (response GenerateToken200JSONResponse) VisitGenerateTokenResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5587,7 +5522,6 @@ type RefreshAccessTokenResponseObject interface {
 type RefreshAccessToken200JSONResponse AccessToken
 
 func (response RefreshAccessToken200JSONResponse) VisitRefreshAccessTokenResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5615,7 +5549,6 @@ type ListCards200JSONResponse struct {
 }
 
 func (response ListCards200JSONResponse) VisitListCardsResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5647,7 +5580,6 @@ type FundCard200JSONResponse struct {
 }
 
 func (response FundCard200JSONResponse) VisitFundCardResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5679,7 +5611,6 @@ type GenerateCard200JSONResponse struct {
 }
 
 func (response GenerateCard200JSONResponse) VisitGenerateCardResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5707,7 +5638,6 @@ type GenerateCardToken200JSONResponse struct {
 }
 
 func (response GenerateCardToken200JSONResponse) VisitGenerateCardTokenResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5738,7 +5668,6 @@ type FindCard200JSONResponse struct {
 }
 
 func (response FindCard200JSONResponse) VisitFindCardResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5767,7 +5696,6 @@ type SendDefaultPin200JSONResponse struct {
 }
 
 func (response SendDefaultPin200JSONResponse) VisitSendDefaultPinResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5795,7 +5723,6 @@ type FindCardTransaction200JSONResponse struct {
 }
 
 func (response FindCardTransaction200JSONResponse) VisitFindCardTransactionResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5827,7 +5754,6 @@ type GenerateCorporateAccount200JSONResponse struct {
 }
 
 func (response GenerateCorporateAccount200JSONResponse) VisitGenerateCorporateAccountResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5859,7 +5785,6 @@ type InitiateCorporateKyc200JSONResponse struct {
 }
 
 func (response InitiateCorporateKyc200JSONResponse) VisitInitiateCorporateKycResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5891,7 +5816,6 @@ type RetryCorporateOtp200JSONResponse struct {
 }
 
 func (response RetryCorporateOtp200JSONResponse) VisitRetryCorporateOtpResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5923,7 +5847,6 @@ type ValidateCorporateKyc200JSONResponse struct {
 }
 
 func (response ValidateCorporateKyc200JSONResponse) VisitValidateCorporateKycResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5953,7 +5876,6 @@ type GenerateCryptoAddress200JSONResponse struct {
 }
 
 func (response GenerateCryptoAddress200JSONResponse) VisitGenerateCryptoAddressResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5981,7 +5903,6 @@ type ListCryptoTransactions200JSONResponse struct {
 }
 
 func (response ListCryptoTransactions200JSONResponse) VisitListCryptoTransactionsResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -5992,8 +5913,7 @@ func (response ListCryptoTransactions200JSONResponse) VisitListCryptoTransaction
 	return err
 }
 
-type ListCryptoNetworksRequestObject struct {
-}
+type ListCryptoNetworksRequestObject struct{}
 
 type ListCryptoNetworksResponseObject interface {
 	VisitListCryptoNetworksResponse(w http.ResponseWriter) error
@@ -6008,7 +5928,6 @@ type ListCryptoNetworks200JSONResponse struct {
 }
 
 func (response ListCryptoNetworks200JSONResponse) VisitListCryptoNetworksResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6036,7 +5955,6 @@ type ListCryptoAddresses200JSONResponse struct {
 }
 
 func (response ListCryptoAddresses200JSONResponse) VisitListCryptoAddressesResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6047,8 +5965,7 @@ func (response ListCryptoAddresses200JSONResponse) VisitListCryptoAddressesRespo
 	return err
 }
 
-type FindLastCryptoTransactionRequestObject struct {
-}
+type FindLastCryptoTransactionRequestObject struct{}
 
 type FindLastCryptoTransactionResponseObject interface {
 	VisitFindLastCryptoTransactionResponse(w http.ResponseWriter) error
@@ -6063,7 +5980,6 @@ type FindLastCryptoTransaction200JSONResponse struct {
 }
 
 func (response FindLastCryptoTransaction200JSONResponse) VisitFindLastCryptoTransactionResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6091,7 +6007,6 @@ type ListCustomers200JSONResponse struct {
 }
 
 func (response ListCustomers200JSONResponse) VisitListCustomersResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6123,7 +6038,6 @@ type CreateCustomer200JSONResponse struct {
 }
 
 func (response CreateCustomer200JSONResponse) VisitCreateCustomerResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6152,7 +6066,6 @@ type GenerateCustomerAccount200JSONResponse struct {
 }
 
 func (response GenerateCustomerAccount200JSONResponse) VisitGenerateCustomerAccountResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6184,7 +6097,6 @@ type ResendCustomerOtp200JSONResponse struct {
 }
 
 func (response ResendCustomerOtp200JSONResponse) VisitResendCustomerOtpResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6212,7 +6124,6 @@ type FindCustomer200JSONResponse struct {
 }
 
 func (response FindCustomer200JSONResponse) VisitFindCustomerResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6240,7 +6151,6 @@ type ListEvents200JSONResponse struct {
 }
 
 func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6268,7 +6178,6 @@ type FindEvent200JSONResponse struct {
 }
 
 func (response FindEvent200JSONResponse) VisitFindEventResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6296,7 +6205,6 @@ type FindIdempotencyKey200JSONResponse struct {
 }
 
 func (response FindIdempotencyKey200JSONResponse) VisitFindIdempotencyKeyResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6307,8 +6215,7 @@ func (response FindIdempotencyKey200JSONResponse) VisitFindIdempotencyKeyRespons
 	return err
 }
 
-type CheckIntegrityRequestObject struct {
-}
+type CheckIntegrityRequestObject struct{}
 
 type CheckIntegrityResponseObject interface {
 	VisitCheckIntegrityResponse(w http.ResponseWriter) error
@@ -6323,7 +6230,6 @@ type CheckIntegrity200JSONResponse struct {
 }
 
 func (response CheckIntegrity200JSONResponse) VisitCheckIntegrityResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6351,7 +6257,6 @@ type ListOutcomes200JSONResponse struct {
 }
 
 func (response ListOutcomes200JSONResponse) VisitListOutcomesResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6379,7 +6284,6 @@ type FindOutcome200JSONResponse struct {
 }
 
 func (response FindOutcome200JSONResponse) VisitFindOutcomeResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6390,8 +6294,7 @@ func (response FindOutcome200JSONResponse) VisitFindOutcomeResponse(w http.Respo
 	return err
 }
 
-type ListSettlementAccountsRequestObject struct {
-}
+type ListSettlementAccountsRequestObject struct{}
 
 type ListSettlementAccountsResponseObject interface {
 	VisitListSettlementAccountsResponse(w http.ResponseWriter) error
@@ -6406,7 +6309,6 @@ type ListSettlementAccounts200JSONResponse struct {
 }
 
 func (response ListSettlementAccounts200JSONResponse) VisitListSettlementAccountsResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6435,7 +6337,6 @@ type CreateSettlementAccount200JSONResponse struct {
 }
 
 func (response CreateSettlementAccount200JSONResponse) VisitCreateSettlementAccountResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6465,7 +6366,6 @@ type SetSettlementAlert200JSONResponse struct {
 }
 
 func (response SetSettlementAlert200JSONResponse) VisitSetSettlementAlertResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6493,7 +6393,6 @@ type ListBanks200JSONResponse struct {
 }
 
 func (response ListBanks200JSONResponse) VisitListBanksResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6521,7 +6420,6 @@ type FindPayout200JSONResponse struct {
 }
 
 func (response FindPayout200JSONResponse) VisitFindPayoutResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6553,7 +6451,6 @@ type SendPayout200JSONResponse struct {
 }
 
 func (response SendPayout200JSONResponse) VisitSendPayoutResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6581,7 +6478,6 @@ type FindStatement200JSONResponse struct {
 }
 
 func (response FindStatement200JSONResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6598,7 +6494,6 @@ type FindStatement200ApplicationPdfResponse struct {
 }
 
 func (response FindStatement200ApplicationPdfResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
-
 	w.Header().Set("Content-Type", "application/pdf")
 	if response.ContentLength != 0 {
 		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
@@ -6618,7 +6513,6 @@ type FindStatement200ApplicationVndOpenxmlformatsOfficedocumentSpreadsheetmlShee
 }
 
 func (response FindStatement200ApplicationVndOpenxmlformatsOfficedocumentSpreadsheetmlSheetResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
-
 	w.Header().Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
 	if response.ContentLength != 0 {
 		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
@@ -6638,7 +6532,6 @@ type FindStatement200TextCsvResponse struct {
 }
 
 func (response FindStatement200TextCsvResponse) VisitFindStatementResponse(w http.ResponseWriter) error {
-
 	w.Header().Set("Content-Type", "text/csv")
 	if response.ContentLength != 0 {
 		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
@@ -6669,7 +6562,6 @@ type ListLedgerEntries200JSONResponse struct {
 }
 
 func (response ListLedgerEntries200JSONResponse) VisitListLedgerEntriesResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6697,7 +6589,6 @@ type FindLedgerEntry200JSONResponse struct {
 }
 
 func (response FindLedgerEntry200JSONResponse) VisitFindLedgerEntryResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6723,7 +6614,6 @@ type ValidateAccount200JSONResponse struct {
 }
 
 func (response ValidateAccount200JSONResponse) VisitValidateAccountResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6751,7 +6641,6 @@ type ListTransactions200JSONResponse struct {
 }
 
 func (response ListTransactions200JSONResponse) VisitListTransactionsResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6779,7 +6668,6 @@ type ListCustomerTransactions200JSONResponse struct {
 }
 
 func (response ListCustomerTransactions200JSONResponse) VisitListCustomerTransactionsResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6808,7 +6696,6 @@ type FindCustomerTransaction200JSONResponse struct {
 }
 
 func (response FindCustomerTransaction200JSONResponse) VisitFindCustomerTransactionResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6837,7 +6724,6 @@ type GenerateVirtualAccount200JSONResponse struct {
 }
 
 func (response GenerateVirtualAccount200JSONResponse) VisitGenerateVirtualAccountResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6865,7 +6751,6 @@ type FindVirtualAccount200JSONResponse struct {
 }
 
 func (response FindVirtualAccount200JSONResponse) VisitFindVirtualAccountResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6893,7 +6778,6 @@ type ListCategoryProducts200JSONResponse struct {
 }
 
 func (response ListCategoryProducts200JSONResponse) VisitListCategoryProductsResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6916,7 +6800,6 @@ type PurchaseAirtimeResponseObject interface {
 type PurchaseAirtime200JSONResponse PurchaseAnswer
 
 func (response PurchaseAirtime200JSONResponse) VisitPurchaseAirtimeResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6939,7 +6822,6 @@ type PurchaseCableTVResponseObject interface {
 type PurchaseCableTV200JSONResponse PurchaseAnswer
 
 func (response PurchaseCableTV200JSONResponse) VisitPurchaseCableTVResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6962,7 +6844,6 @@ type PurchaseDataResponseObject interface {
 type PurchaseData200JSONResponse PurchaseAnswer
 
 func (response PurchaseData200JSONResponse) VisitPurchaseDataResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -6985,7 +6866,6 @@ type PurchaseUtilityResponseObject interface {
 type PurchaseUtility200JSONResponse UtilityPurchaseAnswer
 
 func (response PurchaseUtility200JSONResponse) VisitPurchaseUtilityResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7013,7 +6893,6 @@ type ListServiceCategories200JSONResponse struct {
 }
 
 func (response ListServiceCategories200JSONResponse) VisitListServiceCategoriesResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7024,8 +6903,7 @@ func (response ListServiceCategories200JSONResponse) VisitListServiceCategoriesR
 	return err
 }
 
-type ListServicesRequestObject struct {
-}
+type ListServicesRequestObject struct{}
 
 type ListServicesResponseObject interface {
 	VisitListServicesResponse(w http.ResponseWriter) error
@@ -7040,7 +6918,6 @@ type ListServices200JSONResponse struct {
 }
 
 func (response ListServices200JSONResponse) VisitListServicesResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7068,7 +6945,6 @@ type FindVtuTransaction200JSONResponse struct {
 }
 
 func (response FindVtuTransaction200JSONResponse) VisitFindVtuTransactionResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7096,7 +6972,6 @@ type ListVtuTransactions200JSONResponse struct {
 }
 
 func (response ListVtuTransactions200JSONResponse) VisitListVtuTransactionsResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7125,7 +7000,6 @@ type VerifyEntity200JSONResponse struct {
 }
 
 func (response VerifyEntity200JSONResponse) VisitVerifyEntityResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7136,8 +7010,7 @@ func (response VerifyEntity200JSONResponse) VisitVerifyEntityResponse(w http.Res
 	return err
 }
 
-type ListWebhooksRequestObject struct {
-}
+type ListWebhooksRequestObject struct{}
 
 type ListWebhooksResponseObject interface {
 	VisitListWebhooksResponse(w http.ResponseWriter) error
@@ -7152,7 +7025,6 @@ type ListWebhooks200JSONResponse struct {
 }
 
 func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7181,7 +7053,6 @@ type CreateWebhook200JSONResponse struct {
 }
 
 func (response CreateWebhook200JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7210,7 +7081,6 @@ type ResendWebhookDelivery200JSONResponse struct {
 }
 
 func (response ResendWebhookDelivery200JSONResponse) VisitResendWebhookDeliveryResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7240,7 +7110,6 @@ type DeleteWebhook200JSONResponse struct {
 }
 
 func (response DeleteWebhook200JSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7268,7 +7137,6 @@ type FindWebhook200JSONResponse struct {
 }
 
 func (response FindWebhook200JSONResponse) VisitFindWebhookResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7298,7 +7166,6 @@ type UpdateWebhook200JSONResponse struct {
 }
 
 func (response UpdateWebhook200JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7327,7 +7194,6 @@ type ListWebhookDeliveries200JSONResponse struct {
 }
 
 func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7357,7 +7223,6 @@ type ReplayWebhook200JSONResponse struct {
 }
 
 func (response ReplayWebhook200JSONResponse) VisitReplayWebhookResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7386,7 +7251,6 @@ type RotateWebhookSecret200JSONResponse struct {
 }
 
 func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7415,7 +7279,6 @@ type TestWebhook200JSONResponse struct {
 }
 
 func (response TestWebhook200JSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
-
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
@@ -7622,8 +7485,10 @@ type StrictServerInterface interface {
 	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 }
 
-type StrictHandlerFunc func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error)
-type StrictMiddlewareFunc func(f StrictHandlerFunc, operationID string) StrictHandlerFunc
+type (
+	StrictHandlerFunc    func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error)
+	StrictMiddlewareFunc func(f StrictHandlerFunc, operationID string) StrictHandlerFunc
+)
 
 type StrictHTTPServerOptions struct {
 	RequestErrorHandlerFunc  func(w http.ResponseWriter, r *http.Request, err error)

@@ -13,7 +13,6 @@ package company
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -25,6 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
 // Company is a business that uses Kobo.
@@ -65,7 +65,7 @@ var errNoCompany = fault.New(fault.Missing, "Company not found")
 // Create adds a company: not verified, not live, with its first API key. Kobo shows
 // the key only here.
 func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, secret.Text, error) {
-	name = strings.TrimSpace(name)
+	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Company{}, secret.Text{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}

@@ -128,7 +128,7 @@ func TestANewCompany(t *testing.T) {
 		}
 		_, err = h.Find(t.Context(), id.Cuid())
 		refused(t, "unknown", err, fault.Missing, "Company not found")
-		for _, name := range []string{"", " a ", strings.Repeat("é", 101)} {
+		for _, name := range []string{"", " a ", "\u200b\u200b", "\u2800\u3164", strings.Repeat("é", 101)} {
 			_, _, err := h.Create(t.Context(), ada, name)
 			refused(t, "name", err, fault.Invalid, `"name" must have 2 to 100 characters`)
 		}

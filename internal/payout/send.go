@@ -87,8 +87,8 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	to := order{v, o.Narration}
 	u := s.operations.Unit(op, 0, cmp.Or(o.Narration, "Payout to "+v.AccountName))
 	o.Key.Begin(&u, op.ID, op.CalledUntil)
+	company.ExpectCredentials(&u, v.credentials) // before the limits: none hides that the verification is void
 	count(&u, counters(op, 1, p.whole, p.own))
-	company.ExpectCredentials(&u, v.credentials)
 	u.Append(payouts.Record(payoutRow{op.Company, op.ID, o.Narration, session, op.CreatedAt}))
 	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
 	if err := s.book.Commit(ctx, u); err != nil {
@@ -120,6 +120,10 @@ const stale = 15 * time.Minute
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
 	if s.clock.Now().Sub(v.CreatedAt) <= stale {
 		return v.session, nil
+	}
+	credentials, err := s.companies.Credentials(ctx, v.Company)
+	if err != nil || credentials > v.credentials {
+		return v.session, err // the ledger will refuse the void verification, so the bank is not asked
 	}
 	a, err := s.enquire(ctx, v.Provider, v.BankCode, v.AccountNumber)
 	if err == nil && plain(a.Name) != plain(v.AccountName) {

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -30,6 +29,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/quota"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
 // Status tells whether an account may be used.
@@ -156,33 +156,44 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 	return a, quota.Reached(err, now)
 }
 
-// create opens an account in a unit, whose limit counters may refuse it. It draws the
-// number before that, in another commit: a failed unit loses only a number.
-func (s *Service) create(ctx context.Context, by operator.Operator, u ledger.Unit, name string, key *idempotency.Key) (Account, error) {
-	name = strings.TrimSpace(name)
+// attempts is the number of numbers that create tries while other requests take them.
+const attempts = 100
+
+// create opens an account in a unit, whose limit counters may refuse it. The account's
+// number is the company's highest + 1. If two requests want one number, the ledger gives
+// it to the first, and the other tries the next number.
+func (s *Service) create(ctx context.Context, by operator.Operator, counts ledger.Unit, name string, key *idempotency.Key) (Account, error) {
+	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Account{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}
-	earlier, err := s.accounts(ctx, u.Company)
-	if err != nil {
-		return Account{}, err
+	for range attempts {
+		earlier, err := s.accounts(ctx, counts.Company)
+		if err != nil {
+			return Account{}, err
+		}
+		a := Account{
+			ID: 1, Company: counts.Company, Name: name, Status: Active, CreatedAt: s.clock.Now(),
+			IsDefault: !slices.ContainsFunc(earlier, func(e Account) bool { return e.Status == Active }),
+		}
+		if n := len(earlier); n > 0 {
+			a.ID = earlier[n-1].ID + 1
+		}
+		u := counts
+		u.OpenAccounts(ledger.Account{ID: LedgerAccount(a.ID)})
+		key.Answer(&u, a, nil)
+		u.Insert(accounts.Record(a))
+		by.Audit(&u, "settlement.create", LedgerAccount(a.ID), map[string]string{"name": name}, a.CreatedAt)
+		err = idempotency.Taken(s.book.Commit(ctx, u)) // the key first: a repeated request takes no number
+		if ledger.Is(err, ledger.Exists, accounts.Table) {
+			continue
+		}
+		if err != nil {
+			return Account{}, explain(err)
+		}
+		return a, nil
 	}
-	number, err := s.draw(ctx, u.Company)
-	if err != nil {
-		return Account{}, err
-	}
-	a := Account{
-		ID: number, Company: u.Company, Name: name, Status: Active, CreatedAt: s.clock.Now(),
-		IsDefault: !slices.ContainsFunc(earlier, func(e Account) bool { return e.Status == Active }),
-	}
-	u.OpenAccounts(ledger.Account{ID: LedgerAccount(number)})
-	key.Answer(&u, a, nil)
-	u.Append(accounts.Record(a)) // its number is new, so no other row can have its key
-	by.Audit(&u, "settlement.create", LedgerAccount(number), map[string]string{"name": name}, a.CreatedAt)
-	if err := s.book.Commit(ctx, u); err != nil {
-		return Account{}, explain(idempotency.Taken(err))
-	}
-	return a, nil
+	return Account{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }
 
 // Accounts are a company's settlement accounts with their balances, by number.

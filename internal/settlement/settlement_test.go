@@ -123,7 +123,7 @@ func TestAccounts(t *testing.T) {
 		if _, err := h.Create(ctx, ada, id.Cuid(), "Main"); !fault.Is(err, fault.Missing) {
 			t.Errorf("an account of nobody: %v", err)
 		}
-		for _, name := range []string{"", " a ", strings.Repeat("a", 101)} {
+		for _, name := range []string{"", " a ", "\u200b\u200b", "\u2800\u3164", strings.Repeat("a", 101)} {
 			if _, err := h.Create(ctx, ada, one, name); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%q: %v", name, err)
 			}

@@ -42,21 +42,6 @@ type creditRow struct {
 	CreatedAt    time.Time `db:"created_at"`
 }
 
-// draw is the company's next settlement account number: above all its earlier numbers.
-// draw never gives a number twice.
-func (s *Service) draw(ctx context.Context, company string) (number int64, err error) {
-	err = s.db.Tx(ctx, func(q db.Querier) error {
-		number, err = db.One(ctx, q, db.Value[int64], `
-			INSERT INTO settlement_number (name, last)
-			SELECT 'account of ' || $1, coalesce(max(id), 0) + 1 FROM settlement_account WHERE company_id = $1
-			ON CONFLICT (name) DO UPDATE
-			SET last = CASE WHEN settlement_number.last < excluded.last THEN excluded.last ELSE settlement_number.last + 1 END
-			RETURNING last`, company)
-		return err
-	})
-	return number, err
-}
-
 func (s *Service) accounts(ctx context.Context, company string) ([]Account, error) {
 	return db.All(ctx, s.db, accounts.Scan,
 		`SELECT `+accountColumns+` FROM settlement_account WHERE company_id = $1 ORDER BY id`, company)
