@@ -62,7 +62,7 @@ func (s *Service) read(u use, token string) (reference, tokenID string, err erro
 	case c.Use != u:
 		return "", "", fmt.Errorf("company: a token for %q where %q is wanted", c.Use, u)
 	case c.Subject == "":
-		return "", "", fmt.Errorf("company: a token of nobody")
+		return "", "", fmt.Errorf("company: a token without a company")
 	}
 	return c.Subject, c.ID, nil
 }

@@ -100,7 +100,7 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	u := ledger.For(a.Company)
 	u.OpenAccounts(ledger.Account{ID: adjustmentAccount, Floor: money.NoFloor})
 	u.Transfer(transfer)
-	return s.decideOn(ctx, by, a, u, Approved, "")
+	return s.decideOn(ctx, by, a, u, Approved)
 }
 
 // Reject ends an adjustment without a transfer. The operator who asked for the adjustment
@@ -114,13 +114,14 @@ func (s *Service) Reject(ctx context.Context, by operator.Operator, adjustmentID
 	if err != nil {
 		return Adjustment{}, err
 	}
-	return s.decideOn(ctx, by, a, ledger.For(a.Company), Rejected, note)
+	a.Note = note
+	return s.decideOn(ctx, by, a, ledger.For(a.Company), Rejected)
 }
 
 // decideOn ends a pending adjustment in a unit. If two operators decide at the same time,
 // the first decision counts.
-func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustment, u ledger.Unit, to AdjustmentState, note string) (Adjustment, error) {
-	a.State, a.DecidedBy, a.Note, a.DecidedAt = to, by.Name, note, s.clock.Now()
+func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustment, u ledger.Unit, to AdjustmentState) (Adjustment, error) {
+	a.State, a.DecidedBy, a.DecidedAt = to, by.Name, s.clock.Now()
 	action := "adjustment.approve"
 	if to == Rejected {
 		action = "adjustment.reject"

@@ -75,7 +75,7 @@ func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if c.State != operation.Resolved || c.Outcome != operation.Assigned {
-		return time.Time{}, fmt.Errorf("settlement: case %s assigns nothing", c.ID)
+		return time.Time{}, fmt.Errorf("settlement: case %s does not end with an assignment", c.ID)
 	}
 	credit, err := s.suspended(ctx, c)
 	if err != nil {

@@ -81,7 +81,7 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 	case provider.Rejected:
 		return s.withdrawn(ctx, c)
 	default:
-		return fmt.Errorf("settlement: the bank is not done with session %s: %q", in.SessionID, in.Status)
+		return fmt.Errorf("settlement: the bank has no final answer for session %s: %q", in.SessionID, in.Status)
 	}
 	company, err := s.decide(ctx, c)
 	switch {
@@ -127,7 +127,7 @@ func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 			return err
 		}
 		if !ok {
-			return fmt.Errorf("settlement: nobody at company %s takes account %s any more", company, c.Account)
+			return fmt.Errorf("settlement: company %s has no recipient for account %s any more", company, c.Account)
 		}
 		err = s.book.Commit(ctx, s.creditUnit(company, c, b))
 		r := ledger.Refused(err)
