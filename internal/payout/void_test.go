@@ -56,7 +56,7 @@ func TestTheRevocationOfAllKeysVoidsUnusedVerifications(t *testing.T) {
 	})
 }
 
-// Of two keys revoked at the same time one is the last that works.
+// Two keys are revoked at the same time, and one of them is the last working key.
 func TestKeysRevokedAtOnceVoidVerifications(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -95,7 +95,7 @@ func TestALockedPINStopsVerificationsUntilItIsUnlocked(t *testing.T) {
 	})
 }
 
-// No answer of a bank hides that a verification is void, and neither does a limit.
+// Neither a bank's answer nor a limit hides that a verification is void.
 func TestAVoidVerificationAsksNoBank(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		used, unused := w.verify(), w.verify()

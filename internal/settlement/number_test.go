@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// next fails unless the company's next account has this number.
+// next expects this number for the company's next account.
 func (h *house) next(company string, want int64) {
 	h.t.Helper()
 	if a := h.account(company); a.ID != want {
@@ -91,7 +91,7 @@ func TestAKeyTakesOneNumber(t *testing.T) {
 	})
 }
 
-// Two programs that open accounts of one company at once give no number twice and
+// Two programs open accounts of one company at the same time. They repeat no number and
 // leave none out.
 func TestProgramsShareTheNumbers(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
