@@ -144,7 +144,9 @@ type caseKind struct {
 
 // HandleCases has a business settle the cases of a reason by an outcome, Assigned or
 // Booked. Call it before the first case.
-func (s *Service) HandleCases(r Reason, outcome string, h CaseHandler) { s.cases[caseKind{r, outcome}] = h }
+func (s *Service) HandleCases(r Reason, outcome string, h CaseHandler) {
+	s.cases[caseKind{r, outcome}] = h
+}
 
 // ResolveCase takes an operator's finding. Two operators must agree. The first one
 // proposes, and nothing moves. When a second one says the same, one unit makes the

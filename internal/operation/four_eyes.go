@@ -13,7 +13,9 @@ func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 
 // CheckOperators tells the machine how to know whether a name is still an operator's.
 // Call it before the first case.
-func (s *Service) CheckOperators(is func(ctx context.Context, name string) (bool, error)) { s.isOperator = is }
+func (s *Service) CheckOperators(is func(ctx context.Context, name string) (bool, error)) {
+	s.isOperator = is
+}
 
 // FourEyes is nil when one operator may approve what another one proposed: they are
 // two persons, and the first has not been removed since. The refusal begins with
