@@ -68,7 +68,7 @@ func (a *App) sudo() (map[string]provider.Issuer, error) {
 		WebhookAuthorization: c.WebhookAuthorization.Reveal(), Approve: c.Approve,
 	}
 	if a.world != nil {
-		cfg = a.world.sandbox.Sudo(a.world.base)
+		cfg = a.world.sandbox.Sudo.PlugConfig(a.world.base)
 	}
 	if cfg.BaseURL == "" {
 		return nil, nil

@@ -151,7 +151,7 @@ func (a *App) tatum(networks []chain.Network) ([]crypto.Custody, error) {
 	}
 	switch {
 	case a.world != nil:
-		cfg = a.world.sandbox.Tatum(a.world.base)
+		cfg = a.world.sandbox.Tatum.PlugConfig(a.world.base)
 	case cfg.APIKey.Reveal() == "":
 		return nil, nil
 	case cfg.BaseURL == "":

@@ -1,0 +1,81 @@
+package safehaven
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// enquiryLife is how long the session of a name enquiry is good for a transfer.
+const enquiryLife = 30 * time.Minute
+
+// enquireName is POST /transfers/name-enquiry.
+func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		BankCode      string `json:"bankCode"`
+		AccountNumber string `json:"accountNumber"`
+	}
+	if !b.Decode(w, r, &req) {
+		return
+	}
+	if !isKnownBank(req.BankCode) {
+		b.Decline(w, http.StatusBadRequest, "bankCode is not a bank that can be paid")
+		return
+	}
+	now := b.Clock.Now()
+	v := enquiry{newSession(bankCode, now), req.BankCode, req.AccountNumber, "", clock.Micros(now)}
+	var err error
+	if v.name, err = b.accountName(r.Context(), req.BankCode, req.AccountNumber); err == nil {
+		err = enquiries.Insert(r.Context(), b, v)
+	}
+	b.Finish(w, books.OrNo(err, http.StatusBadRequest, "Account does not exist"), func() {
+		answerBank(w, "Account details fetched", approved, map[string]any{
+			"responseCode": approved, "responseMessage": reasons[approved], "sessionId": v.session,
+			"bankCode": v.bank, "accountNumber": v.number, "accountName": v.name, "kycLevel": "3", "bvn": "",
+		})
+	})
+}
+
+// accountName is the name on an account: one that a control has set, that of an
+// account here, or one made up from the number. db.ErrNone means that there is no
+// such account.
+func (b *Bank) accountName(ctx context.Context, bank, number string) (string, error) {
+	if name, err := b.Setting(ctx, nameSetting(bank, number)); err != nil || name != "" {
+		return name, err
+	}
+	if bank == bankCode {
+		v, err := findHolder(ctx, b, number)
+		if err == nil && v.number == number {
+			return v.name, nil
+		}
+		if err != nil && !errors.Is(err, db.ErrNone) {
+			return "", err
+		}
+	}
+	if len(number) != 10 || !books.IsDigits(number) || number[8:] == books.NotFound {
+		return "", db.ErrNone
+	}
+	return nameOf("beneficiary", bank+number), nil
+}
+
+func nameSetting(bank, number string) string { return "name " + bank + " " + number }
+
+type renameRequest struct {
+	BankCode      string `json:"bankCode"`
+	AccountNumber string `json:"accountNumber"`
+	AccountName   string `json:"accountName"`
+}
+
+// renameAccount is POST /sandbox/account-name: an account changes its name, for
+// example between a name enquiry and a late payout.
+func (b *Bank) renameAccount(ctx context.Context, req renameRequest) (any, error) {
+	if !isKnownBank(req.BankCode) || req.AccountNumber == "" || req.AccountName == "" {
+		return nil, books.Complaint(`"bankCode" of a known bank, "accountNumber" and "accountName" are required`)
+	}
+	return books.Success, b.Set(ctx, nameSetting(req.BankCode, req.AccountNumber), req.AccountName)
+}
