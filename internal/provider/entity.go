@@ -6,11 +6,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// EntityVerifier knows whose a smartcard or a meter is. A Biller that sells TV or
-// power is one too, unless it cannot tell.
+// EntityVerifier knows the owners of smartcards and meters. A Biller that sells TV
+// or power may be one too.
 type EntityVerifier interface {
-	// VerifyEntity moves no money. Rejected is the biller's definite word that
-	// there is no such smartcard or meter; any trouble on the way is Unknown.
+	// VerifyEntity moves no money. Rejected means that the biller definitely knows no
+	// such smartcard or meter. Any other failure is Unknown.
 	VerifyEntity(ctx context.Context, q EntityQuery) EntityAnswer
 }
 
@@ -21,21 +21,21 @@ type EntityQuery struct {
 	Number   string      // of the smartcard or the meter
 }
 
-// EntityAnswer is what the biller makes known about one.
+// EntityAnswer is what the biller says about a smartcard or a meter.
 type EntityAnswer struct {
 	Answer
 	Entity
 }
 
-// Entity is a smartcard or a meter. What a biller does not say stays empty.
+// Entity is a smartcard or a meter. Fields that a biller does not tell stay empty.
 type Entity struct {
 	CustomerName   string
 	Address        string
 	CurrentPackage string     // cable TV
-	DueDate        string     // cable TV: until when it is paid, YYYY-MM-DD
-	Renewal        money.Kobo // cable TV: what the current package costs
+	DueDate        string     // cable TV: the end of the paid period, YYYY-MM-DD
+	Renewal        money.Kobo // cable TV: the price of the current package
 	VendType       string     // utility: PREPAID or POSTPAID
-	// What may be bought at once, for utility; 0 for no limit.
+	// Least and Most limit one purchase, for utility; 0 is no limit.
 	Least, Most money.Kobo
 }
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Text is a JSON value that is a string here and a number or a truth value
-// there. Anything else is empty.
+// Text is a JSON value that may be a string, a number or a boolean. Any other value
+// is an empty Text.
 type Text string
 
-// UnmarshalJSON never fails: an odd field must not make an answer unreadable.
+// UnmarshalJSON never fails, since one odd field must not make an answer unreadable.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	*t = ""
 	var s string
@@ -26,10 +26,10 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// First is the first that is not empty.
+// First is the first value that is not empty.
 func First[T ~string](values ...T) string { return string(cmp.Or(values...)) }
 
-// Words are the words of a text, as a set: codes and statuses that mean the same.
+// Words is the set of the words of a text: codes or statuses with one meaning.
 func Words(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(text) {
