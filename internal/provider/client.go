@@ -66,12 +66,19 @@ type Reply struct {
 // Answer is the meaning of Trouble for a call that moves money: Rejected if no
 // byte of the request was sent, Unknown otherwise.
 func (r Reply) Answer() Answer {
-	a := Answer{Code: r.Trouble, Message: troubles[r.Trouble]}
+	a := r.Unknown()
 	if r.Trouble == CodeNotSent {
 		a.Outcome = Rejected
 	}
 	return a
 }
+
+// Unknown is the meaning of Trouble for a question about an earlier call: the
+// answer is Unknown, even if the question was not sent.
+func (r Reply) Unknown() Answer { return Answer{Code: r.Trouble, Message: troubles[r.Trouble]} }
+
+// Unreadable is the Reply of an answer that is not in the provider's format.
+var Unreadable = Reply{Trouble: CodeUnreadable}
 
 // Error is the meaning of Trouble for a call that moves no money.
 func (r Reply) Error(provider string) *Error {

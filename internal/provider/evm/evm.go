@@ -10,6 +10,7 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,12 +52,8 @@ func New(cfg Config) (*Plug, error) {
 	if cfg.Network.Kind != chain.EVM {
 		return nil, errors.New("evm: the network is not an Ethereum-like one")
 	}
-	cfg.Span = usual(cfg.Span, 20)
-	cfg.BatchSize = usual(cfg.BatchSize, 50)
-	cfg.PerSecond = usual(cfg.PerSecond, 100)
-	if cfg.Deadline <= 0 {
-		cfg.Deadline = 20 * time.Second
-	}
+	cfg.Span, cfg.BatchSize, cfg.PerSecond = cmp.Or(cfg.Span, 20), cmp.Or(cfg.BatchSize, 50), cmp.Or(cfg.PerSecond, 100)
+	cfg.Deadline = cmp.Or(cfg.Deadline, 20*time.Second)
 	n, err := newNode(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("evm: %w", err)
@@ -66,13 +63,6 @@ func New(cfg Config) (*Plug, error) {
 		p.contracts = append(p.contracts, t.Contract)
 	}
 	return p, nil
-}
-
-func usual(value, otherwise int) int {
-	if value > 0 {
-		return value
-	}
-	return otherwise
 }
 
 // Name is the provider's name for people.

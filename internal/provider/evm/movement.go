@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -43,7 +44,7 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 	if err != nil {
 		return nil, err
 	}
-	legs = touching(legs, watched)
+	legs = slices.DeleteFunc(legs, func(l leg) bool { return !watched[l.from] && !watched[l.to] })
 	reverted, err := p.reverted(ctx, legs)
 	if err != nil {
 		return nil, err
@@ -150,28 +151,14 @@ func addressOf(topic string) (string, bool) {
 	return "0x" + topic[pad:], true
 }
 
+// parties are the addresses of the legs, each once.
 func parties(legs []leg) []string {
-	seen := map[string]bool{}
 	var out []string
 	for _, l := range legs {
-		for _, a := range []string{l.from, l.to} {
-			if !seen[a] {
-				seen[a] = true
-				out = append(out, a)
-			}
-		}
+		out = append(out, l.from, l.to)
 	}
-	return out
-}
-
-func touching(legs []leg, watched map[string]bool) []leg {
-	var out []leg
-	for _, l := range legs {
-		if watched[l.from] || watched[l.to] {
-			out = append(out, l)
-		}
-	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // reverted tells which transactions did nothing. Only those of the native asset

@@ -46,15 +46,21 @@ func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provi
 	} else {
 		body.IdentityType, body.IdentityNumber, body.OTP = "BVN", r.IdentityNumber.Reveal(), r.OTP.Reveal()
 	}
+	opened, a := p.open(ctx, "/accounts/v2/subaccount", body)
+	return provider.AccountAnswer{Answer: a, Account: opened.shown(p.bankCode)}
+}
+
+// open opens an account of either kind. Unless Confirmed, the account is empty.
+func (p *Plug) open(ctx context.Context, path string, body any) (account, provider.Answer) {
 	var opened account
-	a := judge(p.once(ctx, "/accounts/v2/subaccount", body), func(e envelope) claim {
+	a := judge(p.once(ctx, path, body), func(e envelope) claim {
 		e.into(&opened) // without data nothing is claimed
 		return opened.claim()
 	})
 	if a.Outcome != provider.Confirmed {
-		return provider.AccountAnswer{Answer: a}
+		opened = account{}
 	}
-	return provider.AccountAnswer{Answer: a, Account: opened.shown(p.bankCode)}
+	return opened, a
 }
 
 // account is one as it is opened and listed.
@@ -76,6 +82,9 @@ func (a account) claim() claim {
 }
 
 func (a account) shown(bankCode string) provider.Account {
+	if a.Number == "" {
+		return provider.Account{}
+	}
 	return provider.Account{
 		Number: string(a.Number), Name: string(a.Name), BankName: bankName, BankCode: provider.First(a.BankCode, text(bankCode)), ProviderID: string(a.ID),
 	}
@@ -186,15 +195,11 @@ func (p *Plug) OpenVirtualAccount(ctx context.Context, r provider.VirtualAccount
 		SettlementAccount: settlementAccount{p.bankCode, p.account}, Amount: json.Number(r.Amount.Number()), ExternalReference: r.Reference,
 	}
 	asked := p.session.clock.Now()
-	var opened account
-	a := judge(p.once(ctx, "/virtual-accounts", body), func(e envelope) claim {
-		e.into(&opened) // without data nothing is claimed
-		return opened.claim()
-	})
+	opened, a := p.open(ctx, "/virtual-accounts", body)
 	if a.Outcome != provider.Confirmed {
 		return provider.VirtualAccountAnswer{Answer: a}
 	}
-	expires := instant(opened.ExpiryDate)
+	expires := provider.Instant(opened.ExpiryDate)
 	if expires.IsZero() {
 		expires = asked.Add(r.ValidFor)
 	}

@@ -129,7 +129,7 @@ func (p *Plug) page(ctx context.Context, path string, rows any) (pages int, err 
 		return 0, &provider.Error{Provider: p.Name(), Code: strconv.Itoa(status), Message: provider.Message(string(e.Message))}
 	}
 	if !ok || !e.into(rows) {
-		return 0, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return 0, provider.Unreadable.Error(p.Name())
 	}
 	return e.pages(), nil
 }

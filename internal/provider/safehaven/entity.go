@@ -20,11 +20,11 @@ type entityRequest struct {
 func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
 	reply := p.ask(ctx, http.MethodPost, "/vas/verify", entityRequest{q.Category, q.Number})
 	if reply.Trouble != "" {
-		return provider.EntityAnswer{Answer: provider.Answer{Code: reply.Trouble, Message: reply.Answer().Message}}
+		return provider.EntityAnswer{Answer: reply.Unknown()}
 	}
 	e, ok := read(reply.Body)
 	if !ok {
-		return provider.EntityAnswer{Answer: provider.Reply{Trouble: provider.CodeUnreadable}.Answer()}
+		return provider.EntityAnswer{Answer: provider.Unreadable.Answer()}
 	}
 	var d entity
 	e.into(&d) // without data there is no name, and so no yes

@@ -120,7 +120,7 @@ func (t transfer) credit(o provider.Outcome, virtual bool) provider.Inbound {
 	c := provider.Inbound{
 		Outcome: o, SessionID: string(t.SessionID), ProviderID: string(t.ID), CreditAccount: string(t.CreditAccountNumber),
 		SenderName: string(t.DebitAccountName), SenderAccount: string(t.DebitAccountNumber), Narration: string(t.Narration),
-		Amount: amount, At: instant(t.CreatedAt), Virtual: virtual, Status: t.word(),
+		Amount: amount, At: provider.Instant(t.CreatedAt), Virtual: virtual, Status: t.word(),
 	}
 	if virtual {
 		c.Reference = string(t.ExternalReference)

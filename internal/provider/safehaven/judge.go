@@ -79,7 +79,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 		return provider.Answer{Outcome: provider.Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
 	}
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	c := claimed(e)
 	status, codes := e.status(r.Status), e.codes()
@@ -127,11 +127,11 @@ type record struct {
 // the way, and no refusal to tell us, says anything about the sale.
 func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	if r.Trouble != "" {
-		return provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+		return r.Unknown()
 	}
 	e, ok := read(r.Body)
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	status := e.status(r.Status)
 	// The envelope's message is about the asking ("fetched successfully"), so it

@@ -27,7 +27,7 @@ func (p *Plug) Statement(ctx context.Context, from, to time.Time, page int) ([]p
 			continue // it moves nothing
 		}
 		if !ok {
-			return nil, false, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+			return nil, false, provider.Unreadable.Error(p.Name())
 		}
 		if line.At.Before(from) || !line.At.Before(to) {
 			continue
@@ -51,7 +51,7 @@ type statementLine struct {
 func (r statementLine) read() (provider.StatementLine, bool) {
 	amount, ok := naira(r.Amount)
 	balance, _ := naira(r.RunningBalance) // nothing hangs on it
-	direction, at := lower(r.Type), instant(r.TransactionDate)
+	direction, at := lower(r.Type), provider.Instant(r.TransactionDate)
 	ok = ok && amount >= 0 && !at.IsZero() && (direction == "credit" || direction == "debit")
 	return provider.StatementLine{
 		ID: string(r.ID), Reference: string(r.PaymentReference), Credit: direction == "credit", Reversal: bool(r.IsReversal),

@@ -122,12 +122,12 @@ func (t transfer) charge() (sum money.Kobo) {
 func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	out := provider.NameAnswer{BankCode: bankCode, Account: account}
 	if r.Trouble != "" {
-		out.Answer = provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+		out.Answer = r.Unknown()
 		return out
 	}
 	e, ok := read(r.Body)
 	if !ok {
-		out.Answer = provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		out.Answer = provider.Unreadable.Answer()
 		return out
 	}
 	var d struct {
@@ -172,7 +172,7 @@ func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 		}
 	})
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
-		return provider.TransferAnswer{Answer: provider.Reply{Trouble: provider.CodeUnreadable}.Answer()}
+		return provider.TransferAnswer{Answer: provider.Unreadable.Answer()}
 	}
 	return t.answered(a)
 }
@@ -209,11 +209,11 @@ func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAn
 func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	var t transfer
 	if r.Trouble != "" {
-		return t, provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+		return t, r.Unknown()
 	}
 	e, ok := read(r.Body)
 	if !ok {
-		return t, provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return t, provider.Unreadable.Answer()
 	}
 	status, codes := e.status(r.Status), e.codes()
 	a := provider.Answer{Code: provider.First(text(codes.worst()), text(strconv.Itoa(status)))}

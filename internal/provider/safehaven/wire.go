@@ -1,13 +1,10 @@
 package safehaven
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -27,7 +24,7 @@ type envelope struct {
 // JSON object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
-	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
+	ok := provider.ReadObject(body, &e)
 	return e, ok
 }
 
@@ -41,19 +38,10 @@ func (e envelope) status(httpStatus int) int {
 }
 
 // inner is the statusCode in the body, or 0.
-func (e envelope) inner() int {
-	n, err := strconv.Atoi(string(e.StatusCode))
-	if err != nil {
-		return 0
-	}
-	return n
-}
+func (e envelope) inner() int { return provider.Number(e.StatusCode) }
 
-// into reads the data into v. It is false when there is none of that shape.
-func (e envelope) into(v any) bool {
-	data := bytes.TrimSpace(e.Data)
-	return len(data) > 0 && !bytes.Equal(data, []byte("null")) && json.Unmarshal(data, v) == nil
-}
+// into reads the data into v. It returns false if there is none of that shape.
+func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
 // pages is how many pages a list has, or 0 when it does not say.
 func (e envelope) pages() int {
@@ -63,11 +51,7 @@ func (e envelope) pages() int {
 	if json.Unmarshal(e.Pagination, &p) != nil {
 		return 0
 	}
-	n, err := strconv.Atoi(string(p.Pages))
-	if err != nil {
-		return 0
-	}
-	return n
+	return provider.Number(p.Pages)
 }
 
 // shut tells whether the provider refused at the door, before looking at what
@@ -158,13 +142,4 @@ func naira(t text) (money.Kobo, bool) {
 	var k money.Kobo
 	err := k.UnmarshalJSON([]byte(t))
 	return k, err == nil
-}
-
-// instant reads a time in ISO 8601; the zero time stands for none.
-func instant(t text) time.Time {
-	at, err := time.Parse(time.RFC3339, string(t))
-	if err != nil {
-		return time.Time{}
-	}
-	return at.UTC()
 }

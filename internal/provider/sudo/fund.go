@@ -159,7 +159,7 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (
 			return false, provider.AsError(p.Name(), err)
 		}
 		for _, t := range rows {
-			at := instant(string(t.CreatedAt))
+			at := provider.Instant(t.CreatedAt)
 			sorted = sorted && !at.IsZero() && (last.IsZero() || !at.After(last))
 			last = at
 			see(t)

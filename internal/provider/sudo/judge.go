@@ -45,7 +45,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 		return provider.Answer{Outcome: provider.Rejected, Code: code(r.Status), Message: "the provider refused our credentials"}
 	}
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	c, status := claimed(e), e.status(r.Status)
 	response := provider.First(e.ResponseCode, c.code)

@@ -147,5 +147,5 @@ func (p *Plug) data(r provider.Reply, v any) (envelope, error) {
 
 // unreadable is an answer that is not in their format.
 func (p *Plug) unreadable() error {
-	return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+	return provider.Unreadable.Error(p.Name())
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -31,7 +30,7 @@ type envelope struct {
 // JSON object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
-	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
+	ok := provider.ReadObject(body, &e)
 	return e, ok && e.StatusCode != odd
 }
 
@@ -56,7 +55,7 @@ func (e envelope) status(httpStatus int) int {
 func code(status int) string { return strconv.Itoa(status) }
 
 // into reads the data into v. It is false when there is none of that shape.
-func (e envelope) into(v any) bool { return !e.empty() && json.Unmarshal(e.Data, v) == nil }
+func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
 // empty tells whether there is no data at all.
 func (e envelope) empty() bool { return len(e.Data) == 0 || string(e.Data) == "null" }
@@ -93,13 +92,7 @@ func (e envelope) message() string {
 }
 
 // pages is how many pages a list has, or 0 when it does not say.
-func (e envelope) pages() int {
-	n, err := strconv.Atoi(string(e.Pagination.Pages))
-	if err != nil {
-		return 0
-	}
-	return n
-}
+func (e envelope) pages() int { return provider.Number(e.Pagination.Pages) }
 
 type text = provider.Text
 
@@ -162,7 +155,7 @@ func (c cardRecord) card() provider.IssuedCard {
 		ID: string(c.ID), Reference: string(c.Metadata.Reference), Account: string(c.Account),
 		Type: string(c.Type), Brand: string(c.Brand), Currency: string(c.Currency), MaskedPAN: mask(string(c.MaskedPAN)),
 		ExpiryMonth: string(c.ExpiryMonth), ExpiryYear: string(c.ExpiryYear),
-		Status: strings.ToLower(string(c.Status)), CreatedAt: instant(string(c.CreatedAt)),
+		Status: strings.ToLower(string(c.Status)), CreatedAt: provider.Instant(c.CreatedAt),
 	}
 }
 
@@ -194,14 +187,6 @@ func mask(pan string) string {
 		}
 	}
 	return string(out)
-}
-
-func instant(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }
 
 // number writes an amount in the unit of our account, never through a float.

@@ -24,9 +24,13 @@ const HashHeader = "X-Payload-Hash"
 
 // Sign is the signature of a body.
 func Sign(secret string, body []byte) string {
+	return base64.StdEncoding.EncodeToString(sum(secret, body))
+}
+
+func sum(secret string, body []byte) []byte {
 	mac := hmac.New(sha512.New, []byte(secret))
 	mac.Write(body)
-	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	return mac.Sum(nil)
 }
 
 // payload is a notification of the legacy template. Amounts are kept as the text
@@ -50,9 +54,7 @@ type payload struct {
 // bytes that came, and nothing else.
 func (p *Plug) ParseNotification(header http.Header, body []byte) ([]provider.Movement, error) {
 	said, err := base64.StdEncoding.DecodeString(header.Get(HashHeader))
-	mac := hmac.New(sha512.New, []byte(p.cfg.HMACSecret.Reveal()))
-	mac.Write(body)
-	if err != nil || !hmac.Equal(said, mac.Sum(nil)) {
+	if err != nil || !hmac.Equal(said, sum(p.cfg.HMACSecret.Reveal(), body)) {
 		return nil, provider.ErrForged
 	}
 	return p.parse(body)

@@ -109,13 +109,13 @@ func (p *Plug) list(ctx context.Context, path string, content any) error {
 	e, ok := read(reply.Body)
 	switch {
 	case !ok:
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return provider.Unreadable.Error(p.Name())
 	case e.Code != processed && e.Description != processed:
 		return &provider.Error{
 			Provider: p.Name(), Code: provider.First(e.Code, provider.CodeUnreadable), Message: provider.Message(string(e.Description)),
 		}
 	case !e.into(content):
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return provider.Unreadable.Error(p.Name())
 	}
 	return nil
 }

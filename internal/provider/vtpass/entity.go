@@ -44,11 +44,11 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAnswer {
 	reply := p.ask(ctx, "/merchant-verify", ask)
 	if reply.Trouble != "" {
-		return provider.EntityAnswer{Answer: provider.Answer{Code: reply.Trouble, Message: reply.Answer().Message}}
+		return provider.EntityAnswer{Answer: reply.Unknown()}
 	}
 	e, ok := read(reply.Body)
 	if !ok {
-		return provider.EntityAnswer{Answer: provider.Reply{Trouble: provider.CodeUnreadable}.Answer()}
+		return provider.EntityAnswer{Answer: provider.Unreadable.Answer()}
 	}
 	var d entity
 	readable := e.into(&d)

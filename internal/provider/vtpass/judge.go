@@ -48,7 +48,7 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 		return provider.Answer{Outcome: provider.Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
 	}
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	return judge(e, id, refusals)
 }
@@ -57,11 +57,11 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 // trouble on the way, and no refusal to tell us, says anything about it.
 func judgeRequery(r provider.Reply, id string) provider.Answer {
 	if r.Trouble != "" {
-		return provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+		return r.Unknown()
 	}
 	e, ok := read(r.Body)
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	a := judge(e, id, failures)
 	a.Missing = e.Code == noSuchID && len(a.Reference) == 0
@@ -72,7 +72,7 @@ func judgeRequery(r provider.Reply, id string) provider.Answer {
 // counts only if nothing in the same answer speaks against it.
 func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	if e.RequestID != "" && string(e.RequestID) != id {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer() // somebody else's purchase
+		return provider.Unreadable.Answer() // somebody else's purchase
 	}
 	var t transaction
 	e.into(&t) // without a transaction the words stay empty, which decides nothing

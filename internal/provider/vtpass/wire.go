@@ -1,7 +1,6 @@
 package vtpass
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -31,15 +30,12 @@ type envelope struct {
 // JSON object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
-	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
+	ok := provider.ReadObject(body, &e)
 	return e, ok
 }
 
 // into reads the content into v. It is false when there is none of that shape.
-func (e envelope) into(v any) bool {
-	content := bytes.TrimSpace(e.Content)
-	return len(content) > 0 && !bytes.Equal(content, []byte("null")) && json.Unmarshal(content, v) == nil
-}
+func (e envelope) into(v any) bool { return provider.ReadPart(e.Content, v) }
 
 // token is a prepaid meter's. One company writes "Token : 1234…".
 func (e envelope) token() string {
