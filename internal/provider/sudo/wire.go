@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// envelope is what all answers have in common. The message is a string, or an
-// array of what is wrong with each field.
+// envelope is the common part of all answers. The message is a string, or an array
+// with the broken rules of each field.
 type envelope struct {
 	StatusCode   word            `json:"statusCode"`
 	Error        word            `json:"error"`
@@ -26,17 +26,16 @@ type envelope struct {
 	} `json:"pagination"`
 }
 
-// read takes an answer's envelope off. It is false for anything but one whole
-// JSON object.
+// read reads an answer's envelope. It returns false unless the answer is one JSON
+// object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
 	ok := provider.ReadObject(body, &e)
 	return e, ok && e.StatusCode != odd
 }
 
-// status is what the answer says of itself: the HTTP status, or the statusCode
-// in the body when HTTP says 200. An error without a statusCode is a fault of
-// theirs.
+// status is the HTTP status or, if HTTP says 200, the statusCode in the body. An
+// error without a statusCode is a fault of Sudo's.
 func (e envelope) status(httpStatus int) int {
 	inner, err := strconv.Atoi(string(e.StatusCode))
 	switch {
@@ -54,14 +53,14 @@ func (e envelope) status(httpStatus int) int {
 
 func code(status int) string { return strconv.Itoa(status) }
 
-// into reads the data into v. It is false when there is none of that shape.
+// into reads the data into v. It returns false if there is none of that shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
 // empty tells whether there is no data at all.
 func (e envelope) empty() bool { return len(e.Data) == 0 || string(e.Data) == "null" }
 
-// message is their words in one line, without personal data. Of an array it is
-// what each rule says, in the order of the rules' names.
+// message is Sudo's message in one line, without personal data. An array gives the
+// text of each rule, in alphabetical order for each field.
 func (e envelope) message() string {
 	var one string
 	if json.Unmarshal(e.Message, &one) == nil {
@@ -91,18 +90,18 @@ func (e envelope) message() string {
 	return provider.Message(strings.Join(lines, "; "))
 }
 
-// pages is how many pages a list has, or 0 when it does not say.
+// pages is the number of pages of a list, or 0 if the answer has none.
 func (e envelope) pages() int { return provider.Number(e.Pagination.Pages) }
 
 type text = provider.Text
 
-// word is a text that decides something. One of another type is not an absent
-// one: it is odd, and nothing definite follows from it.
+// word is a text that decides something. An object or an array in its place is odd:
+// it does not count as absent, and nothing definite follows from it.
 type word string
 
 const odd word = "odd"
 
-// UnmarshalJSON never fails, as that of text.
+// UnmarshalJSON never fails, like that of text.
 func (w *word) UnmarshalJSON(b []byte) error {
 	var t text
 	err := t.UnmarshalJSON(b)
@@ -113,10 +112,10 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ref is something of theirs that is its id here and the whole object there.
+// ref is a reference that may come as an id or as the whole object.
 type ref string
 
-// UnmarshalJSON never fails, as that of text.
+// UnmarshalJSON never fails, like that of text.
 func (r *ref) UnmarshalJSON(b []byte) error {
 	var object struct {
 		ID text `json:"_id"`
@@ -133,7 +132,7 @@ func (r *ref) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// cardRecord is a card of theirs.
+// cardRecord is a card in Sudo's answers.
 type cardRecord struct {
 	ID          text `json:"_id"`
 	Account     ref  `json:"account"`
@@ -165,7 +164,7 @@ const (
 	shownBack  = 4
 )
 
-// mask hides the middle of what should be masked already, should it not be.
+// mask hides the middle of a card number, in case Sudo did not.
 func mask(pan string) string {
 	var digits int
 	out := []rune(strings.TrimSpace(pan))
@@ -189,7 +188,7 @@ func mask(pan string) string {
 	return string(out)
 }
 
-// number writes an amount in the unit of our account, never through a float.
+// number writes an amount in the unit of our account, without a float.
 func (p *Plug) number(k money.Kobo) json.Number {
 	if p.cfg.Unit == Minor {
 		return json.Number(strconv.FormatInt(int64(k), 10))
@@ -197,7 +196,7 @@ func (p *Plug) number(k money.Kobo) json.Number {
 	return json.Number(k.Number())
 }
 
-// amount reads an amount, whatever its sign: captures are negative.
+// amount reads an amount without its sign, since captures are negative.
 func (p *Plug) amount(t text) (money.Kobo, bool) {
 	r, ok := new(big.Rat).SetString(strings.TrimPrefix(strings.TrimSpace(string(t)), "-"))
 	if !ok {
