@@ -81,7 +81,8 @@ func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (stri
 			return "", false
 		}
 		for _, s := range list {
-			if s.ID != "" && s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL && n.Fold(s.Attr.Address) == n.Fold(address) {
+			if s.ID != "" && s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL &&
+				n.Fold(s.Attr.Address) == n.Fold(address) {
 				return s.ID, true
 			}
 		}
