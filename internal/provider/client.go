@@ -125,9 +125,13 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 // Secure tells whether nobody can listen on the way to a URL: the URL is https, or
 // on this machine.
 func Secure(u *url.URL) bool {
+	return u.Scheme == "https" || u.Scheme == "http" && IsLocal(u)
+}
+
+// IsLocal tells whether a URL is on this machine.
+func IsLocal(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
-	here := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	return u.Scheme == "https" || u.Scheme == "http" && here
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // stay keeps net/http from following a redirect. A redirect would send the request
@@ -194,9 +198,9 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 	res, err := via.Do(req)
 	if err != nil {
 		if !connected.Load() {
-			return Reply{Trouble: CodeNotSent, Cause: bare(err)}
+			return Reply{Trouble: CodeNotSent, Cause: WithoutURL(err)}
 		}
-		return Reply{Trouble: broken(err), Cause: bare(err)}
+		return Reply{Trouble: broken(err), Cause: WithoutURL(err)}
 	}
 	defer func() { _ = res.Body.Close() }() // the body was read, or err says why not
 	if res.StatusCode < http.StatusOK {
@@ -209,7 +213,7 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 	case s >= 500, s == http.StatusRequestTimeout, s == http.StatusTooManyRequests:
 		reply.Trouble, reply.Cause = CodeServerError, fmt.Errorf("HTTP %d", s)
 	case err != nil:
-		reply.Trouble, reply.Cause = broken(err), bare(err)
+		reply.Trouble, reply.Cause = broken(err), WithoutURL(err)
 	case len(body) > bodyLimit:
 		reply.Trouble, reply.Cause = CodeUnreadable, errors.New("the answer is longer than 1 MiB")
 	case s >= 300 && s < 400:
@@ -232,7 +236,7 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	}
 	req, err := http.NewRequestWithContext(ctx, call.Method, c.base+call.Path, body)
 	if err != nil {
-		return nil, bare(err)
+		return nil, WithoutURL(err)
 	}
 	for name, values := range call.Header {
 		req.Header[name] = values
@@ -255,8 +259,9 @@ func broken(err error) string {
 	return CodeConnection
 }
 
-// bare takes the URL out of an error. The URL may hold a reference or a number.
-func bare(err error) error {
+// WithoutURL takes the URL out of an error of net/http. The URL may hold a reference, a
+// number or a key.
+func WithoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		return u.Err

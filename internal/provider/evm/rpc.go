@@ -133,11 +133,7 @@ func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool,
 	req.Header.Set("Content-Type", "application/json")
 	res, err := n.http.Do(req)
 	if err != nil {
-		var u *url.Error // its text holds the URL
-		if errors.As(err, &u) {
-			err = u.Err
-		}
-		return true, trouble(provider.CodeConnection, "the node did not answer", err)
+		return true, trouble(provider.CodeConnection, "the node did not answer", provider.WithoutURL(err))
 	}
 	defer func() { _ = res.Body.Close() }() // the body was read, or err says why not
 	if res.StatusCode != http.StatusOK {

@@ -64,7 +64,7 @@ func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (stri
 
 // refused tells whether Tatum definitely refused.
 func refused(err error) bool {
-	switch codeOf(err) {
+	switch provider.AsError(name, err).Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
 		return false
 	}

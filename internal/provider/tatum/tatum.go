@@ -150,16 +150,9 @@ func refusal(r provider.Reply) error {
 	return e
 }
 
-// codeOf is the code of an error of the provider, or "".
-func codeOf(err error) string {
-	var e *provider.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
-}
-
 // notFound tells whether Tatum says that the thing does not exist. Tatum has several
 // codes for that, with the same ending. A 404 in another form comes from a proxy, and
 // says nothing.
-func notFound(err error) bool { return strings.HasSuffix(codeOf(err), "not.found") }
+func notFound(err error) bool {
+	return strings.HasSuffix(provider.AsError(name, err).Code, "not.found")
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // Retries are the pauses before each further try of a notice, by the clock that
@@ -65,11 +66,7 @@ func scanNotice(r db.Scanner) (n notice, err error) {
 // notices nowhere else.
 func IsLocal(callback string) bool {
 	u, err := url.Parse(callback)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && provider.IsLocal(u)
 }
 
 // newClient is the HTTP client that sends notices. It connects to this machine
@@ -199,11 +196,7 @@ func (o *Outbox) send(ctx context.Context, n notice) (status int, words string) 
 	}
 	res, err := o.Books.Send(req)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) { // its URL holds the client's secret
-			err = u.Err
-		}
-		return 0, err.Error()
+		return 0, provider.WithoutURL(err).Error()
 	}
 	_ = res.Body.Close() // the status is all that counts
 	return res.StatusCode, fmt.Sprintf("HTTP %d", res.StatusCode)

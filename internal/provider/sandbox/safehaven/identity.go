@@ -33,21 +33,22 @@ func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request) {
 	if !b.Decode(w, r, &req) {
 		return
 	}
+	wrong := ""
 	switch {
 	case req.Type != "BVN":
-		b.Decline(w, http.StatusBadRequest, "type must be BVN here")
-		return
+		wrong = "type must be BVN here"
 	case len(req.Number) != 11 || !books.IsDigits(req.Number):
-		b.Decline(w, http.StatusBadRequest, "number must have 11 digits")
-		return
+		wrong = "number must have 11 digits"
 	case req.DebitAccountNumber != debitAccount:
-		b.Decline(w, http.StatusBadRequest, "debitAccountNumber is not an account of this client")
-		return
+		wrong = "debitAccountNumber is not an account of this client"
 	case strings.HasSuffix(req.Number, "0000"):
-		b.Decline(w, http.StatusBadRequest, "BVN could not be verified")
-		return
+		wrong = "BVN could not be verified"
 	case strings.HasSuffix(req.Number, "0009"):
 		books.Refuse(w, http.StatusServiceUnavailable, "Service unavailable")
+		return
+	}
+	if wrong != "" {
+		b.Decline(w, http.StatusBadRequest, wrong)
 		return
 	}
 	v := identity{id: books.NewID(), person: person(req.Number), state: "sent", createdAt: b.Now()}
