@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
 )
 
-// listener is a client's callback: it keeps what it is told.
+// listener is a client's callback. It keeps the notifications.
 type listener struct {
 	*httptest.Server
 	told chan []byte
@@ -98,7 +98,7 @@ func TestSafeHavenVerifier(t *testing.T) {
 	providertest.RunVerifier(t, newBankWorld)
 }
 
-// banker is a sandbox with a client that is listening, and hands for both sides.
+// banker is a sandbox, a caller with a token, and a client that listens.
 type banker struct {
 	opened
 	*sandboxtest.Caller
@@ -123,7 +123,7 @@ func newBanker(t *testing.T, cfg sandbox.Config) banker {
 
 func (b banker) signIn() { signIn(b.opened, b.Caller) }
 
-// must is a request that succeeds; it returns its data.
+// must sends a request that has to succeed, and returns the data of the answer.
 func (b banker) must(method, path string, body any) map[string]any {
 	b.T.Helper()
 	status, got := b.Do(method, path, body)
@@ -138,7 +138,7 @@ func (b banker) must(method, path string, body any) map[string]any {
 
 type object = map[string]any
 
-// notice is the next one, taken apart.
+// notice is the kind and the data of the next notification.
 func (b banker) notice() (kind string, data object) {
 	b.T.Helper()
 	var n struct {
@@ -153,7 +153,7 @@ func (b banker) notice() (kind string, data object) {
 
 func (b banker) silence() {
 	b.T.Helper()
-	if err := b.notices.Deliver(b.T.Context()); err != nil { // whatever is due is told when this returns
+	if err := b.notices.Deliver(b.T.Context()); err != nil { // sends all that is due
 		b.T.Fatal(err)
 	}
 	select {
@@ -176,9 +176,8 @@ func TestBanksAreRealOnes(t *testing.T) {
 	}
 }
 
-// An account that was made without the pretend bank is paid into like its own,
-// and told of where everything is told; one credit may be told many times, or
-// never, and is one credit in the books.
+// An adopted account takes credits like the bank's own accounts. One credit may have
+// many notifications or none, and is one credit in the books.
 func TestAdoptedAccount(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	const number = "8000000011"
@@ -234,7 +233,7 @@ func TestAdoptedAccount(t *testing.T) {
 	}
 }
 
-// A transfer to an account of this bank comes in there.
+// A transfer to an account of this bank credits the account.
 func TestTransferWithinTheBank(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	if err := b.Adopt(t.Context(), "8000000011", "Demo Company", ""); err != nil {
@@ -264,8 +263,8 @@ func (b banker) pay(t *testing.T, bank, number, reference string) (int, object) 
 	})
 }
 
-// The order of a transfer is checked against its name enquiry, which grows old
-// and may come out differently later.
+// A transfer must fit its name enquiry. The enquiry expires, and a later one may give
+// another name.
 func TestNameEnquiryBindsTheTransfer(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	ask := object{"bankCode": "000014", "accountNumber": "0123456788"}

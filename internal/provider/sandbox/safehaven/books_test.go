@@ -20,8 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
 )
 
-// Control alone shows no path of the provider, so it can be mounted beside the
-// API.
+// Control serves no path of the provider, so it can be mounted beside the API.
 func TestProviderLedger(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Millisecond})
 	p, _ := connect(t, s, s.Clock)
@@ -63,7 +62,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// What was answered is in the books when the process is killed the moment after.
+// Each answered sale is in the books, even if the process is killed right after.
 func TestBooksSurviveAKill(t *testing.T) {
 	if path := os.Getenv("SANDBOX_TO_KILL"); path != "" {
 		serveUntilKilled(path)
@@ -110,7 +109,7 @@ func TestBooksSurviveAKill(t *testing.T) {
 	}
 }
 
-// serveUntilKilled is the process that is killed: it sells and says so.
+// serveUntilKilled is the process that is killed. It sells, and prints each sale.
 func serveUntilKilled(path string) {
 	b := &Bank{}
 	if _, err := sandbox.Open(context.Background(), sandbox.Config{Path: path}, b); err != nil {

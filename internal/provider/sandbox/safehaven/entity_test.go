@@ -9,7 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 )
 
-func TestVerifyThroughThePlug(t *testing.T) {
+func TestVerification(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	p, _ := connect(t, s, s.Clock)
 	ask := func(kind provider.ServiceKind, category, number string) provider.EntityAnswer {

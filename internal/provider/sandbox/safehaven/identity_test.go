@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-func TestOTPByHand(t *testing.T) {
+func TestOTPControl(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	if status, body := b.Do("GET", "/sandbox/otp/22222222222", nil); status != 400 || body["status"] != "error" {
 		t.Errorf("before: HTTP %d %v", status, body)
@@ -35,8 +35,8 @@ func TestOTPByHand(t *testing.T) {
 	}
 }
 
-// No BVN is in the books.
-func TestNumbersOfPeopleAreNotKept(t *testing.T) {
+// The books hold no BVN.
+func TestBVNsAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	b := newBanker(t, sandbox.Config{Path: path})
 	session := b.must("POST", "/identity/v2", object{"type": "BVN", "number": "22345678901", "debitAccountNumber": debitAccount})["_id"]
@@ -55,8 +55,9 @@ func TestNumbersOfPeopleAreNotKept(t *testing.T) {
 	}
 }
 
-// A virtual account takes what comes, and says what it was for.
-func TestVirtualAccountLives(t *testing.T) {
+// A virtual account is Active, then Expired. It takes late and wrong amounts, and is
+// Completed afterwards.
+func TestVirtualAccount(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	open := object{
 		"validFor": 600, "settlementAccount": object{"bankCode": bankCode, "accountNumber": debitAccount}, "amountControl": "Fixed",
@@ -90,9 +91,9 @@ func TestVirtualAccountLives(t *testing.T) {
 	}
 }
 
-// Answers that are lost are told later than those that are not, so that asking
-// comes first; a transfer that was pending is told when it is settled.
-func TestPayoutsAreTold(t *testing.T) {
+// The notice of a payout comes at once, or later if the answer was lost. The notice of
+// a pending payout comes when the payout is settled.
+func TestPayoutNotices(t *testing.T) {
 	b := newBanker(t, sandbox.Config{Hold: time.Millisecond})
 	b.pay(t, "000013", "0123456788", "told-88")
 	if kind, n := b.notice(); kind != "transfer" || n["type"] != "Outwards" || n["paymentReference"] != "told-88" || n["status"] != "Completed" {

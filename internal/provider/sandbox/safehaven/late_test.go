@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 )
 
-// A late payment is known to nobody until its time has come, over a restart too.
-// Only the next one is late, and its number tells its story then.
+// Nobody knows a late payment before it is due, even after a restart. Only the next
+// payment is late. Its number chooses its story.
 func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
 	for ending, want := range map[string]provider.Outcome{"88": provider.Confirmed, "01": provider.Rejected, "02": provider.Confirmed} {
 		t.Run(ending, func(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// A client that does not say 2xx is told again, later and later, until all tries
-// are used; and not once more.
+// A notice is sent again, with growing pauses, until the client answers 2xx or no try
+// is left.
 func TestNoticesAreTriedAgain(t *testing.T) {
 	var knocks, status atomic.Int32
 	status.Store(http.StatusInternalServerError)
@@ -68,7 +68,7 @@ func TestNoticesAreTriedAgain(t *testing.T) {
 	}
 }
 
-// settle waits until no notice is on its way.
+// settle waits until no notice is being sent.
 func (b banker) settle(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {
@@ -110,7 +110,7 @@ func TestNoticesWaitForAnAddress(t *testing.T) {
 	b.notice()
 }
 
-// What was credited before a kill is told after it.
+// Each credit before a kill has its notice after the kill.
 func TestNoticesSurviveAKill(t *testing.T) {
 	if path := os.Getenv("SANDBOX_TO_KILL"); path != "" {
 		creditUntilKilled(path)
@@ -148,8 +148,8 @@ func TestNoticesSurviveAKill(t *testing.T) {
 	}
 }
 
-// creditUntilKilled is the process that is killed: it credits and says so, and
-// has nobody to tell.
+// creditUntilKilled is the process that is killed. It credits, prints each credit, and
+// has no callback.
 func creditUntilKilled(path string) {
 	ctx := context.Background()
 	bank := &Bank{}
@@ -171,9 +171,8 @@ func creditUntilKilled(path string) {
 	os.Exit(1)
 }
 
-// The books of a credit and what is told of it are one commit, also when two
-// programs share them: told once each.
-func TestTwoProgramsTellOnce(t *testing.T) {
+// Two programs on the same books send each notice once.
+func TestTwoProgramsSendEachNoticeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	b := newBanker(t, sandbox.Config{Path: path})
 	other := open(t, sandbox.Config{Path: path})

@@ -135,8 +135,8 @@ func payment(reference, phone string) map[string]any {
 	}
 }
 
-// What is wrong with a payment is said, every other time as HTTP 200, and it
-// leaves nothing in the books.
+// A wrong payment is refused, every second time as HTTP 200. It leaves nothing in the
+// books.
 func TestRefusals(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	c := byHand(t, s)
@@ -194,8 +194,8 @@ func TestARepeatedReference(t *testing.T) {
 	}
 }
 
-// Power comes with a token, the same one whenever it is asked for; the record
-// is found by the provider's id as by our reference.
+// A purchase of power has a token, the same in all answers. The record is found by the
+// bank's id and by our reference.
 func TestPower(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	c := byHand(t, s)
@@ -223,7 +223,7 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// The account pays for what was executed, and for what is pending until it is
+// The account pays for executed purchases, and for pending ones until they are
 // rejected.
 func TestTheFloat(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Millisecond})
@@ -261,7 +261,7 @@ func TestTheFloat(t *testing.T) {
 	}
 }
 
-func TestTheCatalogueHoldsTogether(t *testing.T) {
+func TestCatalogue(t *testing.T) {
 	hex := regexp.MustCompile(`^[0-9a-f]{24}$`)
 	seen := map[string]bool{}
 	nameless, piped, open := 0, 0, 0

@@ -49,7 +49,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(l.status)
 }
 
-// heard waits for so many notifications.
+// heard waits for a number of notifications.
 func (l *listener) heard(t *testing.T, n int) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -115,8 +115,8 @@ func TestCustodian(t *testing.T) {
 	})
 }
 
-// A movement is told signed, and again until the client takes the notification.
-// One that the client never takes is on the list.
+// A notification is signed, and sent again until the client takes it. A notification
+// that the client never takes is on the list.
 func TestNotifications(t *testing.T) {
 	s := open(t)
 	server := httptest.NewServer(s.server.Handler())

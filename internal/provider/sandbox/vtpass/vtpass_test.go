@@ -69,8 +69,7 @@ func TestBiller(t *testing.T) {
 	})
 }
 
-// Every kind is sold, and what is refused or paid back leaves the wallet as it
-// was.
+// Every kind can be bought. A refused or reversed purchase leaves the wallet as it was.
 func TestEveryKindIsSold(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	p, _ := connect(t, s)
