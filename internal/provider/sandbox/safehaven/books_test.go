@@ -68,32 +68,11 @@ func TestBooksSurviveAKill(t *testing.T) {
 		serveUntilKilled(path)
 		return
 	}
-	path := filepath.Join(t.TempDir(), "sandbox.db")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestBooksSurviveAKill$")
-	child.Env = append(os.Environ(), "SANDBOX_TO_KILL="+path)
-	out, err := child.StdoutPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	sold := map[string]bool{}
-	for lines := bufio.NewScanner(out); lines.Scan() && len(sold) < 25; {
-		if reference, ok := strings.CutPrefix(lines.Text(), "sold "); ok {
-			sold[reference] = true
-		}
-	}
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = child.Wait() // it was killed, and says so
+	path, sold := runUntilKilled(t)
 	s := open(t, sandbox.Config{Path: path})
 	rows, err := s.executed(t.Context(), "")
-	if err != nil || len(sold) < 25 {
-		t.Fatalf("%d sold before the kill: %v", len(sold), err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	found := map[string]bool{}
 	for _, v := range rows {
@@ -107,6 +86,38 @@ func TestBooksSurviveAKill(t *testing.T) {
 	if b, err := s.Balance(t.Context(), debitAccount); err != nil || books.OpeningFloat-b != mtn("88").Amount*money.Kobo(len(rows)) {
 		t.Errorf("%d sales and a balance of %v (%v)", len(rows), b, err)
 	}
+}
+
+// runUntilKilled runs the present test in a process of its own, which finds the path of
+// the books in SANDBOX_TO_KILL. After 25 lines "done …" the process is killed.
+func runUntilKilled(t *testing.T) (path string, done map[string]bool) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "sandbox.db")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), "SANDBOX_TO_KILL="+path)
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	done = map[string]bool{}
+	for lines := bufio.NewScanner(out); lines.Scan() && len(done) < 25; {
+		if what, ok := strings.CutPrefix(lines.Text(), "done "); ok {
+			done[what] = true
+		}
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait() // its error is the kill
+	if len(done) < 25 {
+		t.Fatalf("%d before the kill", len(done))
+	}
+	return path, done
 }
 
 // serveUntilKilled is the process that is killed. It sells, and prints each sale.
@@ -127,7 +138,7 @@ func serveUntilKilled(path string) {
 		w := httptest.NewRecorder()
 		b.pay(w, r)
 		if w.Code == 200 {
-			fmt.Println("sold " + reference)
+			fmt.Println("done " + reference)
 		}
 	}
 }

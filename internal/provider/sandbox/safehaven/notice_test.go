@@ -1,13 +1,11 @@
 package safehaven
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -116,31 +114,7 @@ func TestNoticesSurviveAKill(t *testing.T) {
 		creditUntilKilled(path)
 		return
 	}
-	path := filepath.Join(t.TempDir(), "sandbox.db")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestNoticesSurviveAKill$")
-	child.Env = append(os.Environ(), "SANDBOX_TO_KILL="+path)
-	out, err := child.StdoutPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	credited := map[string]bool{}
-	for lines := bufio.NewScanner(out); lines.Scan() && len(credited) < 25; {
-		if session, ok := strings.CutPrefix(lines.Text(), "credited "); ok {
-			credited[session] = true
-		}
-	}
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = child.Wait() // it was killed, and says so
-	if len(credited) < 25 {
-		t.Fatalf("%d credits before the kill", len(credited))
-	}
+	path, credited := runUntilKilled(t)
 	b := newBanker(t, sandbox.Config{Path: path})
 	for len(credited) > 0 {
 		_, n := b.notice()
@@ -164,7 +138,7 @@ func creditUntilKilled(path string) {
 		s.Control().ServeHTTP(w, r)
 		_, rest, ok := strings.Cut(w.Body.String(), `"sessionId":"`)
 		if w.Code == 200 && ok {
-			fmt.Println("credited " + rest[:30])
+			fmt.Println("done " + rest[:30])
 		}
 	}
 	fmt.Println(err)
