@@ -49,7 +49,8 @@ func (c VTpassConfig) check(m Mode) error {
 func (a *App) vtpass() (*vtpass.Plug, error) {
 	c := a.cfg.VTpass
 	cfg := vtpass.Config{
-		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), PublicKey: c.PublicKey.Reveal(), SecretKey: c.SecretKey.Reveal(), Phone: c.Phone,
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL},
+		APIKey:       c.APIKey.Reveal(), PublicKey: c.PublicKey.Reveal(), SecretKey: c.SecretKey.Reveal(), Phone: c.Phone,
 	}
 	if a.world != nil {
 		cfg = a.world.vtpass()
@@ -57,7 +58,7 @@ func (a *App) vtpass() (*vtpass.Plug, error) {
 	if cfg.BaseURL == "" {
 		return nil, nil
 	}
-	cfg.Deadline, cfg.ReadDeadline = a.deadlines()
+	cfg.PayDeadline, cfg.ReadDeadline = a.deadlines()
 	cfg.Around = a.traced()
 	return vtpass.New(cfg)
 }

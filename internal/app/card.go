@@ -63,8 +63,8 @@ func (c SudoConfig) check(mode Mode) error {
 func (a *App) sudo() (map[string]provider.Issuer, error) {
 	c := a.cfg.Sudo
 	cfg := sudo.Config{
-		BaseURL: c.BaseURL, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,
-		Program: c.Program, Unit: sudo.Unit(c.AmountUnit), CompleteList: c.CompleteList,
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(),
+		DebitAccount: c.DebitAccount, FundingSource: c.FundingSource, Program: c.Program, Unit: sudo.Unit(c.AmountUnit), CompleteList: c.CompleteList,
 		WebhookAuthorization: c.WebhookAuthorization.Reveal(), Approve: c.Approve,
 	}
 	if a.world != nil {
@@ -73,7 +73,7 @@ func (a *App) sudo() (map[string]provider.Issuer, error) {
 	if cfg.BaseURL == "" {
 		return nil, nil
 	}
-	cfg.Deadline, cfg.ReadDeadline = a.deadlines()
+	cfg.PayDeadline, cfg.ReadDeadline = a.deadlines()
 	cfg.Around = a.traced()
 	plug, err := sudo.New(cfg, a.Clock)
 	if err != nil {

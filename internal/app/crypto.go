@@ -11,6 +11,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/evm"
 	"github.com/kobo-waas/kobo/internal/provider/tatum"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -146,7 +147,7 @@ func (a *App) nodes(networks []chain.Network) (out []crypto.Custody, err error) 
 // tatum looks after the rest, if we are its customer.
 func (a *App) tatum(networks []chain.Network) ([]crypto.Custody, error) {
 	cfg := tatum.Config{
-		BaseURL: a.cfg.Tatum.BaseURL, APIKey: a.cfg.Tatum.APIKey, HMACSecret: a.cfg.Tatum.HMACSecret,
+		ClientConfig: provider.ClientConfig{BaseURL: a.cfg.Tatum.BaseURL}, APIKey: a.cfg.Tatum.APIKey, HMACSecret: a.cfg.Tatum.HMACSecret,
 		CallbackURL: a.cfg.CallbackBase + tatumPath, RemoteAddresses: a.cfg.Tatum.RemoteAddresses,
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -32,6 +33,16 @@ type ClientConfig struct {
 	// Around, if set, wraps the transports: for traces.
 	Around func(http.RoundTripper) http.RoundTripper
 }
+
+// String shows the URL alone. A plug's configuration embeds a ClientConfig, so this
+// method hides the plug's keys too.
+func (c ClientConfig) String() string { return "the provider at " + c.BaseURL }
+
+// GoString hides as String does.
+func (c ClientConfig) GoString() string { return c.String() }
+
+// LogValue hides as String does.
+func (c ClientConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // Client is the HTTP client of a plug. It decides for all plugs what happened to a
 // call. Pay sends a request at most once; Read may repeat a request.

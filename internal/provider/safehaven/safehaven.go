@@ -11,10 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -32,7 +30,7 @@ const (
 
 // Config is what one of our accounts with Safe Haven needs.
 type Config struct {
-	BaseURL  string
+	provider.ClientConfig
 	ClientID string // the OAuth client id shown in their dashboard
 	// PrivateKeyPEM signs a new client assertion for each token. Assertion replaces
 	// the key: one assertion with a long life, signed before.
@@ -42,21 +40,8 @@ type Config struct {
 	Audience      string // empty: BaseURL
 	DebitAccount  string // our account: it pays for everything, and all credits go on to it
 	BankCode      string // their own code for transfers to our account; empty: 090286, the live one
-	Deadline      time.Duration
-	ReadDeadline  time.Duration
-	AmountUnit    Unit // empty: naira
-	// Around, if set, wraps the HTTP transports: for traces.
-	Around func(http.RoundTripper) http.RoundTripper
+	AmountUnit    Unit   // empty: naira
 }
-
-// String hides the key, the assertion and the account.
-func (c Config) String() string { return "safehaven.Config{" + c.BaseURL + "}" }
-
-// GoString hides as String does.
-func (c Config) GoString() string { return c.String() }
-
-// LogValue hides as String does.
-func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // Plug is Safe Haven as a biller, a verifier of identities and a bank.
 type Plug struct {
@@ -95,16 +80,13 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	case cfg.AmountUnit != Naira && cfg.AmountUnit != Kobo:
 		return nil, fmt.Errorf("safehaven: the amount unit must be %q or %q", Naira, Kobo)
 	}
-	where := provider.ClientConfig{
-		BaseURL: cfg.BaseURL, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
-	}
-	client, err := provider.NewClient(where)
+	client, err := provider.NewClient(cfg.ClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("safehaven: %w", err)
 	}
 	// Tokens have a client, and so a circuit breaker, of their own. A catalogue that
 	// fails must not stop the tokens of payments.
-	tokens, err := provider.NewClient(where)
+	tokens, err := provider.NewClient(cfg.ClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("safehaven: %w", err)
 	}

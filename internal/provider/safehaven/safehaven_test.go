@@ -81,8 +81,8 @@ func (s *recorded) says(status int, body []byte) {
 
 func (s *recorded) config() Config {
 	return Config{
-		BaseURL: s.URL, ClientID: "oauth-1", PrivateKeyPEM: keyPEM(), Issuer: "https://us.example.test",
-		DebitAccount: "0100000001", Deadline: 5 * time.Second, ReadDeadline: 5 * time.Second,
+		ClientConfig: provider.ClientConfig{BaseURL: s.URL, PayDeadline: 5 * time.Second, ReadDeadline: 5 * time.Second},
+		ClientID:     "oauth-1", PrivateKeyPEM: keyPEM(), Issuer: "https://us.example.test", DebitAccount: "0100000001",
 	}
 }
 
@@ -265,7 +265,10 @@ func TestWhatIsNotSoldIsNotSent(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	good := Config{BaseURL: "https://api.example.test", ClientID: "c", PrivateKeyPEM: keyPEM(), Issuer: "i", DebitAccount: "1"}
+	good := Config{
+		ClientConfig: provider.ClientConfig{BaseURL: "https://api.example.test"},
+		ClientID:     "c", PrivateKeyPEM: keyPEM(), Issuer: "i", DebitAccount: "1",
+	}
 	if _, err := New(good, clock.System{}); err != nil {
 		t.Fatal(err)
 	}

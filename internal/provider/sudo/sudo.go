@@ -10,9 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -30,7 +28,7 @@ const (
 
 // Config is what our account with Sudo needs.
 type Config struct {
-	BaseURL string
+	provider.ClientConfig
 	// VaultURL is Sudo's host for calls with a card number. Without one there are no
 	// physical cards.
 	VaultURL string
@@ -48,21 +46,8 @@ type Config struct {
 	WebhookAuthorization string
 	// Approve approves authorization requests. Cards that are funded in advance send
 	// none, so the default is to decline.
-	Approve      bool
-	Deadline     time.Duration
-	ReadDeadline time.Duration
-	// Around, if set, wraps the HTTP transports: for traces.
-	Around func(http.RoundTripper) http.RoundTripper
+	Approve bool
 }
-
-// String hides the keys.
-func (c Config) String() string { return "sudo.Config{" + c.BaseURL + "}" }
-
-// GoString hides as String does.
-func (c Config) GoString() string { return c.String() }
-
-// LogValue hides as String does.
-func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // Plug is Sudo as an issuer.
 type Plug struct {
@@ -106,9 +91,8 @@ func New(cfg Config, c clock.Clock) (*Plug, error) {
 }
 
 func newClient(cfg Config, base string) (*provider.Client, error) {
-	c, err := provider.NewClient(provider.ClientConfig{
-		BaseURL: base, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
-	})
+	cfg.BaseURL = base
+	c, err := provider.NewClient(cfg.ClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("sudo: %w", err)
 	}

@@ -57,8 +57,8 @@ func serve(t *testing.T, change func(*Config), answers ...string) (*recorded, *P
 	}))
 	t.Cleanup(s.Close)
 	cfg := Config{
-		BaseURL: s.URL, APIKey: "key-1", DebitAccount: debit, WebhookAuthorization: "hook-1",
-		Deadline: 2 * time.Second, ReadDeadline: 2 * time.Second,
+		ClientConfig: provider.ClientConfig{BaseURL: s.URL, PayDeadline: 2 * time.Second, ReadDeadline: 2 * time.Second},
+		APIKey:       "key-1", DebitAccount: debit, WebhookAuthorization: "hook-1",
 	}
 	if change != nil {
 		change(&cfg)
@@ -268,7 +268,7 @@ func TestNotificationsNeedTheHeader(t *testing.T) {
 }
 
 func TestASettingThatCannotWorkIsRefused(t *testing.T) {
-	good := Config{BaseURL: "http://127.0.0.1:1", APIKey: "k-secret", DebitAccount: debit, WebhookAuthorization: "h"}
+	good := Config{ClientConfig: provider.ClientConfig{BaseURL: "http://127.0.0.1:1"}, APIKey: "k-secret", DebitAccount: debit, WebhookAuthorization: "h"}
 	for name, change := range map[string]func(*Config){
 		"no key": func(c *Config) { c.APIKey = "" }, "a short account": func(c *Config) { c.DebitAccount = "1" },
 		"a unit": func(c *Config) { c.Unit = "cent" }, "no header": func(c *Config) { c.WebhookAuthorization = "" },

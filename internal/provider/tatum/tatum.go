@@ -28,8 +28,8 @@ import (
 
 // Config is our account at Tatum.
 type Config struct {
-	BaseURL string // https://api.tatum.io
-	APIKey  secret.Text
+	provider.ClientConfig
+	APIKey secret.Text
 	// HMACSecret signs the notifications; at most 100 characters.
 	HMACSecret secret.Text
 	// CallbackURL receives the notifications.
@@ -38,12 +38,7 @@ type Config struct {
 	// RemoteAddresses asks Tatum for each address as well. An address that differs
 	// from ours is an error.
 	RemoteAddresses bool
-	ReadDeadline    time.Duration
-	Around          func(http.RoundTripper) http.RoundTripper
 }
-
-// String shows the URL, and no key.
-func (c Config) String() string { return "tatum at " + c.BaseURL }
 
 // Plug is Tatum as a custodian.
 type Plug struct {
@@ -74,7 +69,7 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	case err != nil || callback.Host == "" || len(cfg.CallbackURL) > 500:
 		return nil, errors.New("tatum: the callback URL cannot be read")
 	}
-	client, err := provider.NewClient(provider.ClientConfig{BaseURL: cfg.BaseURL, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around})
+	client, err := provider.NewClient(cfg.ClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("tatum: %w", err)
 	}

@@ -55,8 +55,9 @@ func plug(t *testing.T, f *far, change func(*tatum.Config)) *tatum.Plug {
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	cfg := tatum.Config{
-		BaseURL: server.URL, APIKey: secret.NewText("the-key"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback,
-		Networks: append(chain.Mainnets(), chain.Testnets()...), ReadDeadline: 5 * time.Second,
+		ClientConfig: provider.ClientConfig{BaseURL: server.URL, ReadDeadline: 5 * time.Second},
+		APIKey:       secret.NewText("the-key"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback,
+		Networks: append(chain.Mainnets(), chain.Testnets()...),
 	}
 	if change != nil {
 		change(&cfg)
@@ -324,7 +325,10 @@ func TestAnAddressThatDiffersIsAnError(t *testing.T) {
 }
 
 func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
-	good := tatum.Config{BaseURL: "https://api.tatum.io", APIKey: secret.NewText("k"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback}
+	good := tatum.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: "https://api.tatum.io"},
+		APIKey:       secret.NewText("k"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback,
+	}
 	if _, err := tatum.New(good, clock.System{}); err != nil {
 		t.Error(err)
 	}

@@ -9,36 +9,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // Config is what our account with VTpass needs.
 type Config struct {
-	BaseURL   string // with the path /api
-	APIKey    string // for every call
-	PublicKey string // for every GET
-	SecretKey string // for every POST
+	provider.ClientConfig        // BaseURL has the path /api
+	APIKey                string // for every call
+	PublicKey             string // for every GET
+	SecretKey             string // for every POST
 	// Phone is the number to call about a purchase of TV or power. VTpass wants a
 	// number, and such a purchase has none.
-	Phone        string
-	Deadline     time.Duration
-	ReadDeadline time.Duration
-	// Around, if set, wraps the HTTP transports: for traces.
-	Around func(http.RoundTripper) http.RoundTripper
+	Phone string
 }
-
-// String hides the keys and the phone.
-func (c Config) String() string { return "vtpass.Config{" + c.BaseURL + "}" }
-
-// GoString hides as String does.
-func (c Config) GoString() string { return c.String() }
-
-// LogValue hides as String does.
-func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // Plug is VTpass as a biller.
 type Plug struct {
@@ -60,9 +45,7 @@ func New(cfg Config) (*Plug, error) {
 	case cfg.Phone == "":
 		return nil, errors.New("vtpass: the phone number for purchases of TV and power is missing")
 	}
-	client, err := provider.NewClient(provider.ClientConfig{
-		BaseURL: cfg.BaseURL, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
-	})
+	client, err := provider.NewClient(cfg.ClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("vtpass: %w", err)
 	}

@@ -52,8 +52,8 @@ func serve(t *testing.T, status int, body string) (*recorded, *Plug) {
 
 func (s *recorded) config() Config {
 	return Config{
-		BaseURL: s.URL + "/api", APIKey: "api-1", PublicKey: "PK_1", SecretKey: "SK_1", Phone: "08099999999",
-		Deadline: 5 * time.Second, ReadDeadline: 2 * time.Second,
+		ClientConfig: provider.ClientConfig{BaseURL: s.URL + "/api", PayDeadline: 5 * time.Second, ReadDeadline: 2 * time.Second},
+		APIKey:       "api-1", PublicKey: "PK_1", SecretKey: "SK_1", Phone: "08099999999",
 	}
 }
 
@@ -247,7 +247,10 @@ func TestCatalogue(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	good := Config{BaseURL: "https://vtpass.example.test/api", APIKey: "hide-1", PublicKey: "hide-2", SecretKey: "hide-3", Phone: "0809"}
+	good := Config{
+		ClientConfig: provider.ClientConfig{BaseURL: "https://vtpass.example.test/api"},
+		APIKey:       "hide-1", PublicKey: "hide-2", SecretKey: "hide-3", Phone: "0809",
+	}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/kobo-waas/kobo/internal/provider"
 	plug "github.com/kobo-waas/kobo/internal/provider/safehaven"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
@@ -94,7 +95,7 @@ func encoded(key *rsa.PrivateKey) string {
 // deadlines.
 func (b *Bank) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
-		BaseURL: baseURL, ClientID: clientID, PrivateKeyPEM: encoded(b.key), Issuer: issuer, Audience: audience,
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, ClientID: clientID, PrivateKeyPEM: encoded(b.key), Issuer: issuer, Audience: audience,
 		DebitAccount: debitAccount, BankCode: bankCode,
 	}
 }

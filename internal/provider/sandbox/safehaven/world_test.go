@@ -36,7 +36,7 @@ func connect(t *testing.T, s opened, clk clock.Clock) (*plug.Plug, *providertest
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
 	cfg := s.PlugConfig(wire.URL)
-	cfg.Deadline, cfg.ReadDeadline = 1500*time.Millisecond, 3*time.Second
+	cfg.PayDeadline, cfg.ReadDeadline = 1500*time.Millisecond, 3*time.Second
 	p, err := plug.New(cfg, clk)
 	if err != nil {
 		t.Fatal(err)

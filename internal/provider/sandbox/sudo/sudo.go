@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 	plug "github.com/kobo-waas/kobo/internal/provider/sudo"
 )
@@ -50,7 +51,7 @@ func (i *Issuer) Open(ctx context.Context, shared *books.Books) (books.Part, err
 // deadlines. The list of transfers is complete.
 func (i *Issuer) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
-		BaseURL: baseURL + path, VaultURL: baseURL + path, APIKey: apiKey, DebitAccount: account,
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL + path}, VaultURL: baseURL + path, APIKey: apiKey, DebitAccount: account,
 		CompleteList: true, WebhookAuthorization: webhookHeader,
 	}
 }

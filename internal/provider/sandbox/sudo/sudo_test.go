@@ -33,7 +33,7 @@ func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
 	cfg := s.PlugConfig(wire.URL)
-	cfg.Deadline, cfg.ReadDeadline = time.Second, 2*time.Second
+	cfg.PayDeadline, cfg.ReadDeadline = time.Second, 2*time.Second
 	p, err := plug.New(cfg, s.Clock)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 	plug "github.com/kobo-waas/kobo/internal/provider/tatum"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -52,7 +53,7 @@ func (c *Custodian) Open(ctx context.Context, shared *books.Books) (books.Part, 
 // names no real place: SetCallback sets the real one.
 func (c *Custodian) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
-		BaseURL: baseURL, APIKey: secret.NewText(apiKey), HMACSecret: secret.NewText(string(c.Secret)),
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, APIKey: secret.NewText(apiKey), HMACSecret: secret.NewText(string(c.Secret)),
 		CallbackURL: "http://kobo.invalid/callbacks/tatum", Networks: chain.Testnets(),
 	}
 }

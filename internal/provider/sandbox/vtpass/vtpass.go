@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"net/http"
 
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 	plug "github.com/kobo-waas/kobo/internal/provider/vtpass"
 )
@@ -38,7 +39,10 @@ func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, err
 // PlugConfig makes the VTpass plug a client of this biller. The caller sets the
 // deadlines.
 func (b *Biller) PlugConfig(baseURL string) plug.Config {
-	return plug.Config{BaseURL: baseURL + path, APIKey: apiKey, PublicKey: publicKey, SecretKey: secretKey, Phone: "08000000000"}
+	return plug.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL + path}, APIKey: apiKey, PublicKey: publicKey, SecretKey: secretKey,
+		Phone: "08000000000",
+	}
 }
 
 func (b *Biller) mount(outer *http.ServeMux) {
