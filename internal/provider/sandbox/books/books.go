@@ -79,13 +79,7 @@ var tables = []string{
 		number       TEXT   NOT NULL PRIMARY KEY,
 		balance_kobo BIGINT NOT NULL CHECK (balance_kobo >= 0)
 	)`,
-	`CREATE TABLE IF NOT EXISTS sandbox_late (
-		id         INTEGER PRIMARY KEY,
-		path       TEXT   NOT NULL,
-		body       TEXT   NOT NULL,
-		created_at BIGINT NOT NULL,
-		due_at     BIGINT NOT NULL
-	)`,
+	queue.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_late_due ON sandbox_late (due_at)`,
 }
 

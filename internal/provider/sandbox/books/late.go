@@ -25,7 +25,13 @@ type queued struct {
 }
 
 var queue = Table[queued]{
-	Name: "sandbox_late", Columns: "path, body, created_at, due_at",
+	Name: "sandbox_late",
+	Columns: `
+		id         INTEGER PRIMARY KEY,
+		path       TEXT   NOT NULL,
+		body       TEXT   NOT NULL,
+		created_at BIGINT NOT NULL,
+		due_at     BIGINT NOT NULL`,
 	Fields: func(v *queued) []any { return []any{&v.path, &v.body, &v.createdAt, &v.dueAt} },
 }
 

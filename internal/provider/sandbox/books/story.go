@@ -48,14 +48,6 @@ type Story struct {
 	Polls      int64 // how often the client asked while the request was pending
 }
 
-// StoryColumns are the columns of a story in a table of requests.
-const StoryColumns = "ending, status, executions, requests, polls"
-
-// Fields are pointers to the fields of StoryColumns.
-func (s *Story) Fields() []any {
-	return []any{&s.Ending, &s.Status, &s.Executions, &s.Requests, &s.Polls}
-}
-
 // Begin begins the story of a number. It returns false if the request never
 // enters the books.
 func (s *Story) Begin(number string) bool {

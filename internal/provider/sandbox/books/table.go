@@ -11,9 +11,28 @@ import (
 
 // Table is a table of the books whose rows are of type T.
 type Table[T any] struct {
-	Name    string
-	Columns string         // separated by commas
+	Name string
+	// Columns are the lines of CREATE TABLE. The database numbers a column of type
+	// INTEGER itself.
+	Columns string
 	Fields  func(*T) []any // pointers to the columns' fields, in the same order
+}
+
+// Definition is the statement that makes the table.
+func (t Table[T]) Definition() string {
+	return "CREATE TABLE IF NOT EXISTS " + t.Name + " (" + t.Columns + ")"
+}
+
+// names are the names of the columns that Fields has.
+func (t Table[T]) names() string {
+	var names []string
+	for line := range strings.Lines(t.Columns) {
+		words := strings.Fields(line)
+		if len(words) > 1 && words[0] == strings.ToLower(words[0]) && words[1] != "INTEGER" {
+			names = append(names, words[0])
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func (t Table[T]) scan(r db.Scanner) (v T, err error) {
@@ -23,12 +42,12 @@ func (t Table[T]) scan(r db.Scanner) (v T, err error) {
 
 // One is the row that a condition names, or db.ErrNone.
 func (t Table[T]) One(ctx context.Context, q db.Querier, where string, args ...any) (T, error) {
-	return db.One(ctx, q, t.scan, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE "+where, args...)
+	return db.One(ctx, q, t.scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }
 
 // All are the rows that a condition names. The condition ends with the order.
 func (t Table[T]) All(ctx context.Context, q db.Querier, where string, args ...any) ([]T, error) {
-	return db.All(ctx, q, t.scan, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE "+where, args...)
+	return db.All(ctx, q, t.scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }
 
 // Page is one page of the rows that a condition names, and how many there are in
@@ -61,7 +80,7 @@ func (t Table[T]) insert(ctx context.Context, q db.Querier, v T, conflict string
 	for i := range places {
 		places[i] = fmt.Sprintf("$%d", i+1)
 	}
-	return q.Exec(ctx, "INSERT INTO "+t.Name+" ("+t.Columns+") VALUES ("+strings.Join(places, ", ")+")"+conflict, fields...)
+	return q.Exec(ctx, "INSERT INTO "+t.Name+" ("+t.names()+") VALUES ("+strings.Join(places, ", ")+")"+conflict, fields...)
 }
 
 // ErrRepeated is a request whose reference was used before.

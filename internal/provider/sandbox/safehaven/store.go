@@ -11,96 +11,16 @@ import (
 // The bank's books: sales, the statement, identities, accounts, name enquiries,
 // transfers in and out, and the notices to send.
 var tables = []string{
-	`CREATE TABLE IF NOT EXISTS sandbox_sale (
-		reference    TEXT   NOT NULL PRIMARY KEY,
-		id           TEXT   NOT NULL UNIQUE,
-		kind         TEXT   NOT NULL,
-		category     TEXT   NOT NULL,
-		product      TEXT   NOT NULL,
-		product_name TEXT   NOT NULL,
-		number       TEXT   NOT NULL,
-		amount_kobo  BIGINT NOT NULL CHECK (amount_kobo > 0),
-		ending       TEXT   NOT NULL,
-		status       TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
-		token        TEXT   NOT NULL,
-		executions   BIGINT NOT NULL CHECK (executions IN (0, 1)),
-		requests     BIGINT NOT NULL,
-		polls        BIGINT NOT NULL,
-		created_at   BIGINT NOT NULL,
-		updated_at   BIGINT NOT NULL
-	)`,
-	// The statement of the client's account. The key keeps a request from being
-	// debited or returned twice. A line that a control plants has a number in it.
-	`CREATE TABLE IF NOT EXISTS sandbox_line (
-		reference    TEXT   NOT NULL,
-		kind         TEXT   NOT NULL CHECK (kind IN ('debit', 'reversal', 'credit')),
-		planted      BIGINT NOT NULL,
-		payment      TEXT   NOT NULL,
-		narration    TEXT   NOT NULL,
-		amount_kobo  BIGINT NOT NULL,
-		balance_kobo BIGINT NOT NULL,
-		created_at   BIGINT NOT NULL,
-		PRIMARY KEY (reference, kind, planted)
-	)`,
+	sales.Definition(),
+	lines.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_line_newest ON sandbox_line (created_at)`,
-	`CREATE TABLE IF NOT EXISTS sandbox_identity (
-		id         TEXT   NOT NULL PRIMARY KEY,
-		person     TEXT   NOT NULL, -- a digest of the BVN, which is not kept
-		state      TEXT   NOT NULL CHECK (state IN ('sent', 'verified', 'used')),
-		created_at BIGINT NOT NULL
-	)`,
+	identities.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_identity_person ON sandbox_identity (person)`,
-	`CREATE TABLE IF NOT EXISTS sandbox_holder (
-		number       TEXT   NOT NULL PRIMARY KEY,
-		id           TEXT   NOT NULL UNIQUE,
-		kind         TEXT   NOT NULL CHECK (kind IN ('main', 'person', 'company', 'adopted', 'virtual')),
-		serial       BIGINT NOT NULL,
-		reference    TEXT   NOT NULL,
-		fingerprint  TEXT   NOT NULL, -- of the request that opened the account
-		registration TEXT   NOT NULL,
-		name         TEXT   NOT NULL,
-		callback     TEXT   NOT NULL,
-		control      TEXT   NOT NULL,
-		amount_kobo  BIGINT NOT NULL,
-		valid_for    BIGINT NOT NULL,
-		expires_at   BIGINT NOT NULL,
-		created_at   BIGINT NOT NULL
-	)`,
+	holders.Definition(),
 	`CREATE UNIQUE INDEX IF NOT EXISTS sandbox_holder_reference ON sandbox_holder (reference) WHERE reference <> ''`,
 	`CREATE UNIQUE INDEX IF NOT EXISTS sandbox_holder_registration ON sandbox_holder (registration) WHERE registration <> ''`,
-	`CREATE TABLE IF NOT EXISTS sandbox_enquiry (
-		session    TEXT   NOT NULL PRIMARY KEY,
-		bank       TEXT   NOT NULL,
-		number     TEXT   NOT NULL,
-		name       TEXT   NOT NULL,
-		created_at BIGINT NOT NULL
-	)`,
-	`CREATE TABLE IF NOT EXISTS sandbox_transfer (
-		id            TEXT   NOT NULL PRIMARY KEY,
-		direction     TEXT   NOT NULL CHECK (direction IN ('Inwards', 'Outwards')),
-		session       TEXT   NOT NULL UNIQUE,
-		reference     TEXT   NOT NULL,
-		external      TEXT   NOT NULL,
-		account       TEXT   NOT NULL, -- the id of our holder
-		virtual       BIGINT NOT NULL CHECK (virtual IN (0, 1)),
-		enquiry       TEXT   NOT NULL,
-		bank          TEXT   NOT NULL,
-		credit_number TEXT   NOT NULL,
-		credit_name   TEXT   NOT NULL,
-		debit_number  TEXT   NOT NULL,
-		debit_name    TEXT   NOT NULL,
-		narration     TEXT   NOT NULL,
-		amount_kobo   BIGINT NOT NULL CHECK (amount_kobo > 0),
-		reversed      BIGINT NOT NULL CHECK (reversed IN (0, 1)),
-		ending        TEXT   NOT NULL,
-		status        TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
-		executions    BIGINT NOT NULL CHECK (executions IN (0, 1)),
-		requests      BIGINT NOT NULL,
-		polls         BIGINT NOT NULL,
-		created_at    BIGINT NOT NULL,
-		updated_at    BIGINT NOT NULL,
-		UNIQUE (direction, reference)
-	)`,
+	enquiries.Definition(),
+	transfers.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_transfer_newest ON sandbox_transfer (direction, created_at)`,
 	`CREATE INDEX IF NOT EXISTS sandbox_transfer_account ON sandbox_transfer (account)`,
 	`CREATE TABLE IF NOT EXISTS sandbox_notice (
@@ -135,12 +55,28 @@ type sale struct {
 
 var sales = books.Table[sale]{
 	Name: "sandbox_sale",
-	Columns: "reference, id, kind, category, product, product_name, number, amount_kobo, token, created_at, updated_at, " +
-		books.StoryColumns,
+	Columns: `
+		reference    TEXT   NOT NULL PRIMARY KEY,
+		id           TEXT   NOT NULL UNIQUE,
+		kind         TEXT   NOT NULL,
+		category     TEXT   NOT NULL,
+		product      TEXT   NOT NULL,
+		product_name TEXT   NOT NULL,
+		number       TEXT   NOT NULL,
+		amount_kobo  BIGINT NOT NULL CHECK (amount_kobo > 0),
+		ending       TEXT   NOT NULL,
+		status       TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
+		token        TEXT   NOT NULL,
+		executions   BIGINT NOT NULL CHECK (executions IN (0, 1)),
+		requests     BIGINT NOT NULL,
+		polls        BIGINT NOT NULL,
+		created_at   BIGINT NOT NULL,
+		updated_at   BIGINT NOT NULL`,
 	Fields: func(v *sale) []any {
-		return append([]any{
-			&v.reference, &v.id, &v.kind, &v.category, &v.product, &v.productName, &v.number, &v.amount, &v.token, &v.createdAt, &v.updatedAt,
-		}, v.Story.Fields()...)
+		return []any{
+			&v.reference, &v.id, &v.kind, &v.category, &v.product, &v.productName, &v.number, &v.amount, &v.Ending, &v.Status, &v.token,
+			&v.Executions, &v.Requests, &v.Polls, &v.createdAt, &v.updatedAt,
+		}
 	},
 }
 
@@ -177,7 +113,9 @@ func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error
 	return v, err
 }
 
-// line is one line of the statement of the client's account.
+// line is one line of the statement of the client's account. The key of its table
+// keeps a request from being debited or returned twice. A line that a control plants
+// has a number in the key.
 type line struct {
 	reference string // of the request that caused the line
 	kind      string // debit, reversal or credit
@@ -190,7 +128,17 @@ type line struct {
 }
 
 var lines = books.Table[line]{
-	Name: "sandbox_line", Columns: "reference, kind, planted, payment, narration, amount_kobo, balance_kobo, created_at",
+	Name: "sandbox_line",
+	Columns: `
+		reference    TEXT   NOT NULL,
+		kind         TEXT   NOT NULL CHECK (kind IN ('debit', 'reversal', 'credit')),
+		planted      BIGINT NOT NULL,
+		payment      TEXT   NOT NULL,
+		narration    TEXT   NOT NULL,
+		amount_kobo  BIGINT NOT NULL,
+		balance_kobo BIGINT NOT NULL,
+		created_at   BIGINT NOT NULL,
+		PRIMARY KEY (reference, kind, planted)`,
 	Fields: func(v *line) []any {
 		return []any{&v.reference, &v.kind, &v.planted, &v.payment, &v.narration, &v.amount, &v.balance, &v.createdAt}
 	},
@@ -212,7 +160,12 @@ type identity struct {
 }
 
 var identities = books.Table[identity]{
-	Name: "sandbox_identity", Columns: "id, person, state, created_at",
+	Name: "sandbox_identity",
+	Columns: `
+		id         TEXT   NOT NULL PRIMARY KEY,
+		person     TEXT   NOT NULL, -- a digest of the BVN, which is not kept
+		state      TEXT   NOT NULL CHECK (state IN ('sent', 'verified', 'used')),
+		created_at BIGINT NOT NULL`,
 	Fields: func(v *identity) []any { return []any{&v.id, &v.person, &v.state, &v.createdAt} },
 }
 
@@ -235,8 +188,21 @@ type holder struct {
 
 var holders = books.Table[holder]{
 	Name: "sandbox_holder",
-	Columns: `number, id, kind, serial, reference, fingerprint, registration, name, callback, control, amount_kobo, valid_for,
-		expires_at, created_at`,
+	Columns: `
+		number       TEXT   NOT NULL PRIMARY KEY,
+		id           TEXT   NOT NULL UNIQUE,
+		kind         TEXT   NOT NULL CHECK (kind IN ('main', 'person', 'company', 'adopted', 'virtual')),
+		serial       BIGINT NOT NULL,
+		reference    TEXT   NOT NULL,
+		fingerprint  TEXT   NOT NULL, -- of the request that opened the account
+		registration TEXT   NOT NULL,
+		name         TEXT   NOT NULL,
+		callback     TEXT   NOT NULL,
+		control      TEXT   NOT NULL,
+		amount_kobo  BIGINT NOT NULL,
+		valid_for    BIGINT NOT NULL,
+		expires_at   BIGINT NOT NULL,
+		created_at   BIGINT NOT NULL`,
 	Fields: func(v *holder) []any {
 		return []any{
 			&v.number, &v.id, &v.kind, &v.serial, &v.reference, &v.fingerprint, &v.registration, &v.name, &v.callback, &v.control,
@@ -275,7 +241,13 @@ type enquiry struct {
 }
 
 var enquiries = books.Table[enquiry]{
-	Name: "sandbox_enquiry", Columns: "session, bank, number, name, created_at",
+	Name: "sandbox_enquiry",
+	Columns: `
+		session    TEXT   NOT NULL PRIMARY KEY,
+		bank       TEXT   NOT NULL,
+		number     TEXT   NOT NULL,
+		name       TEXT   NOT NULL,
+		created_at BIGINT NOT NULL`,
 	Fields: func(v *enquiry) []any { return []any{&v.session, &v.bank, &v.number, &v.name, &v.createdAt} },
 }
 
@@ -299,13 +271,37 @@ type transfer struct {
 
 var transfers = books.Table[transfer]{
 	Name: "sandbox_transfer",
-	Columns: `id, direction, session, reference, external, account, virtual, enquiry, bank, credit_number, credit_name,
-		debit_number, debit_name, narration, amount_kobo, reversed, created_at, updated_at, ` + books.StoryColumns,
+	Columns: `
+		id            TEXT   NOT NULL PRIMARY KEY,
+		direction     TEXT   NOT NULL CHECK (direction IN ('Inwards', 'Outwards')),
+		session       TEXT   NOT NULL UNIQUE,
+		reference     TEXT   NOT NULL,
+		external      TEXT   NOT NULL,
+		account       TEXT   NOT NULL, -- the id of our holder
+		virtual       BIGINT NOT NULL CHECK (virtual IN (0, 1)),
+		enquiry       TEXT   NOT NULL,
+		bank          TEXT   NOT NULL,
+		credit_number TEXT   NOT NULL,
+		credit_name   TEXT   NOT NULL,
+		debit_number  TEXT   NOT NULL,
+		debit_name    TEXT   NOT NULL,
+		narration     TEXT   NOT NULL,
+		amount_kobo   BIGINT NOT NULL CHECK (amount_kobo > 0),
+		reversed      BIGINT NOT NULL CHECK (reversed IN (0, 1)),
+		ending        TEXT   NOT NULL,
+		status        TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
+		executions    BIGINT NOT NULL CHECK (executions IN (0, 1)),
+		requests      BIGINT NOT NULL,
+		polls         BIGINT NOT NULL,
+		created_at    BIGINT NOT NULL,
+		updated_at    BIGINT NOT NULL,
+		UNIQUE (direction, reference)`,
 	Fields: func(v *transfer) []any {
-		return append([]any{
+		return []any{
 			&v.id, &v.direction, &v.session, &v.reference, &v.external, &v.account, &v.virtual, &v.enquiry, &v.bank, &v.creditNumber,
-			&v.creditName, &v.debitNumber, &v.debitName, &v.narration, &v.amount, &v.reversed, &v.createdAt, &v.updatedAt,
-		}, v.Story.Fields()...)
+			&v.creditName, &v.debitNumber, &v.debitName, &v.narration, &v.amount, &v.reversed, &v.Ending, &v.Status,
+			&v.Executions, &v.Requests, &v.Polls, &v.createdAt, &v.updatedAt,
+		}
 	},
 }
 

@@ -8,43 +8,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-var tables = []string{
-	`CREATE TABLE IF NOT EXISTS sandbox_sudo_customer (
-		id   TEXT NOT NULL PRIMARY KEY,
-		name TEXT NOT NULL
-	)`,
-	`CREATE TABLE IF NOT EXISTS sandbox_sudo_card (
-		id           TEXT   NOT NULL PRIMARY KEY,
-		customer     TEXT   NOT NULL REFERENCES sandbox_sudo_customer (id),
-		account      TEXT   NOT NULL UNIQUE,
-		kind         TEXT   NOT NULL,
-		brand        TEXT   NOT NULL,
-		currency     TEXT   NOT NULL,
-		pan          TEXT   NOT NULL,
-		reference    TEXT   NOT NULL,
-		state        TEXT   NOT NULL,
-		balance_kobo BIGINT NOT NULL CHECK (balance_kobo >= 0),
-		created_at   BIGINT NOT NULL
-	)`,
-	`CREATE TABLE IF NOT EXISTS sandbox_sudo_transfer (
-		reference   TEXT   NOT NULL PRIMARY KEY,
-		id          TEXT   NOT NULL UNIQUE,
-		credit      TEXT   NOT NULL,
-		amount_kobo BIGINT NOT NULL CHECK (amount_kobo > 0),
-		narration   TEXT   NOT NULL,
-		ending      TEXT   NOT NULL,
-		status      TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
-		executions  BIGINT NOT NULL CHECK (executions IN (0, 1)),
-		requests    BIGINT NOT NULL,
-		polls       BIGINT NOT NULL,
-		created_at  BIGINT NOT NULL
-	)`,
-}
-
 type customer struct{ id, name string }
 
 var customers = books.Table[customer]{
-	Name: "sandbox_sudo_customer", Columns: "id, name",
+	Name: "sandbox_sudo_customer",
+	Columns: `
+		id   TEXT NOT NULL PRIMARY KEY,
+		name TEXT NOT NULL`,
 	Fields: func(c *customer) []any { return []any{&c.id, &c.name} },
 }
 
@@ -55,7 +25,19 @@ type card struct {
 }
 
 var cards = books.Table[card]{
-	Name: "sandbox_sudo_card", Columns: "id, customer, account, kind, brand, currency, pan, reference, state, balance_kobo, created_at",
+	Name: "sandbox_sudo_card",
+	Columns: `
+		id           TEXT   NOT NULL PRIMARY KEY,
+		customer     TEXT   NOT NULL REFERENCES sandbox_sudo_customer (id),
+		account      TEXT   NOT NULL UNIQUE,
+		kind         TEXT   NOT NULL,
+		brand        TEXT   NOT NULL,
+		currency     TEXT   NOT NULL,
+		pan          TEXT   NOT NULL,
+		reference    TEXT   NOT NULL,
+		state        TEXT   NOT NULL,
+		balance_kobo BIGINT NOT NULL CHECK (balance_kobo >= 0),
+		created_at   BIGINT NOT NULL`,
 	Fields: func(c *card) []any {
 		return []any{
 			&c.id, &c.customer, &c.account, &c.kind, &c.brand, &c.currency, &c.pan, &c.reference, &c.state, &c.balance, &c.createdAt,
@@ -72,9 +54,23 @@ type transfer struct {
 }
 
 var transfers = books.Table[transfer]{
-	Name: "sandbox_sudo_transfer", Columns: "reference, id, credit, amount_kobo, narration, created_at, " + books.StoryColumns,
+	Name: "sandbox_sudo_transfer",
+	Columns: `
+		reference   TEXT   NOT NULL PRIMARY KEY,
+		id          TEXT   NOT NULL UNIQUE,
+		credit      TEXT   NOT NULL,
+		amount_kobo BIGINT NOT NULL CHECK (amount_kobo > 0),
+		narration   TEXT   NOT NULL,
+		ending      TEXT   NOT NULL,
+		status      TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
+		executions  BIGINT NOT NULL CHECK (executions IN (0, 1)),
+		requests    BIGINT NOT NULL,
+		polls       BIGINT NOT NULL,
+		created_at  BIGINT NOT NULL`,
 	Fields: func(v *transfer) []any {
-		return append([]any{&v.reference, &v.id, &v.credit, &v.amount, &v.narration, &v.createdAt}, v.Story.Fields()...)
+		return []any{
+			&v.reference, &v.id, &v.credit, &v.amount, &v.narration, &v.Ending, &v.Status, &v.Executions, &v.Requests, &v.Polls, &v.createdAt,
+		}
 	},
 }
 

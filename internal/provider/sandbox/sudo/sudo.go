@@ -34,7 +34,7 @@ type Issuer struct {
 // account.
 func (i *Issuer) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	i.Books = shared
-	err := i.Create(ctx, tables...)
+	err := i.Create(ctx, customers.Definition(), cards.Definition(), transfers.Definition())
 	if err == nil {
 		err = i.OpenAccount(ctx, account)
 	}

@@ -10,22 +10,8 @@ import (
 )
 
 var tables = []string{
-	`CREATE TABLE IF NOT EXISTS sandbox_subscription (
-		id         TEXT NOT NULL PRIMARY KEY,
-		type       TEXT NOT NULL,
-		chain      TEXT NOT NULL,
-		address    TEXT NOT NULL,
-		url        TEXT NOT NULL,
-		created_at BIGINT NOT NULL,
-		UNIQUE (type, chain, address, url)
-	)`,
-	`CREATE TABLE IF NOT EXISTS sandbox_chain_transaction (
-		hash         TEXT   NOT NULL PRIMARY KEY,
-		chain        TEXT   NOT NULL,
-		block_number BIGINT NOT NULL,
-		dropped      BIGINT NOT NULL,
-		created_at   BIGINT NOT NULL
-	)`,
+	subscriptions.Definition(),
+	transactions.Definition(),
 	`CREATE TABLE IF NOT EXISTS sandbox_chain_notice (
 		id              INTEGER NOT NULL PRIMARY KEY,
 		subscription_id TEXT    NOT NULL,
@@ -46,7 +32,15 @@ type subscription struct {
 }
 
 var subscriptions = books.Table[subscription]{
-	Name: "sandbox_subscription", Columns: "id, type, chain, address, url, created_at",
+	Name: "sandbox_subscription",
+	Columns: `
+		id         TEXT NOT NULL PRIMARY KEY,
+		type       TEXT NOT NULL,
+		chain      TEXT NOT NULL,
+		address    TEXT NOT NULL,
+		url        TEXT NOT NULL,
+		created_at BIGINT NOT NULL,
+		UNIQUE (type, chain, address, url)`,
 	Fields: func(v *subscription) []any { return []any{&v.id, &v.kind, &v.chain, &v.address, &v.url, &v.createdAt} },
 }
 
@@ -58,7 +52,13 @@ type transaction struct {
 }
 
 var transactions = books.Table[transaction]{
-	Name: "sandbox_chain_transaction", Columns: "hash, chain, block_number, dropped, created_at",
+	Name: "sandbox_chain_transaction",
+	Columns: `
+		hash         TEXT   NOT NULL PRIMARY KEY,
+		chain        TEXT   NOT NULL,
+		block_number BIGINT NOT NULL,
+		dropped      BIGINT NOT NULL,
+		created_at   BIGINT NOT NULL`,
 	Fields: func(v *transaction) []any { return []any{&v.hash, &v.chain, &v.block, &v.isDropped, &v.createdAt} },
 }
 

@@ -8,24 +8,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-var tables = []string{
-	`CREATE TABLE IF NOT EXISTS sandbox_vtpass (
-		request_id  TEXT   NOT NULL PRIMARY KEY,
-		kind        TEXT   NOT NULL,
-		service     TEXT   NOT NULL,
-		variation   TEXT   NOT NULL,
-		number      TEXT   NOT NULL,
-		amount_kobo BIGINT NOT NULL CHECK (amount_kobo > 0),
-		ending      TEXT   NOT NULL,
-		status      TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
-		token       TEXT   NOT NULL,
-		executions  BIGINT NOT NULL CHECK (executions IN (0, 1)),
-		requests    BIGINT NOT NULL,
-		polls       BIGINT NOT NULL,
-		created_at  BIGINT NOT NULL
-	)`,
-}
-
 // sale is one purchase.
 type sale struct {
 	books.Story
@@ -40,12 +22,26 @@ type sale struct {
 }
 
 var sales = books.Table[sale]{
-	Name:    "sandbox_vtpass",
-	Columns: "request_id, kind, service, variation, number, amount_kobo, token, created_at, " + books.StoryColumns,
+	Name: "sandbox_vtpass",
+	Columns: `
+		request_id  TEXT   NOT NULL PRIMARY KEY,
+		kind        TEXT   NOT NULL,
+		service     TEXT   NOT NULL,
+		variation   TEXT   NOT NULL,
+		number      TEXT   NOT NULL,
+		amount_kobo BIGINT NOT NULL CHECK (amount_kobo > 0),
+		ending      TEXT   NOT NULL,
+		status      TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
+		token       TEXT   NOT NULL,
+		executions  BIGINT NOT NULL CHECK (executions IN (0, 1)),
+		requests    BIGINT NOT NULL,
+		polls       BIGINT NOT NULL,
+		created_at  BIGINT NOT NULL`,
 	Fields: func(v *sale) []any {
-		return append([]any{
-			&v.requestID, &v.kind, &v.service, &v.variation, &v.number, &v.amount, &v.token, &v.createdAt,
-		}, v.Story.Fields()...)
+		return []any{
+			&v.requestID, &v.kind, &v.service, &v.variation, &v.number, &v.amount, &v.Ending, &v.Status, &v.token,
+			&v.Executions, &v.Requests, &v.Polls, &v.createdAt,
+		}
 	},
 }
 

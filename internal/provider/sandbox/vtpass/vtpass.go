@@ -29,7 +29,7 @@ type Biller struct {
 // Open makes the table of sales and the client's wallet.
 func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	b.Books = shared
-	err := b.Create(ctx, tables...)
+	err := b.Create(ctx, sales.Definition())
 	if err == nil {
 		err = b.OpenAccount(ctx, wallet)
 	}
