@@ -85,7 +85,8 @@ func (a account) shown(bankCode string) provider.Account {
 		return provider.Account{}
 	}
 	return provider.Account{
-		Number: string(a.Number), Name: string(a.Name), BankName: bankName, BankCode: provider.First(a.BankCode, text(bankCode)), ProviderID: string(a.ID),
+		Number: string(a.Number), Name: string(a.Name), BankName: bankName, BankCode: provider.First(a.BankCode, text(bankCode)),
+		ProviderID: string(a.ID),
 	}
 }
 

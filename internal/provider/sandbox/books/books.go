@@ -1,5 +1,6 @@
-// Package books is what all simulated providers share: one SQLite file, the
-// clock that can be moved, and the stories of bad days.
+// Package books is what all simulated providers share: one SQLite file with
+// accounts, the clock that can be moved, the stories of bad days, and the sending of
+// notices.
 //
 // Each provider keeps tables of its own in the file. The file survives a crash
 // of Kobo, so a test can compare what a provider did with what Kobo believes.

@@ -101,7 +101,8 @@ func (b *Books) DeclineRepeated(w http.ResponseWriter) {
 		status = http.StatusOK
 	}
 	Write(w, status, map[string]any{
-		"statusCode": http.StatusBadRequest, "responseCode": "94", "message": "Duplicate record", "error": "Bad Request", "error_description": nil,
+		"statusCode": http.StatusBadRequest, "responseCode": "94", "message": "Duplicate record", "error": "Bad Request",
+		"error_description": nil,
 	})
 }
 

@@ -89,7 +89,8 @@ func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request) {
 		kind: "person", reference: req.ExternalReference, callback: req.CallbackURL, createdAt: b.Now(),
 		registration: strings.ToUpper(strings.TrimSpace(req.Registration)),
 	}
-	v.fingerprint = books.Digest("account", strings.Join([]string{req.IdentityType, req.IdentityNumber, req.IdentityID, v.registration}, "\x00"))
+	parts := []string{req.IdentityType, req.IdentityNumber, req.IdentityID, v.registration}
+	v.fingerprint = books.Digest("account", strings.Join(parts, "\x00"))
 	var story books.Story
 	ending, err := b.TakeNext(r.Context(), nextAccount)
 	if err == nil && story.Begin(ending) && ending != books.DefiniteNo {

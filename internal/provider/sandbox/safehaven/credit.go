@@ -178,8 +178,8 @@ func (b *Bank) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	return receive(ctx, q, in, to.callback, 1)
 }
 
-// requery is a transfer by its session or the client's reference. Only questions
-// make time pass for a pending transfer.
+// requery is a transfer by its session or the client's reference. The second question
+// settles a pending transfer.
 func (b *Bank) requery(ctx context.Context, req statusRequest, virtual bool) (v transfer, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		v, err = findTransfer(ctx, q, req.SessionID, req.PaymentReference)

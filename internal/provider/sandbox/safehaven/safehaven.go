@@ -95,8 +95,8 @@ func encoded(key *rsa.PrivateKey) string {
 // deadlines.
 func (b *Bank) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
-		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, ClientID: clientID, PrivateKeyPEM: encoded(b.key), Issuer: issuer, Audience: audience,
-		DebitAccount: debitAccount, BankCode: bankCode,
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, ClientID: clientID, PrivateKeyPEM: encoded(b.key), Issuer: issuer,
+		Audience: audience, DebitAccount: debitAccount, BankCode: bankCode,
 	}
 }
 

@@ -93,8 +93,8 @@ func (b *Bank) acceptSale(ctx context.Context, v sale) error {
 	})
 }
 
-// askSale is a sale by the bank's id or the client's reference. Only questions
-// make time pass for a pending sale.
+// askSale is a sale by the bank's id or the client's reference. The second question
+// settles a pending sale.
 func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		v, err = sales.One(ctx, q, "reference = $1 OR id = $1", reference)

@@ -95,8 +95,7 @@ func (v transfer) settle(ctx context.Context, q db.Querier) error {
 	return err
 }
 
-// ask is a transfer by Sudo's id. Only questions make time pass for a pending
-// transfer.
+// ask is a transfer by Sudo's id. The second question settles a pending transfer.
 func (i *Issuer) ask(ctx context.Context, id string) (v transfer, err error) {
 	err = i.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = transfers.One(ctx, q, "id = $1", id); err != nil {

@@ -121,8 +121,10 @@ func (i *Issuer) notice(ctx context.Context, req noticeRequest) (any, error) {
 	body, err := json.Marshal(map[string]any{
 		"environment": "development", "business": business, "type": req.Type, "pendingWebhook": false, "webhookArchived": false,
 		"createdAt": i.Clock.Now().Unix(), "_id": books.NewID(), "data": map[string]any{
-			"_id":    books.NewID(),
-			"object": map[string]any{"_id": req.ID, "card": req.Card, "amount": json.Number("-" + req.Amount.Number()), "currency": "NGN", "status": "approved"},
+			"_id": books.NewID(),
+			"object": map[string]any{
+				"_id": req.ID, "card": req.Card, "amount": json.Number("-" + req.Amount.Number()), "currency": "NGN", "status": "approved",
+			},
 		},
 	})
 	if err != nil {

@@ -29,7 +29,9 @@ type request struct {
 // and words, or "".
 func (r request) sale() (v sale, code, wrong string) {
 	sold, known := findVendor(r.ServiceID)
-	v = sale{requestID: r.RequestID, kind: sold.kind, service: r.ServiceID, variation: r.VariationCode, number: r.BillersCode, amount: r.Amount}
+	v = sale{
+		requestID: r.RequestID, kind: sold.kind, service: r.ServiceID, variation: r.VariationCode, number: r.BillersCode, amount: r.Amount,
+	}
 	i := slices.IndexFunc(sold.variations, func(q variation) bool { return q.code == r.VariationCode })
 	switch {
 	case !known || r.ServiceID == "foreign-airtime":

@@ -58,8 +58,7 @@ func (b *Biller) accept(ctx context.Context, v sale) error {
 	})
 }
 
-// ask is a sale by its request_id. Only questions make time pass for a pending
-// sale.
+// ask is a sale by its request_id. The second question settles a pending sale.
 func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		v, err = sales.One(ctx, q, "request_id = $1", requestID)
