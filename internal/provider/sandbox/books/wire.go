@@ -77,13 +77,15 @@ func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
 	Write(w, http.StatusOK, refusal(status, message))
 }
 
-// Finish answers a request: with the refusal that err is, with a fault for any
-// other error, or as usual does.
+// Finish answers a request at Safe Haven or Sudo: with the refusal that err is, with
+// a fault for any other error, or as usual does.
 func (b *Books) Finish(w http.ResponseWriter, err error, usual func()) {
 	var no No
 	switch {
 	case errors.As(err, &no):
 		b.Decline(w, no.Status, no.Message)
+	case errors.Is(err, ErrRepeated):
+		b.declineRepeated(w)
 	case errors.Is(err, ErrPoor):
 		b.Decline(w, http.StatusBadRequest, "Insufficient funds")
 	case err != nil:
@@ -93,9 +95,9 @@ func (b *Books) Finish(w http.ResponseWriter, err error, usual func()) {
 	}
 }
 
-// DeclineRepeated answers a payment reference that was used before, at Safe Haven
-// and Sudo: a duplicate record, in one of two forms.
-func (b *Books) DeclineRepeated(w http.ResponseWriter) {
+// declineRepeated answers a payment reference that was used before: a duplicate
+// record, in one of two forms.
+func (b *Books) declineRepeated(w http.ResponseWriter) {
 	status := http.StatusBadRequest
 	if b.isOddRefusal() {
 		status = http.StatusOK

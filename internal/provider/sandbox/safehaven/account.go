@@ -20,8 +20,8 @@ var (
 	errAdopted   = errors.New("sandbox: an account needs a number of ten digits and a callback URL on this machine")
 )
 
-// finish answers a request as Books.Finish does. Both kinds of a repeated
-// reference are conflicts here.
+// finish answers as Books.Finish does, except that a repeated externalReference is a
+// conflict.
 func (b *Bank) finish(w http.ResponseWriter, err error, usual func()) {
 	if errors.Is(err, errReference) || errors.Is(err, books.ErrRepeated) {
 		books.Refuse(w, http.StatusConflict, "Duplicate externalReference")

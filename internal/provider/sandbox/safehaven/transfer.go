@@ -3,7 +3,6 @@ package safehaven
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -50,10 +49,6 @@ func (b *Bank) transfer(w http.ResponseWriter, r *http.Request) {
 		err = transfers.Accept(r.Context(), b.Books, v, outwardReference, v.reference, func(q db.Querier) error {
 			return b.send(r.Context(), q, v)
 		})
-	}
-	if errors.Is(err, books.ErrRepeated) {
-		b.DeclineRepeated(w)
-		return
 	}
 	b.Finish(w, err, func() {
 		b.Nudge()

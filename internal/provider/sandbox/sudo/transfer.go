@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -47,10 +46,6 @@ func (i *Issuer) transfer(w http.ResponseWriter, r *http.Request) {
 	var err error
 	if v.Begin(strconv.FormatInt(int64(req.Amount/money.Naira), 10)) {
 		err = i.accept(r.Context(), v)
-	}
-	if errors.Is(err, books.ErrRepeated) {
-		i.DeclineRepeated(w)
-		return
 	}
 	i.Finish(w, books.OrNo(err, http.StatusNotFound, "Credit account not found"), func() {
 		i.Reply(w, r, v.Story, "The card's account refused this transfer", func() {
