@@ -108,13 +108,16 @@ func (b *Books) declineRepeated(w http.ResponseWriter) {
 	})
 }
 
-// Decode reads a request's body. If that fails, Decode answers and returns false.
-func (b *Books) Decode(w http.ResponseWriter, r *http.Request, v any) bool {
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, RequestLimit)).Decode(v); err != nil {
-		b.Decline(w, http.StatusBadRequest, "The request body cannot be read")
-		return false
+// Reading is a handler that reads a body of type T, or declines the request.
+func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request, req T)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var req T
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, RequestLimit)).Decode(&req); err != nil {
+			b.Decline(w, http.StatusBadRequest, "The request body cannot be read")
+			return
+		}
+		handle(w, r, req)
 	}
-	return true
 }
 
 // Lose loses an answer. Every second one is cut off in the middle; the others are

@@ -76,11 +76,7 @@ func (a accountRequest) wrong() string {
 // same account; so does another request for a company that has an account. The
 // same reference for something else is a conflict. /sandbox/next-account sets the
 // story.
-func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request) {
-	var req accountRequest
-	if !b.Decode(w, r, &req) {
-		return
-	}
+func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request, req accountRequest) {
 	if wrong := req.wrong(); wrong != "" {
 		b.Decline(w, http.StatusBadRequest, wrong)
 		return

@@ -136,7 +136,7 @@ func serveUntilKilled(path string) {
 		r := httptest.NewRequest("POST", "/vas/pay/data", strings.NewReader(string(body)))
 		r.SetPathValue("kind", "data")
 		w := httptest.NewRecorder()
-		b.pay(w, r)
+		books.Reading(b.Books, b.pay)(w, r)
 		if w.Code == 200 {
 			fmt.Println("done " + reference)
 		}

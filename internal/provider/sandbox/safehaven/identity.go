@@ -21,18 +21,16 @@ const (
 // person stands for a BVN in the books, which do not keep the BVN itself.
 func person(bvn string) string { return books.Digest("bvn", bvn) }
 
+type identityRequest struct {
+	Type               string `json:"type"`
+	Number             string `json:"number"`
+	DebitAccountNumber string `json:"debitAccountNumber"`
+}
+
 // startIdentity is POST /identity/v2: it begins a session and pretends to send an
 // OTP. Earlier sessions of the same person stay valid, since another customer may
 // use one.
-func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request) {
-	var req struct {
-		Type               string `json:"type"`
-		Number             string `json:"number"`
-		DebitAccountNumber string `json:"debitAccountNumber"`
-	}
-	if !b.Decode(w, r, &req) {
-		return
-	}
+func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identityRequest) {
 	wrong := ""
 	switch {
 	case req.Type != "BVN":
@@ -65,16 +63,14 @@ func (v identity) record(updatedAt int64) map[string]any {
 	}
 }
 
+type otpRequest struct {
+	IdentityID string `json:"identityId"`
+	Type       string `json:"type"`
+	OTP        string `json:"otp"`
+}
+
 // validateIdentity is POST /identity/v2/validate.
-func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request) {
-	var req struct {
-		IdentityID string `json:"identityId"`
-		Type       string `json:"type"`
-		OTP        string `json:"otp"`
-	}
-	if !b.Decode(w, r, &req) {
-		return
-	}
+func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpRequest) {
 	var v identity
 	err := b.Tx(r.Context(), func(q db.Querier) (err error) {
 		if v, err = b.checkOTP(r.Context(), q, req.IdentityID, req.OTP); err != nil {

@@ -52,15 +52,13 @@ func (b *Bank) listBanks(w http.ResponseWriter, _ *http.Request) {
 // enquiryLife is how long the session of a name enquiry is good for a transfer.
 const enquiryLife = 30 * time.Minute
 
+type nameRequest struct {
+	BankCode      string `json:"bankCode"`
+	AccountNumber string `json:"accountNumber"`
+}
+
 // enquireName is POST /transfers/name-enquiry.
-func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request) {
-	var req struct {
-		BankCode      string `json:"bankCode"`
-		AccountNumber string `json:"accountNumber"`
-	}
-	if !b.Decode(w, r, &req) {
-		return
-	}
+func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameRequest) {
 	if !isKnownBank(req.BankCode) {
 		b.Decline(w, http.StatusBadRequest, "bankCode is not a bank that can be paid")
 		return

@@ -39,11 +39,7 @@ type transferRequest struct {
 
 // transfer is POST /transfers. The bank writes its books before it answers, so
 // they are true after a crash, and after an answer that was lost.
-func (b *Bank) transfer(w http.ResponseWriter, r *http.Request) {
-	var req transferRequest
-	if !b.Decode(w, r, &req) {
-		return
-	}
+func (b *Bank) transfer(w http.ResponseWriter, r *http.Request, req transferRequest) {
 	v, err := b.ordered(r.Context(), req)
 	if err == nil && v.Begin(v.creditNumber) {
 		err = transfers.Accept(r.Context(), b.Books, v, outwardReference, v.reference, func(q db.Querier) error {
@@ -99,11 +95,7 @@ type statusRequest struct {
 // showStatus is POST /transfers/status, by session or payment reference, or
 // POST /virtual-accounts/status for what came into virtual accounts.
 func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var req statusRequest
-		if !b.Decode(w, r, &req) {
-			return
-		}
+	return books.Reading(b.Books, func(w http.ResponseWriter, r *http.Request, req statusRequest) {
 		if (req.SessionID == "") == (req.PaymentReference == "") {
 			b.Decline(w, http.StatusBadRequest, "one of sessionId and paymentReference is required")
 			return
@@ -113,7 +105,7 @@ func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
 			b.Nudge()
 			answerBank(w, "Transfer status fetched", approved, v.record())
 		})
-	}
+	})
 }
 
 // listTransfers is GET /transfers, the newest first.

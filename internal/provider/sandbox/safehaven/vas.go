@@ -69,15 +69,13 @@ func (b *Bank) listProducts(w http.ResponseWriter, r *http.Request) {
 	books.Answer(w, "Products fetched successfully.", rows)
 }
 
+type verifyRequest struct {
+	ServiceCategoryID string `json:"serviceCategoryId"`
+	EntityNumber      string `json:"entityNumber"`
+}
+
 // verify is POST /vas/verify: the owner of a smartcard or a meter.
-func (b *Bank) verify(w http.ResponseWriter, r *http.Request) {
-	var req struct {
-		ServiceCategoryID string `json:"serviceCategoryId"`
-		EntityNumber      string `json:"entityNumber"`
-	}
-	if !b.Decode(w, r, &req) {
-		return
-	}
+func (b *Bank) verify(w http.ResponseWriter, r *http.Request, req verifyRequest) {
 	c, known := categoryByID[req.ServiceCategoryID]
 	session := books.Digest("verify", req.EntityNumber)[:24]
 	switch {
@@ -200,11 +198,7 @@ func (p payRequest) bundle(v *sale, c category) string {
 
 // pay is POST /vas/pay/{kind}. The bank writes its books before it answers, so
 // they are true after a crash, and after an answer that was lost.
-func (b *Bank) pay(w http.ResponseWriter, r *http.Request) {
-	var req payRequest
-	if !b.Decode(w, r, &req) {
-		return
-	}
+func (b *Bank) pay(w http.ResponseWriter, r *http.Request, req payRequest) {
 	v, wrong := req.sale(r.PathValue("kind"))
 	if wrong != "" {
 		b.Decline(w, http.StatusBadRequest, wrong)
