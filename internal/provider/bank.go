@@ -205,7 +205,7 @@ type TransferOrder struct {
 type TransferAnswer struct {
 	Answer
 	SessionID string     // between the banks; empty until there is one
-	Amount    money.Kobo // of the transfer, as the answer says; 0 for none
+	Amount    money.Kobo // the transfer's amount, if the answer has one; else 0
 }
 
 // Bookkeeper shows the bank's statement.

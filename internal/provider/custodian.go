@@ -32,9 +32,9 @@ type Custodian interface {
 	// ParseNotification reads a notification. It first checks that the custodian sent
 	// the notification, and returns ErrForged if not.
 	ParseNotification(header http.Header, body []byte) ([]Movement, error)
-	// Since lists the movements after a cursor, which is empty at first: those in a
-	// node's new blocks, or in notifications that did not reach us. A movement may
-	// come twice.
+	// Since lists the movements after a cursor, which is empty at first. A node's
+	// movements are in its new blocks. A vendor's are in notifications that did not
+	// reach us. A movement may come twice.
 	Since(ctx context.Context, cursor string, ours Ours) (Batch, error)
 	// Pace is the pause between two calls of Since.
 	Pace() time.Duration
@@ -55,9 +55,9 @@ type Movement struct {
 	Address   string // the watched one
 	Out       bool   // the amount left the address
 	Counter   string // the other address; "" if unknown
-	Contract  string // of the token; "" for the native asset
+	Contract  string // the token's contract; "" for the native asset
 	Units     *big.Int
-	Hash      string // of the transaction
+	Hash      string // the transaction's hash
 	// Ordinal tells movements apart that are equal in all fields above. A transaction
 	// may pay the same address the same amount twice.
 	Ordinal   int64

@@ -18,7 +18,7 @@ type EntityVerifier interface {
 type EntityQuery struct {
 	Kind     ServiceKind // CableTV or Utility
 	Category string      // Category.Code
-	Number   string      // of the smartcard or the meter
+	Number   string      // the number of the smartcard or the meter
 }
 
 // EntityAnswer is what the biller says about a smartcard or a meter.

@@ -121,7 +121,7 @@ const (
 // CardNotice is a notification of an issuer.
 type CardNotice struct {
 	Kind   CardNoticeKind
-	ID     string // of the occurrence, the same in every notification about it
+	ID     string // the id of the occurrence, the same in every notification about it
 	Word   string // the issuer's own word for the kind: transaction.created
 	Card   string // the issuer's id
 	Amount money.Kobo

@@ -27,12 +27,12 @@ import (
 // Config is one network and a node of it.
 type Config struct {
 	Network chain.Network
-	URL     secret.Text // of the node; many URLs have a key in them
+	URL     secret.Text // the node's URL, which may hold a key
 	// Span is the number of blocks in one batch. BatchSize is the number of questions
 	// in one request, PerSecond the number that the node takes in a second. Zero means
 	// 20, 50 and 100.
 	Span, BatchSize, PerSecond int
-	Deadline                   time.Duration // of one request; zero means 20 s
+	Deadline                   time.Duration // for one request; zero means 20 s
 	Around                     func(http.RoundTripper) http.RoundTripper
 }
 
@@ -42,7 +42,7 @@ type Plug struct {
 	node      *node
 	span      int64
 	memory    int64    // the number of blocks that the cursor remembers
-	contracts []string // of the tokens
+	contracts []string // the tokens' contracts
 }
 
 var _ provider.Custodian = (*Plug)(nil)

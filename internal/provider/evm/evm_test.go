@@ -105,8 +105,8 @@ func (r *reader) want(what, told string, gone int) {
 	}
 }
 
-// A real chain has ether, a token, a second token with the same name, withdrawals, a
-// transaction without effect, a reorganisation, and a reader that was away.
+// A real chain has ether, two tokens with one name, and withdrawals. A transaction has
+// no effect, the chain is reorganised, and a reader was away.
 func TestARealChainIsRead(t *testing.T) {
 	c := providertest.NewChain(t)
 	all := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)

@@ -1,6 +1,5 @@
-// Package providertest holds the tests that every plug passes: all ways in which a
-// purchase, a transfer, an account or an identity check can go, and what the plug must
-// answer in each.
+// Package providertest holds the tests that every plug passes. They play all ways in
+// which a purchase, a transfer, an account or an identity check can go.
 //
 // The tests run against the sandbox over HTTP. The Wire between the plug and the
 // sandbox causes accidents. The tests prove two things: the plug never calls an

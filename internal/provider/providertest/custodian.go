@@ -19,7 +19,7 @@ type CustodianWorld struct {
 	Wire      *Wire
 	Network   chain.Network
 	Key       chain.Key
-	Hash      string // of a transaction that is in a block of the network
+	Hash      string // a transaction in a block of the network
 	// Notice is the custodian's notification; nil for a custodian without any.
 	Notice func(t *testing.T) (http.Header, []byte)
 	// Silent is true for a custodian that watches all addresses without being asked.

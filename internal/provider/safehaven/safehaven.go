@@ -1,7 +1,7 @@
-// Package safehaven is the plug for Safe Haven Microfinance Bank. It sells
-// airtime, data, TV and power ("VAS"), proves identities by BVN and OTP, opens
-// accounts, reports credits, pays to other banks and shows the bank's statement. It
-// can ask later for the outcome of every call that moves money.
+// Package safehaven is the plug for Safe Haven Microfinance Bank. The bank sells
+// airtime, data, TV and power ("VAS"), and proves identities by BVN and OTP. It opens
+// accounts, reports credits, pays to other banks and keeps a statement. The plug can
+// ask later for the outcome of every call that moves money.
 //
 // The wire format is described in docs/providers/safehaven.md. One rule in judge.go
 // decides the meaning of an answer for the money.

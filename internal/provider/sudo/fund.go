@@ -116,9 +116,9 @@ const (
 // before the intent. A debit with our reference and amount is a success, unless a
 // credit with the same reference and amount returned the money.
 //
-// A funding that is not on the list counts as missing only if the list was read
-// without a gap, and if Sudo guarantees the list (Config.CompleteList). Sudo's pages
-// do not say that the lines have our reference.
+// A funding that is not on the list may count as missing. For that the list must be
+// read without a gap, and Sudo must guarantee the list (Config.CompleteList). Sudo's
+// pages do not say that the lines have our reference.
 func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
 	var found, back, odd *transfer
 	complete, err := p.lines(ctx, f.Since.Add(-slack), func(t transfer) {

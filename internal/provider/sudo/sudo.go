@@ -38,9 +38,9 @@ type Config struct {
 	// FundingSource and Program are Sudo's ids; "" leaves the choice to Sudo.
 	FundingSource, Program string
 	Unit                   Unit // "" is Major
-	// CompleteList says that Sudo has guaranteed two things for our account: every
-	// transfer is on the debit account's list, and each has our reference there.
-	// Without the guarantee, a reference that is not on the list proves nothing.
+	// CompleteList says that Sudo guarantees the list of our debit account: every
+	// transfer is on the list, with our reference. Without the guarantee, a reference
+	// that is not on the list proves nothing.
 	CompleteList bool
 	// WebhookAuthorization is the whole Authorization header of Sudo's notifications.
 	WebhookAuthorization string

@@ -10,7 +10,7 @@ import (
 type entityRequest struct {
 	BillersCode string `json:"billersCode"`
 	ServiceID   string `json:"serviceID"`
-	Type        string `json:"type,omitempty"` // of a meter
+	Type        string `json:"type,omitempty"` // the kind of a meter
 }
 
 type entity struct {

@@ -1,6 +1,5 @@
-// Package books is what all simulated providers share: one SQLite file with
-// accounts, the clock that can be moved, the stories of bad days, and the sending of
-// notices.
+// Package books is what all simulated providers share: one SQLite file, the clock
+// that can be moved, the stories of bad days, and the sender of notices.
 //
 // Each provider keeps tables of its own in the file. The file survives a crash
 // of Kobo, so a test can compare what a provider did with what Kobo believes.
@@ -26,7 +25,7 @@ import (
 
 // Config says where the books are and how the simulated providers behave.
 type Config struct {
-	Path  string         // of the file; Open makes the file if there is none
+	Path  string         // the file of the books; Open makes the file if there is none
 	Clock *clock.Movable // the control endpoints move this clock; nil makes one
 	// Hold is how long a lost answer is held before the connection is dropped. It
 	// must be longer than the callers' deadlines. Zero means 30 s.

@@ -23,7 +23,7 @@ import (
 var Retries = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 const (
-	noticeTimeout = 10 * time.Second // of one try, in real time
+	noticeTimeout = 10 * time.Second // for one try, in real time
 	noticeLease   = 15 * time.Second
 	noticeBatch   = 32
 	// LookAgain is how long the sender rests at most. Another program on the same

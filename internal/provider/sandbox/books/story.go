@@ -41,7 +41,7 @@ const (
 
 // Story is how one request goes: what the provider does, and what it says.
 type Story struct {
-	Ending     string // of the number that chose the story
+	Ending     string // the last two digits of the number
 	Status     string
 	Executions int64 // how often the provider carried the request out: 0 or 1
 	Requests   int64 // how often the client sent the request

@@ -77,8 +77,8 @@ func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
 	Write(w, http.StatusOK, refusal(status, message))
 }
 
-// Finish answers a request at Safe Haven or Sudo: with the refusal that err is, with
-// a fault for any other error, or as usual does.
+// Finish answers a request at Safe Haven or Sudo. A No and a few other errors are
+// refusals, and all others are faults. Without an error usual answers.
 func (b *Books) Finish(w http.ResponseWriter, err error, usual func()) {
 	var no No
 	switch {

@@ -77,9 +77,9 @@ func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameReque
 	})
 }
 
-// accountName is the name on an account: one that a control has set, that of an
-// account here, or one made up from the number. db.ErrNone means that there is no
-// such account.
+// accountName is the name on an account. A control may have set the name. Accounts of
+// this bank have names of their own, and all others get a made-up name. db.ErrNone
+// means that there is no such account.
 func (b *Bank) accountName(ctx context.Context, bank, number string) (string, error) {
 	if name, err := b.Setting(ctx, nameSetting(bank, number)); err != nil || name != "" {
 		return name, err

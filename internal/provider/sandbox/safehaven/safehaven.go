@@ -21,8 +21,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// What the simulated bank knows of its one client. None of it is secret: each set
-// of books has a key of its own.
+// The simulated bank has one client with these settings. None is secret, since each
+// set of books has a key of its own.
 const (
 	clientID      = "0f0e0d0c0b0a09080706050403020100"
 	ibsClientID   = "64aa00000000000000000001"

@@ -117,7 +117,7 @@ func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error
 // keeps a request from being debited or returned twice. A line that a control plants
 // has a number in the key.
 type line struct {
-	reference string // of the request that caused the line
+	reference string // the reference of the request that caused the line
 	kind      string // debit, reversal or credit
 	planted   int64
 	payment   string // the payment reference, as the statement shows it

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// What a response code says, as the banks use them between them.
+// The response codes, as the banks use them between them.
 const (
 	approved = "00"
 	underway = "09"
