@@ -37,15 +37,18 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 // callbacks is where providers tell of what happened.
 const callbacks = "/callbacks/"
 
-// allowCallback bounds how often one address calls one provider's path. Nothing is
+// allowCallback bounds how often one address calls one callback path, as the mux
+// knows paths: a name that a caller invents gets no bucket of its own. Nothing is
 // read of a notice that comes too soon; its provider sends it again.
 func (e *edge) allowCallback(w http.ResponseWriter, r *http.Request) bool {
-	rest, isOne := strings.CutPrefix(r.URL.Path, callbacks)
-	if !isOne || e.limits == nil || e.limits.Callbacks == (Limit{}) {
+	if e.limits == nil || e.limits.Callbacks == (Limit{}) || !strings.HasPrefix(r.URL.Path, callbacks) {
 		return true
 	}
-	provider, _, _ := strings.Cut(rest, "/")
-	s, allowed := e.limits.buckets.Take("callback "+peer.Network(callOf(r.Context()).address)+" "+provider, e.limits.Callbacks)
+	_, path := e.mux.Handler(r)
+	if path == "/" {
+		return true // nobody is there
+	}
+	s, allowed := e.limits.notices.Take(path+" "+peer.Network(callOf(r.Context()).address), e.limits.Callbacks)
 	s.Show(w.Header())
 	if !allowed {
 		refuse(w, r, account, s.Refusal())

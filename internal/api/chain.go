@@ -65,11 +65,14 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(p)
 		}
 	}()
-	if !e.fits(rec, r) || !e.allowCallback(rec, r) {
+	if !e.fits(rec, r) {
 		return
 	}
 	if !canonical(r.URL.EscapedPath()) {
 		e.unknown(rec, r) // ServeMux would redirect to the clean path
+		return
+	}
+	if !e.allowCallback(rec, r) {
 		return
 	}
 	e.mux.ServeHTTP(rec, r)

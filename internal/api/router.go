@@ -102,9 +102,7 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 		if op.tokens {
 			// Nothing on the way may keep an answer that shows a token.
 			w.Header().Set("Cache-Control", "no-store")
-			if !e.allowToken(w, r, c) {
-				return
-			}
+			e.watchToken(w, c)
 		}
 		if !op.open {
 			identity, err := e.gate(r)
