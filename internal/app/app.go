@@ -221,7 +221,7 @@ func (a *App) Handler() (http.Handler, error) {
 	cfg.Mounts[card.Pattern] = a.Cards.Door()
 	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()
 	if a.world != nil {
-		cfg.Mounts["/sandbox/"] = a.steering()
+		cfg.Mounts["/sandbox/"] = a.steering(proxies)
 	}
 	return a.answering(cfg)
 }

@@ -123,7 +123,7 @@ func TestTheSandboxWantsJSON(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const body = `{"advance":"1s"}`
 	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain; application/json"} {
-		text := fmt.Sprintf("POST /sandbox/clock HTTP/1.1\r\nHost: kobo\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", media, len(body), body)
+		text := fmt.Sprintf("POST /sandbox/clock HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", media, len(body), body)
 		if answer := begun(t, p, text); answer.StatusCode != http.StatusBadRequest {
 			t.Errorf("%q: %d", media, answer.StatusCode)
 		}
