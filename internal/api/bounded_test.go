@@ -48,7 +48,7 @@ func TestTheDocumentListsWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-// Who has the document or its page already is told so, as the document says.
+// The document and its page are not sent again to a caller that has them.
 func TestTheDocumentListsWhatIsUnchanged(t *testing.T) {
 	config, _ := broken{func() error { return nil }}.config()
 	url, written := serve(t, config), contract(t)

@@ -66,8 +66,8 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 // within asks the database and waits no longer than the context allows. SQLite heeds
-// no context while another connection locks the file. What is left behind ends with
-// SQLite's own patience, and one at a time is inside.
+// no context while another connection locks the file. A question that is left behind
+// ends with SQLite's own patience, and the writer's single connection holds one.
 func within(ctx context.Context, ask func(context.Context) error) error {
 	said := make(chan error, 1)
 	go func() { said <- ask(ctx) }()

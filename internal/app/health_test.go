@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// SQLite heeds no context while another connection locks the file. Whoever asks
-// whether the program is ready is answered all the same, while the lock is held.
+// SQLite heeds no context while another connection locks the file. /readyz answers
+// all the same, while the lock is held.
 func TestReadyWaitsForNoLock(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	cfg := DevConfig(t.TempDir(), "")
