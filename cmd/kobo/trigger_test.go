@@ -21,11 +21,7 @@ import (
 // Every kind of the contract can be triggered, and what is told then is what the
 // contract says of it.
 func TestEveryKindIsTriggeredAndKeepsToTheContract(t *testing.T) {
-	text, err := api.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	contract, err := apitest.ReadContract(text)
+	contract, err := apitest.ReadContract(api.Document())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,13 +84,17 @@ func open(t *testing.T, base *db.DB) *door {
 		}
 		*key = text.Reveal()
 	}
-	server := httptest.NewServer(admin.New(admin.Config{
+	handler, err := admin.New(admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
 		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
 		Quotas:  quota.New(base, d.book, clk),
 		Payouts: payout.New(base, d.book, clk, log, d.companies, d.operations, d.settlements, nil, ""),
 		Cards:   card.New(base, d.book, clk, log, d.operations, d.settlements, nil, nil, nil, "", time.Second, customer.Address{}),
-	}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	d.url = server.URL
 	return d

@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,11 +18,7 @@ import (
 // described is the door's description, against which every answer of these tests
 // is held (door.send).
 var described = sync.OnceValues(func() (*apitest.Contract, error) {
-	text, err := admin.Document()
-	if err != nil {
-		return nil, err
-	}
-	return apitest.ReadContract(text)
+	return apitest.ReadContract(admin.Document())
 })
 
 // shown are the operations that a test saw succeed.
@@ -44,36 +38,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func TestEveryRouteIsDescribed(t *testing.T) {
-	c, err := described()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for _, route := range admin.Routes() {
-		method, path, _ := strings.Cut(route, " ")
-		id := c.Operation(method, "/admin/v1"+path)
-		if id == "" || seen[id] {
-			t.Errorf("%s is not described (%q)", route, id)
-		}
-		seen[id] = true
-	}
-	if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, c.Operations()) {
-		t.Errorf("the door has %q, and described are %q", got, c.Operations())
-	}
-}
-
 // Every operation may be asked wrongly or without a key, and each that takes a
 // body may get one that is too large.
 func TestTheDescriptionListsRefusals(t *testing.T) {
-	text, err := admin.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
+	if err := json.Unmarshal(admin.Document(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	for path, item := range doc.Paths {
@@ -97,12 +68,8 @@ func TestTheDescriptionListsRefusals(t *testing.T) {
 }
 
 func TestTheDescriptionIsServed(t *testing.T) {
-	h, err := admin.Reference()
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/admin/openapi.json", nil))
+	admin.Reference().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/admin/openapi.json", nil))
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || !strings.Contains(w.Body.String(), `"/admin/v1/adjustments/{id}/reject"`) {
 		t.Errorf("%d %v %.100s", w.Code, w.Header(), w.Body)
 	}

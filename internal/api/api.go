@@ -71,7 +71,7 @@ type Config struct {
 // edge is everything a request passes through.
 type edge struct {
 	Config
-	contract *contract
+	contract *document
 	mux      *http.ServeMux
 	limits   *limiters
 	figures  *figures
@@ -82,16 +82,11 @@ type edge struct {
 // and the program do not fit, when a limit cannot be kept, or when the registry
 // already holds its figures.
 func New(cfg Config) (http.Handler, error) {
-	c, err := readContract(source)
+	d, err := readDocument(style(cfg.Clock))
 	if err != nil {
 		return nil, err
 	}
-	for _, op := range c.operations {
-		if op.rules != nil {
-			op.rules.clock = cfg.Clock
-		}
-	}
-	e := &edge{Config: cfg, contract: c, mux: http.NewServeMux()}
+	e := &edge{Config: cfg, contract: d, mux: http.NewServeMux()}
 	if e.limits, err = newLimiters(cfg.Limits, cfg.Clock); err != nil {
 		return nil, err
 	}
@@ -109,19 +104,3 @@ func New(cfg Config) (http.Handler, error) {
 
 // traced leaves out the addresses that are secrets: a span shows its path.
 func traced(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/callbacks/") }
-
-// Document is the contract as JSON, in the order of openapi.yaml, with what its
-// x- fields say to the program. /openapi.json leaves those out.
-func Document() ([]byte, error) {
-	c, err := readContract(source)
-	if err != nil {
-		return nil, err
-	}
-	return c.json, nil
-}
-
-// Rendered is an OpenAPI document in YAML as JSON, in the order of its text.
-func Rendered(text []byte) ([]byte, error) { return yamlToJSON(text, "x-") }
-
-// Shown serves such a document.
-func Shown(document []byte) http.Handler { return asset("application/json", document, false) }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/peer"
 )
@@ -28,7 +29,7 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 	if headerBytes(r) <= MaxHeader {
 		return true
 	}
-	callOf(r.Context()).err = fault.New(tooLarge, "the headers are too long")
+	callOf(r.Context()).err = fault.New(contract.TooLarge, "the headers are too long")
 	w.Header().Set("Connection", "close") // its body is not read
 	write(w, http.StatusRequestHeaderFieldsTooLarge, problemBody{"error", "Request headers are larger than 32 KiB"})
 	return false

@@ -11,6 +11,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/limit"
@@ -123,7 +124,7 @@ func (e *edge) allowToken(w http.ResponseWriter, r *http.Request, c *call) bool 
 // what the caller hears: beyond the limit no longer what the mistake was.
 func (e *edge) failed(h http.Header, why *fault.Fault, buckets []string) *fault.Fault {
 	switch why.Kind {
-	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, tooLarge:
+	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, contract.TooLarge:
 	default:
 		return why
 	}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -27,9 +27,7 @@ func (q *query) fault() error {
 	if q.problems == nil {
 		return nil
 	}
-	f := fault.New(fault.Invalid, "Validation error")
-	f.Details = q.problems
-	return f
+	return contract.Invalid(q.problems...)
 }
 
 func (q *query) oneOf(name, value string, allowed ...string) string {
@@ -82,15 +80,20 @@ func (q *query) instant(name, value string, end bool) time.Time {
 	return t.UTC()
 }
 
-// page is which part of a list to show (completion.md §1, list meta).
+// page is the part of a list that a request asks for.
 type page struct {
-	number, size int
+	contract.Page
+	size int
 }
 
-const (
-	usualPage = 50
-	mostPage  = 100
-)
+func newPage(number, size string) page {
+	p := contract.NewPage(number, size)
+	return page{p, p.Size}
+}
+
+func (p page) offset() int { return p.Offset() }
+
+func (p page) meta(at *url.URL, items, total int) ListMeta { return p.Meta(at, items, total) }
 
 // mayAsk refuses texts that no database keeps and PostgreSQL does not even
 // compare with.
@@ -98,15 +101,15 @@ func mayAsk(op *operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
-	if !op.lenient {
+	if !op.Lenient {
 		if err := unknown(op, r); err != nil {
 			return err
 		}
 	}
 	asked := r.URL.Query()
-	for _, name := range op.texts {
-		if !clean(asked.Get(name)) {
-			return slip(name, "must be UTF-8 without control characters")
+	for _, p := range op.Query {
+		if p.IsText && !clean(asked.Get(p.Name)) {
+			return slip(p.Name, "must be UTF-8 without control characters")
 		}
 	}
 	return nil
@@ -123,7 +126,7 @@ func unknown(op *operation, r *http.Request) error {
 			name = plain
 		}
 		judged := r.Method == http.MethodPost && name == dryRun
-		if name == "" || judged || slices.Contains(op.query, name) || slices.Contains(fields, name) {
+		if _, isKnown := op.Find(name); name == "" || judged || isKnown || slices.Contains(fields, name) {
 			continue
 		}
 		q.wrong(name, "is not allowed")
@@ -153,56 +156,4 @@ func onePage(r *http.Request) {
 		}
 	}
 	r.URL.RawQuery = asked.Encode()
-}
-
-func newPage(number, size string) page {
-	return page{number: clamp(number, 1, math.MaxInt32), size: clamp(size, usualPage, mostPage)}
-}
-
-func (p page) offset() int { return (p.number - 1) * p.size }
-
-// clamp reads a number from 1 to most. Larger is most; anything that is not a
-// number above zero is the usual value.
-func clamp(value string, usual, most int) int {
-	if value == "" || strings.Trim(value, "0123456789") != "" {
-		return usual
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil {
-		return most // more digits than a number has
-	}
-	if n == 0 {
-		return usual
-	}
-	return min(n, most)
-}
-
-// meta describes the page: which items of how many, and where its neighbours are.
-func (p page) meta(at *url.URL, items, total int) ListMeta {
-	m := ListMeta{
-		Page: p.number, PageSize: p.size, TotalItems: total, TotalPages: (total + p.size - 1) / p.size,
-	}
-	m.HasNextPage = p.number < m.TotalPages
-	m.HasPrevPage = p.number > 1 && total > 0
-	if m.HasNextPage {
-		m.NextPage = p.link(at, p.number+1)
-	}
-	if m.HasPrevPage {
-		// From beyond the end, back leads to the last page.
-		m.PrevPage = p.link(at, min(p.number-1, m.TotalPages))
-	}
-	if items > 0 {
-		m.From, m.To = p.offset()+1, p.offset()+items
-	}
-	return m
-}
-
-// link is another page of the same list as a relative URL, with the caller's
-// other parameters.
-func (p page) link(at *url.URL, number int) *string {
-	values := at.Query()
-	values.Set("page", strconv.Itoa(number))
-	values.Set("pageSize", strconv.Itoa(p.size))
-	link := at.EscapedPath() + "?" + values.Encode()
-	return &link
 }

@@ -1,15 +1,11 @@
 package api
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"io"
 	"net/http"
 	"regexp"
-	"strings"
+
+	"github.com/kobo-waas/kobo/internal/contract"
 )
 
 // The page for people: @scalar/api-reference (its licence lies beside it), which
@@ -32,7 +28,7 @@ func (e *edge) mountReference() {
 		}
 		return b
 	}
-	page := asset("text/html; charset=utf-8", file("index.html"), false)
+	page := contract.Asset("text/html; charset=utf-8", file("index.html"), false)
 	for _, path := range []string{"/docs", "/docs/{$}"} {
 		e.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Security-Policy", pagePolicy)
@@ -40,20 +36,15 @@ func (e *edge) mountReference() {
 			page(w, r)
 		})
 	}
-	e.mux.HandleFunc("GET /docs/start.js", asset("text/javascript; charset=utf-8", file("start.js"), false))
-	e.mux.HandleFunc("GET /docs/scalar.js", asset("text/javascript; charset=utf-8", file("scalar.js.gz"), true))
+	e.mux.HandleFunc("GET /docs/start.js", contract.Asset("text/javascript; charset=utf-8", file("start.js"), false))
+	e.mux.HandleFunc("GET /docs/scalar.js", contract.Asset("text/javascript; charset=utf-8", file("scalar.js.gz"), true))
 	e.mux.HandleFunc("GET /openapi.json", e.document)
 }
 
 // document serves the contract with the address of this server in it, so that a
 // client made from it knows whom to ask.
 func (e *edge) document(w http.ResponseWriter, r *http.Request) {
-	text, err := e.contract.at(e.address(r))
-	if err != nil {
-		refuse(w, r, account, err)
-		return
-	}
-	asset("application/json", text, false)(w, r)
+	contract.Asset("application/json", contract.At(public, e.address(r)), false)(w, r)
 }
 
 // hostShape is that of a name or an address, perhaps with a port.
@@ -72,37 +63,4 @@ func (e *edge) address(r *http.Request) string {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
-}
-
-// asset serves bytes that never change while the program runs. Packed ones are
-// gzip and are unpacked for the rare caller that cannot.
-func asset(contentType string, content []byte, packed bool) http.HandlerFunc {
-	sum := sha256.Sum256(content)
-	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
-	return func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", contentType)
-		h.Set("ETag", tag)
-		h.Set("Cache-Control", "no-cache")
-		h.Set("X-Content-Type-Options", "nosniff")
-		if packed {
-			h.Set("Vary", "Accept-Encoding")
-		}
-		if r.Header.Get("If-None-Match") == tag {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		var text io.Reader = bytes.NewReader(content)
-		if packed && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			h.Set("Content-Encoding", "gzip")
-		} else if packed {
-			plain, err := gzip.NewReader(text)
-			if err != nil {
-				panic(err) // the file is part of the program
-			}
-			text = plain
-		}
-		// Nobody is left to tell when the caller has gone.
-		_, _ = io.Copy(w, text)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -67,15 +68,8 @@ func (e *edge) route() error {
 
 // unknown answers a path that is not there, or a method that its path does not have.
 func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
-	var allowed []string
-	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
-		probe := *r
-		probe.Method = method
-		if _, pattern := e.mux.Handler(&probe); pattern != "" && pattern != "/" && canonical(r.URL.EscapedPath()) {
-			allowed = append(allowed, method)
-		}
-	}
-	if allowed == nil {
+	allowed := contract.Allowed(e.mux, r)
+	if allowed == nil || !canonical(r.URL.EscapedPath()) {
 		callOf(r.Context()).err = fault.New(fault.Missing, "no such path")
 		write(w, http.StatusNotFound, problemBody{"error", "Not found"})
 		return
@@ -89,7 +83,7 @@ func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 // matters: nothing is read from a caller who is not let in, and an
 // Idempotency-Key is opened only for a request that keeps the rules.
 func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
-	if op.idempotent {
+	if op.Idempotent {
 		handler = e.once(handler)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,14 +93,14 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, fault.New(fault.Unavailable, "the door is closed"))
 			return
 		}
-		if op.tokens {
+		if op.Tokens {
 			// Nothing on the way may keep an answer that shows a token.
 			w.Header().Set("Cache-Control", "no-store")
 			if !e.allowToken(w, r, c) {
 				return
 			}
 		}
-		if !op.open {
+		if !op.Open {
 			identity, err := e.gate(r)
 			if err != nil {
 				refuse(w, r, auth, err)
@@ -129,15 +123,18 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, err)
 			return
 		}
-		if op.rules != nil {
-			b, err := readBody(w, r, op.rules)
+		if op.HasBody() {
+			b, err := contract.Decode(w, r, isControl)
+			if err == nil {
+				err = op.Check(b)
+			}
 			if err != nil {
 				refuse(w, r, op.family, err)
 				return
 			}
 			c.body = b
-		} else if r.ContentLength > maxBody {
-			refuse(w, r, op.family, errTooLarge)
+		} else if r.ContentLength > contract.MaxBody {
+			refuse(w, r, op.family, contract.ErrTooLarge)
 			return
 		}
 		onePage(r)
