@@ -60,6 +60,7 @@ var order = []string{
 	"internal/nuban",
 	"internal/chain",
 	"internal/id",
+	"internal/wire",
 	"internal/money",
 	"internal/peer",
 	"internal/fault",

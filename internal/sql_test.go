@@ -23,7 +23,7 @@ var overCompanies = map[string]string{
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
 	"job.outstanding":        "who has moved the sandbox's clock waits until nothing is due any more",
 	"operation.findCase":     "an operator's case is found by its id alone",
-	"operation.caseList":        "operators work across companies",
+	"operation.caseList":     "operators work across companies",
 	"operation.caseCount":    "operators work across companies",
 	"operation.openBreaks":   "operators work across companies",
 	"operation.pendingAfter": "the walk that restores lost jobs goes through all companies",

@@ -43,8 +43,18 @@ func located(c *cobra.Command) *book {
 	return b
 }
 
-// settings are those of the program whose book it is.
+// settings are those of the program whose book it is. The book is there, unless the
+// command makes one.
 func (b *book) settings() (app.Config, error) {
+	cfg, err := b.read()
+	if err := cfg.CheckDatabase(err); err != nil {
+		return cfg, err
+	}
+	return cfg, b.there(cfg)
+}
+
+// read are the settings alone.
+func (b *book) read() (app.Config, error) {
 	for _, name := range []string{"config", "data", "database"} {
 		if f := b.flags.Lookup(name); f.Changed && f.Value.String() == "" {
 			return app.Config{}, usagef("--%s is empty", name)
@@ -53,41 +63,41 @@ func (b *book) settings() (app.Config, error) {
 	if b.config != "" && b.data != "" {
 		return app.Config{}, usagef("--config is of a kobo serve and --data of a kobo dev: name one of them")
 	}
-	cfg, err := b.chosen()
-	if err != nil || b.makes {
-		return cfg, err
+	return b.chosen()
+}
+
+// there looks for a SQLite file, since SQLite would make one.
+func (b *book) there(cfg app.Config) error {
+	path, lite := db.SQLitePath(cfg.Database)
+	if b.makes || !lite {
+		return nil
 	}
-	// SQLite would make one.
-	if path, lite := db.SQLitePath(cfg.Database); lite {
-		if _, err := os.Stat(path); err != nil {
-			return cfg, fmt.Errorf("there is no book: %w", err)
-		}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("there is no book: %w", err)
 	}
-	return cfg, nil
+	return nil
 }
 
 func (b *book) chosen() (app.Config, error) {
 	if b.data != "" {
 		return b.dev(b.data)
 	}
-	cfg, err := app.Load(b.config)
-	if err != nil {
-		return cfg, err
-	}
+	cfg, wrong := app.Load(b.config)
 	bare := cfg.Database == "" && cfg.MasterKey.Reveal() == "" && cfg.MasterKeyFile == ""
 	if b.database != "" {
 		cfg.Database = b.database
-		if dev, err := b.dev(b.usual); bare && b.usual != "" && err == nil {
+		if dev, err := b.dev(b.usual); wrong == nil && bare && b.usual != "" && err == nil {
 			return dev, nil // the key is kobo dev's
 		}
 	}
 	switch {
 	case cfg.Database != "":
-		return cfg, nil
+		return cfg, wrong
 	case b.usual != "":
-		return b.dev(b.usual)
+		cfg, err := b.dev(b.usual)
+		return cfg, errors.Join(wrong, err)
 	}
-	return cfg, errors.New("configuration: database is not set (sqlite:PATH or postgres://…); --database names one, and --data the folder of a kobo dev")
+	return cfg, errors.Join(wrong, fmt.Errorf("%w; --database names one, and --data the folder of a kobo dev", app.ErrNoDatabase))
 }
 
 // dev is the book of a kobo dev. The key is made with the folder, whatever the
@@ -95,7 +105,7 @@ func (b *book) chosen() (app.Config, error) {
 func (b *book) dev(folder string) (app.Config, error) {
 	cfg := app.DevConfig(folder, b.database)
 	if b.database == "" || b.makes {
-		return cfg, nil
+		return cfg, b.there(cfg)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "master.key")); err != nil {
 		return cfg, fmt.Errorf("there is no book: %w", err)
@@ -114,8 +124,11 @@ func (b *book) open(ctx context.Context) (*db.DB, error) {
 
 // opened runs do with a program that is built but not serving.
 func (b *book) opened(ctx context.Context, do func(a *app.App) error) error {
-	cfg, err := b.settings()
-	if err != nil {
+	cfg, err := b.read()
+	if err := cfg.Check(err); err != nil {
+		return err
+	}
+	if err := b.there(cfg); err != nil {
 		return err
 	}
 	log, err := app.NewLogger(os.Stderr, cfg.Log)

@@ -200,7 +200,7 @@ func (a *App) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := a.limits()
+	limits := a.cfg.Limits.limits()
 	operators, err := admin.New(admin.Config{
 		Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
 		Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas,
@@ -239,8 +239,7 @@ func (a *App) answering(cfg api.Config) (http.Handler, error) {
 	}), err
 }
 
-func (a *App) limits() *api.Limits {
-	c := a.cfg.Limits
+func (c LimitConfig) limits() *api.Limits {
 	if c.Off {
 		return nil
 	}

@@ -2,10 +2,10 @@ package app
 
 import (
 	"errors"
-	"net/url"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sudo"
@@ -44,29 +44,41 @@ type CardConfig struct {
 }
 
 func (c SudoConfig) check(mode Mode) error {
-	for _, address := range []string{c.BaseURL, c.VaultURL} {
-		u, err := url.Parse(address)
-		switch {
-		case address == "":
-		case mode == Sandbox:
-			return errors.New("configuration: sudo.… is for live mode: the sandbox brings its own provider")
-		case err != nil || u.Scheme != "https":
-			return errors.New("configuration: sudo.base_url and sudo.vault_url must be https URLs in live mode")
-		case pretend(u):
-			return errors.New("configuration: sudo.base_url is a sandbox: live mode refuses to start with it")
+	if mode == Sandbox && c.BaseURL+c.VaultURL != "" {
+		return errors.New("configuration: sudo.… is for live mode: the sandbox brings its own provider")
+	}
+	var all []error
+	plug := c.plug()
+	real := func(setting string, address *string) {
+		if *address == "" {
+			return
+		}
+		if err := checkReal(setting, *address); err != nil {
+			all = append(all, err)
+			*address = aRealAddress
 		}
 	}
-	return nil
+	real("sudo.base_url", &plug.BaseURL)
+	real("sudo.vault_url", &plug.VaultURL)
+	if plug.BaseURL != "" {
+		_, err := sudo.New(plug, clock.System{})
+		all = append(all, about("", err))
+	}
+	return errors.Join(all...)
 }
 
-// sudo is the plug for Sudo, or none where it is not configured.
-func (a *App) sudo() (map[string]provider.Issuer, error) {
-	c := a.cfg.Sudo
-	cfg := sudo.Config{
+// plug is the plug's own configuration.
+func (c SudoConfig) plug() sudo.Config {
+	return sudo.Config{
 		BaseURL: c.BaseURL, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,
 		Program: c.Program, Unit: sudo.Unit(c.AmountUnit), CompleteList: c.CompleteList,
 		WebhookAuthorization: c.WebhookAuthorization.Reveal(), Approve: c.Approve,
 	}
+}
+
+// sudo is the plug for Sudo, or none where it is not configured.
+func (a *App) sudo() (map[string]provider.Issuer, error) {
+	cfg := a.cfg.Sudo.plug()
 	if a.world != nil {
 		cfg = a.world.sandbox.Sudo(a.world.base)
 	}

@@ -136,16 +136,22 @@ type JobConfig struct {
 }
 
 func (c JobConfig) check() error {
-	switch {
-	case c.Workers < 2 || c.Workers > 256:
-		return errors.New("configuration: jobs.workers must be 2 to 256")
-	case c.Inbox < 1 || c.Inbox >= c.Workers:
-		return errors.New("configuration: jobs.inbox must be at least 1 and less than jobs.workers")
-	case c.PerProvider < 1 || c.PerProvider > c.Workers:
-		return errors.New("configuration: jobs.per_provider must be 1 to jobs.workers")
+	var all []error
+	workers := c.Workers
+	if workers < 2 || workers > mostWorkers {
+		all = append(all, fmt.Errorf("configuration: jobs.workers must be 2 to %d", mostWorkers))
+		workers = mostWorkers // the others are held against a number that could be
 	}
-	return nil
+	if c.Inbox < 1 || c.Inbox >= workers {
+		all = append(all, errors.New("configuration: jobs.inbox must be at least 1 and less than jobs.workers"))
+	}
+	if c.PerProvider < 1 || c.PerProvider > workers {
+		all = append(all, errors.New("configuration: jobs.per_provider must be 1 to jobs.workers"))
+	}
+	return errors.Join(all...)
 }
+
+const mostWorkers = 256
 
 // LogConfig says how the log looks.
 type LogConfig struct {
@@ -268,19 +274,28 @@ func checkPublic(address string) error {
 }
 
 func (c SafeHavenConfig) checkLive() error {
-	u, err := url.Parse(c.BaseURL)
-	switch {
-	case c.BaseURL == "" || c.ClientID == "" || c.DebitAccount == "":
-		return errors.New("configuration: live mode needs safehaven.base_url, safehaven.client_id and safehaven.debit_account")
-	case err != nil || u.Scheme != "https":
-		return errors.New("configuration: safehaven.base_url must be an https URL in live mode")
-	case pretend(u):
-		return errors.New("configuration: safehaven.base_url is a sandbox: live mode refuses to start with it")
-	case (c.PrivateKeyFile == "") == (c.Assertion.Reveal() == ""):
-		return errors.New("configuration: set either safehaven.private_key_file or safehaven.assertion")
+	plug, unread := c.plug()
+	wrong := checkReal("safehaven.base_url", c.BaseURL)
+	if c.BaseURL == "" {
+		wrong = errors.New("configuration: live mode needs safehaven.base_url")
 	}
-	_, err = c.plug()
-	return err
+	if wrong != nil {
+		plug.BaseURL = aRealAddress
+	}
+	all := []error{wrong, unread}
+	switch signed := c.Assertion.Reveal() != ""; {
+	case signed == (c.PrivateKeyFile != ""):
+		all = append(all, errors.New("configuration: set either safehaven.private_key_file or safehaven.assertion"))
+		plug.PrivateKeyPEM, plug.Assertion = "", "one of the two"
+	case !signed && c.Issuer == "":
+		all = append(all, errors.New("configuration: safehaven.private_key_file needs safehaven.issuer"))
+		plug.Issuer = "the one that is missing"
+	}
+	if unread != nil {
+		plug.PrivateKeyPEM, plug.Assertion = "", "the key that cannot be read"
+	}
+	_, err := safehaven.New(plug, clock.System{})
+	return errors.Join(append(all, about("", err))...)
 }
 
 // pretend says whether an address is of a sandbox: a provider's, or one on this
@@ -309,10 +324,7 @@ func (c SafeHavenConfig) plug() (safehaven.Config, error) {
 // proxies are the trusted ones.
 func (c Config) proxies() (peer.Proxies, error) {
 	p, err := peer.Parse(c.TrustedProxies)
-	if err != nil {
-		return nil, fmt.Errorf("configuration: trusted_proxies: %w", err)
-	}
-	return p, nil
+	return p, about("trusted_proxies: ", err)
 }
 
 func (c Config) checkProxies() error {
@@ -332,7 +344,8 @@ func (c Config) epochFile() string {
 // keyring is the master key.
 func (c Config) keyring() (*secret.Keyring, error) {
 	if text := c.MasterKey.Reveal(); text != "" {
-		return secret.Parse(text)
+		k, err := secret.Parse(text)
+		return k, about("master_key: ", err)
 	}
 	path := filepath.Clean(c.MasterKeyFile)
 	if _, err := secret.CheckMode(path); err != nil {
@@ -342,5 +355,6 @@ func (c Config) keyring() (*secret.Keyring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
 	}
-	return secret.Parse(string(b))
+	k, err := secret.Parse(string(b))
+	return k, about("master_key_file: ", err)
 }

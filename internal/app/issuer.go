@@ -36,18 +36,12 @@ func (c IssuerConfig) check() error {
 func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	i := report.Issuer{Name: c.Name, Address: strings.TrimRight(c.Address, "\n"), Support: c.Support}
 	err := errors.Join(lines("name", i.Name, 1), lines("address", i.Address, mostIssuerAddress), lines("support", i.Support, 1))
-	if err != nil {
+	if c.Logo == "" {
 		return i, err
 	}
-	if c.Logo == "" {
-		return i, nil
-	}
-	logo, err := readLogo(c.Logo)
-	if err != nil {
-		return i, fmt.Errorf("configuration: issuer.logo: %w", err)
-	}
+	logo, unread := readLogo(c.Logo)
 	i.Logo = logo
-	return i, nil
+	return i, errors.Join(err, about("issuer.logo: ", unread))
 }
 
 // lines refuses a text that has too many lines, or one that does not fit.

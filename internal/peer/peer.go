@@ -7,6 +7,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -18,7 +19,7 @@ type Proxies []netip.Prefix
 
 // Parse reads networks (10.0.0.0/8) and single addresses.
 func Parse(list []string) (Proxies, error) {
-	out := make(Proxies, 0, len(list))
+	out, all := make(Proxies, 0, len(list)), []error(nil)
 	for _, text := range list {
 		network, err := netip.ParsePrefix(text)
 		if address, failed := netip.ParseAddr(text); failed == nil && address.Zone() == "" {
@@ -26,11 +27,14 @@ func Parse(list []string) (Proxies, error) {
 		}
 		switch {
 		case err != nil || network.Addr().Is4In6():
-			return nil, fmt.Errorf("%q is no network such as 10.0.0.0/8", text)
+			all = append(all, fmt.Errorf("%q is no network such as 10.0.0.0/8", text))
 		case network.Bits() == 0:
-			return nil, fmt.Errorf("%q is everybody: every caller could choose an address", text)
+			all = append(all, fmt.Errorf("%q is everybody: every caller could choose an address", text))
 		}
 		out = append(out, network.Masked())
+	}
+	if err := errors.Join(all...); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -63,6 +67,12 @@ func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 		at = next
 	}
 	return at.String(), false
+}
+
+// Secure tells whether a trusted proxy took the request by https.
+func (p Proxies) Secure(r *http.Request) bool {
+	at, ok := parse(r.RemoteAddr)
+	return ok && p.trust(at) && strings.EqualFold(strings.TrimSpace(r.Header.Get("X-Forwarded-Proto")), "https")
 }
 
 // hopsOf are the addresses that the headers name, the nearest last.
