@@ -33,7 +33,7 @@ type Field struct {
 	IsSecret   bool // writeOnly: no message repeats the value
 	IsNullable bool
 	name       string // as callers read it: bands[0].from
-	isKnown    bool   // the schema has it
+	isKnown    bool   // a field that the schema has
 	// place says where the field stands: the order numbers (x-order) and indexes on
 	// the way to it. An unknown field comes last, in the order of the body.
 	place []int
@@ -80,7 +80,7 @@ func (r *rules) findPast(path []string, n *node) {
 
 // field finds a place of a body in the schema.
 func (r *rules) field(b *Body, location []string) Field {
-	f, n := Field{Value: b.Value, isKnown: true}, r.root
+	f, n := Field{Value: b.Value, isKnown: len(location) > 0}, r.root
 	for _, step := range location {
 		n = r.resolve(n)
 		if list, ok := f.Value.([]any); ok && n != nil {
@@ -96,7 +96,7 @@ func (r *rules) field(b *Body, location []string) Field {
 			child = n.Properties[step]
 		}
 		if n = child; n == nil {
-			f.isKnown, f.place = false, append(f.place, math.MaxInt, slices.Index(b.keys, step))
+			f.isKnown, f.place = false, append(f.place, b.last(location)...)
 			continue
 		}
 		f.place, f.IsSecret = append(f.place, n.Order), n.WriteOnly
@@ -106,6 +106,11 @@ func (r *rules) field(b *Body, location []string) Field {
 		f.IsNullable = slices.Contains(types, any("null"))
 	}
 	return f
+}
+
+// last is the place of an unknown field, after all others of its object.
+func (b *Body) last(location []string) []int {
+	return []int{math.MaxInt, slices.Index(b.keys, location[len(location)-1])}
 }
 
 func dotted(path, name string) string {
@@ -181,8 +186,11 @@ func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError)
 		for _, name := range k.Properties {
 			found.add(r.field(b, append(slices.Clip(e.InstanceLocation), name)), "is not allowed", false)
 		}
-	case *kind.Not: // a field that another field rules out
-		found.add(r.field(b, e.InstanceLocation), "is not allowed", true)
+	case *kind.Not: // another field makes this one unknown
+		f := r.field(b, e.InstanceLocation)
+		f.place = append(f.place[:len(f.place)-1], b.last(e.InstanceLocation)...)
+		*found = slices.DeleteFunc(*found, func(p problem) bool { return p.field.name == f.name })
+		found.add(f, "is not allowed", true)
 	default:
 		f := r.field(b, e.InstanceLocation)
 		if text, isAlone := r.style.Words(k, f); text != "" {
