@@ -34,7 +34,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// Config is what the admin API asks.
+// Config is what the admin API needs.
 type Config struct {
 	Companies   *company.Service
 	Settlements *settlement.Service
@@ -92,8 +92,7 @@ func New(c Config) (http.Handler, error) {
 // admit asks for the operator's key and checks the request before the action.
 func (e *edge) admit(op *contract.Operation, do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		// Answers hold keys and balances. Nothing between here and the operator may
-		// keep them.
+		// Answers hold keys and balances. No cache on the way may keep them.
 		w.Header().Set("Cache-Control", "no-store")
 		data, err := e.act(w, &request{Request: r, op: op}, do)
 		if err != nil {
@@ -199,7 +198,7 @@ var statuses = map[fault.Kind]int{
 	fault.Unknown:         http.StatusServiceUnavailable,
 }
 
-// refuse answers with a fault. The log has what the operator may not read.
+// refuse answers with a fault. The log has the details that no caller may read.
 func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
 	body := problem{Status: "error", Message: why.Message, Details: why.Details}

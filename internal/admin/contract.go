@@ -94,9 +94,9 @@ var formats = map[string]func(any) error{
 	},
 }
 
-// words says what is wrong with the form of a field. Lengths, lists of values and
-// limits are left to the businesses, with one exception: where null means none, 0
-// is a mistake.
+// words says what is wrong with the form of a field. The businesses check lengths,
+// lists of values and limits. One limit is checked here: 0 is refused where null
+// means none.
 func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
 	n, isNumber := f.Value.(json.Number)
 	isZero := isNumber && strings.Trim(n.String(), "0.") == ""

@@ -8,7 +8,7 @@ import (
 )
 
 func webhookOf(e webhook.Endpoint) Webhook {
-	events := append([]string{}, e.Kinds...) // a list without entries, and not null
+	events := append([]string{}, e.Kinds...) // never null
 	return Webhook{e.ID, e.Company, e.Address(), events, string(e.State), e.Failures, moment(e.FailingAt), clock.Text(e.CreatedAt)}
 }
 

@@ -43,6 +43,5 @@ func readDocument(s contract.Style) (*document, error) {
 	return d, nil
 }
 
-// Document is the contract as JSON with its x- fields. /openapi.json leaves those
-// out.
+// Document is the contract as JSON, with its x- fields. /openapi.json has none.
 func Document() []byte { return source }

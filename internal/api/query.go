@@ -13,9 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// query reads the filters of a list and collects what is wrong with them, in
-// the words of the rules for bodies. A filter that was not sent, or sent empty,
-// filters nothing.
+// query reads the filters of a list. It collects their problems in the words of the
+// rules for bodies. A filter that is absent or empty filters nothing.
 type query struct {
 	problems []string
 }
@@ -38,7 +37,7 @@ func (q *query) oneOf(name, value string, allowed ...string) string {
 	return value
 }
 
-// whole is a number without sign or fraction; 0 when it was not sent.
+// whole is a number without sign or fraction. An absent number is 0.
 func (q *query) whole(name, value string) int64 {
 	n, err := strconv.ParseUint(value, 10, 53)
 	if err != nil && value != "" {
@@ -47,8 +46,8 @@ func (q *query) whole(name, value string) int64 {
 	return int64(n)
 }
 
-// id is a settlement account's number; 0 when it was not sent. The account 0 is
-// none, and not all of them.
+// id is a settlement account's number. An absent number is 0. A 0 that was sent is
+// refused, since no account has it.
 func (q *query) id(name, value string) int64 {
 	n := q.whole(name, value)
 	if n == 0 && value != "" && strings.Trim(value, "0") == "" {
@@ -58,8 +57,7 @@ func (q *query) id(name, value string) int64 {
 }
 
 // instant is a moment, or a whole day in Lagos. The end of a range is the moment
-// after it, so that what was shown with that very millisecond, or happened on
-// that day, still belongs to the range.
+// after it. The range then includes that last millisecond, or that last day.
 func (q *query) instant(name, value string, end bool) time.Time {
 	if value == "" {
 		return time.Time{}
@@ -95,8 +93,7 @@ func (p page) offset() int { return p.Offset() }
 
 func (p page) meta(at *url.URL, items, total int) ListMeta { return p.Meta(at, items, total) }
 
-// mayAsk refuses texts that no database keeps and PostgreSQL does not even
-// compare with.
+// mayAsk refuses unknown query parameters, and texts that PostgreSQL does not take.
 func mayAsk(op *operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -115,8 +112,8 @@ func mayAsk(op *operation, r *http.Request) error {
 	return nil
 }
 
-// unknown refuses query parameters that the operation does not know, in the order
-// in which they were sent (completion.md §1). mayRun has judged dry runs.
+// unknown refuses query parameters that the operation does not have. The problems
+// keep the order of the query (completion.md §1). mayRun checks dry runs.
 func unknown(op *operation, r *http.Request) error {
 	var q query
 	var fields []string
@@ -136,12 +133,12 @@ func unknown(op *operation, r *http.Request) error {
 		return nil
 	}
 	f := fault.Of(q.fault())
-	f.Extra = map[string]any{"fields": fields} // one dress names the fields
+	f.Extra = map[string]any{"fields": fields} // one family names the fields
 	return f
 }
 
-// onePage leaves the first page and pageSize of several: page numbers are never
-// refused, however often they are sent.
+// onePage keeps the first of several page numbers and page sizes. Repeated page
+// numbers are never refused.
 func onePage(r *http.Request) {
 	if r.URL.RawQuery == "" {
 		return

@@ -8,18 +8,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// The page for people: @scalar/api-reference (its licence lies beside it), which
+// The page for people is @scalar/api-reference. Its licence lies beside it. The page
 // reads /openapi.json in the browser and needs nothing from the internet.
 //
 //go:embed reference
 var reference embed.FS
 
-// pagePolicy lets the page load from this server and nowhere else. Scalar puts
-// its style sheet into the page, hence 'unsafe-inline' for styles.
+// pagePolicy lets the page load from this server alone. Scalar writes its styles
+// into the page and needs 'unsafe-inline' for them.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
 	"font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// mountReference serves the contract: for programs and for people.
+// mountReference serves the contract to programs and to people.
 func (e *edge) mountReference() {
 	file := func(name string) []byte {
 		b, err := reference.ReadFile("reference/" + name)
@@ -41,18 +41,17 @@ func (e *edge) mountReference() {
 	e.mux.HandleFunc("GET /openapi.json", e.document)
 }
 
-// document serves the contract with the address of this server in it, so that a
-// client made from it knows whom to ask.
+// document serves the contract with the address of this server. A client that is
+// generated from the document then finds the server.
 func (e *edge) document(w http.ResponseWriter, r *http.Request) {
 	contract.Asset("application/json", contract.At(public, e.address(r)), false)(w, r)
 }
 
-// hostShape is that of a name or an address, perhaps with a port.
+// hostShape is the form of a name or an address, perhaps with a port.
 var hostShape = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
-// address is where companies reach this server, as the settings or else the
-// request says it. A proxy that ends TLS tells so in X-Forwarded-Proto. Only a
-// trusted proxy is heard.
+// address is the address of this server: of the settings, or else of the request. A
+// trusted proxy that ends TLS says so in X-Forwarded-Proto.
 func (e *edge) address(r *http.Request) string {
 	switch {
 	case e.PublicURL != "":

@@ -28,7 +28,7 @@ const (
 // TooLarge is the kind of a body above MaxBody. No business has this fault.
 const TooLarge fault.Kind = "too large"
 
-// The faults that an API words in its own way.
+// These faults have names for an API that answers them in its own words.
 var (
 	ErrTooLarge  = fault.New(TooLarge, "Request body is larger than 64 KiB")
 	ErrMalformed = fault.New(fault.Invalid, "Request body is not valid JSON")
@@ -71,7 +71,7 @@ func Decode(w http.ResponseWriter, r *http.Request, isControl func(c rune) bool)
 		return nil, fault.New(fault.Invalid, "Request body could not be read").Because(err)
 	}
 	if len(raw) == 0 {
-		// An empty body is an object without fields: the rules say what is missing.
+		// An empty body counts as an object without fields.
 		raw = []byte("{}")
 	} else if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, fault.New(fault.Invalid, "Content-Type must be application/json")
@@ -92,7 +92,7 @@ func isJSON(contentType string) bool {
 }
 
 // decode reads one JSON value and nothing after it. encoding/json accepts bad
-// UTF-8, repeated keys and trailing data; the contract accepts none of them.
+// UTF-8, repeated keys and trailing data. The contract accepts none of them.
 func decode(raw []byte, isControl func(rune) bool) (*Body, error) {
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return nil, malformed(raw)
@@ -130,7 +130,7 @@ func loneSurrogate(raw []byte) bool {
 	}
 }
 
-// escaped is the code unit of a JSON text that begins with \u, or 0.
+// escaped is the code unit at the beginning of a JSON text such as \u00e9, or 0.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0
@@ -153,8 +153,8 @@ func malformed(raw []byte) error {
 	return ErrMalformed.Because(err)
 }
 
-// read takes the next value from d. The text is known to be JSON. Only what JSON
-// allows and the contract does not can fail here.
+// read takes the next value from d. The text is valid JSON already. Only values that
+// JSON allows and the contract forbids can fail here.
 func (b *Body) read(d *json.Decoder, path []string) (any, error) {
 	if len(path) > maxDepth {
 		return nil, fault.New(fault.Invalid, "Request body is nested too deeply")

@@ -1,11 +1,10 @@
 // Package contract reads an OpenAPI document for the API that it describes.
 //
-// The companies' API and the admin API are both written down in an openapi.yaml.
-// The program in the folder render turns each into two JSON files: one for the
-// program, one for callers. This package reads the first: it finds the
-// operations, their parameters and the rules of their bodies. It reads bodies
-// strictly and reports every broken rule. How a rule is worded, and how an error
-// looks on the wire, is up to each API.
+// The companies' API and the admin API each have an openapi.yaml. The command in
+// the folder render turns this document into two JSON files: one for the program
+// and one for callers. This package reads the first file. It finds the operations,
+// their parameters and the rules of their bodies. It reads bodies strictly and
+// reports every broken rule. Each API words the rules and shapes its errors.
 package contract
 
 import (
@@ -91,8 +90,8 @@ type parameter struct {
 	} `json:"schema"`
 }
 
-// Read reads a document that the program render has made. A mistake in the
-// document stops the program at start, not at the first request.
+// Read reads a contract.json. A mistake in the document stops the program at start,
+// not at the first request.
 func Read(text []byte, style Style) (*Contract, error) {
 	var doc document
 	if err := json.Unmarshal(text, &doc); err != nil {

@@ -22,7 +22,7 @@ func NewPage(number, size string) Page {
 	return Page{Clamp(number, 1, math.MaxInt32), Clamp(size, usualSize, maxSize)}
 }
 
-// Offset is how many items come before the page.
+// Offset is the number of items before the page.
 func (p Page) Offset() int { return (p.Number - 1) * p.Size }
 
 // Clamp reads a number from 1 to most. A larger number is most. Anything that is

@@ -15,10 +15,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Style is how one API judges and words what callers send.
+// Style is how one API judges and words bodies.
 type Style struct {
 	// Words says a broken rule of a field. An empty text leaves the rule to the
-	// business. IsAlone keeps other problems of the same field back.
+	// business. isAlone hides the other problems of the field.
 	Words func(k jsonschema.ErrorKind, f Field) (text string, isAlone bool)
 	// Formats judge values by the format of their schema, by its name.
 	Formats map[string]func(value any) error
@@ -34,12 +34,12 @@ type Field struct {
 	IsNullable bool
 	name       string // as callers read it: bands[0].from
 	isKnown    bool   // a field that the schema has
-	// place says where the field stands: the order numbers (x-order) and indexes on
-	// the way to it. An unknown field comes last, in the order of the body.
+	// place orders the problems. It has the order numbers (x-order) and the indexes on
+	// the way to the field. Unknown fields come last, in the order of the body.
 	place []int
 }
 
-// node is a schema as fields are found in it.
+// node is a schema, read to find fields.
 type node struct {
 	Ref        string           `json:"$ref"`
 	Type       any              `json:"type"`
@@ -51,8 +51,8 @@ type node struct {
 }
 
 // rules are the request schema of one operation. All problems of a body are
-// reported together, in the order of the schema. Fields that the schema does not
-// have come after the others, in the order the caller sent them (completion.md §1).
+// reported together, in the order of the schema. Unknown fields come last, in the
+// order of the body (completion.md §1).
 type rules struct {
 	schema *jsonschema.Schema
 	root   *node
@@ -199,8 +199,9 @@ func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError)
 	}
 }
 
-// collectOneOf turns a value that is none of several into the problems of the one
-// that has its type. Where none has, the value must be of one of their types.
+// collectOneOf reports a value that fits none of several schemas. The problems are
+// those of the schema with the type of the value. If no schema has this type, the
+// problem is the type.
 func (r *rules) collectOneOf(found *problems, b *Body, e *jsonschema.ValidationError) {
 	types := &kind.Type{}
 	for _, branch := range e.Causes {
@@ -232,7 +233,7 @@ func typeOf(e *jsonschema.ValidationError, location []string) *kind.Type {
 type problem struct {
 	field   Field
 	text    string
-	isAlone bool // says all there is to say about the field
+	isAlone bool // hides the other problems of the field
 }
 
 type problems []problem

@@ -19,7 +19,7 @@ func Write(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// Nobody is left to tell when the caller has gone.
+	// An error means that the caller has gone.
 	_, _ = w.Write(append(text, '\n'))
 }
 
@@ -36,7 +36,7 @@ func Allowed(mux *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// server is what a rendered document has in the place of the server's address.
+// server is the place of the server's address in a rendered document.
 const server = `"servers":[{"url":"/"`
 
 // At is a rendered document for a server at this address.
@@ -49,7 +49,7 @@ func At(document []byte, address string) []byte {
 }
 
 // Asset serves bytes that never change while the program runs. Packed bytes are
-// gzip, and are unpacked for the rare caller that cannot.
+// gzip. A caller that cannot read gzip gets them unpacked.
 func Asset(contentType string, content []byte, isPacked bool) http.HandlerFunc {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -76,7 +76,7 @@ func Asset(contentType string, content []byte, isPacked bool) http.HandlerFunc {
 			}
 			text = plain
 		}
-		// Nobody is left to tell when the caller has gone.
+		// An error means that the caller has gone.
 		_, _ = io.Copy(w, text)
 	}
 }
