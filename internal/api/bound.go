@@ -31,7 +31,7 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 	}
 	callOf(r.Context()).err = fault.New(contract.TooLarge, "the headers are too long")
 	w.Header().Set("Connection", "close") // its body is not read
-	write(w, http.StatusRequestHeaderFieldsTooLarge, problemBody{"error", "Request headers are larger than 32 KiB"})
+	contract.Write(w, http.StatusRequestHeaderFieldsTooLarge, problemBody{"error", "Request headers are larger than 32 KiB"})
 	return false
 }
 

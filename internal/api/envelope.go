@@ -239,8 +239,5 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())
 	}
-	write(w, status, b)
+	contract.Write(w, status, b)
 }
-
-// write sends a body as JSON.
-func write(w http.ResponseWriter, status int, b any) { contract.Write(w, status, b) }

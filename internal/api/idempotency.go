@@ -224,7 +224,7 @@ func render(f family, body any, err error) idempotency.Answer {
 // written is a body as it is sent.
 func written(status int, body any) []byte {
 	m := &memory{header: http.Header{}}
-	write(m, status, body)
+	contract.Write(m, status, body)
 	return m.body.Bytes()
 }
 

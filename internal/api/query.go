@@ -78,21 +78,6 @@ func (q *query) instant(name, value string, end bool) time.Time {
 	return t.UTC()
 }
 
-// page is the part of a list that a request asks for.
-type page struct {
-	contract.Page
-	size int
-}
-
-func newPage(number, size string) page {
-	p := contract.NewPage(number, size)
-	return page{p, p.Size}
-}
-
-func (p page) offset() int { return p.Offset() }
-
-func (p page) meta(at *url.URL, items, total int) ListMeta { return p.Meta(at, items, total) }
-
 // mayAsk refuses unknown query parameters, and texts that PostgreSQL does not take.
 func mayAsk(op *operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {

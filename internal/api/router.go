@@ -71,12 +71,12 @@ func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := contract.Allowed(e.mux, r)
 	if allowed == nil || !canonical(r.URL.EscapedPath()) {
 		callOf(r.Context()).err = fault.New(fault.Missing, "no such path")
-		write(w, http.StatusNotFound, problemBody{"error", "Not found"})
+		contract.Write(w, http.StatusNotFound, problemBody{"error", "Not found"})
 		return
 	}
 	callOf(r.Context()).err = fault.New(fault.Invalid, "no such method")
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	write(w, http.StatusMethodNotAllowed, problemBody{"error", "Method not allowed"})
+	contract.Write(w, http.StatusMethodNotAllowed, problemBody{"error", "Method not allowed"})
 }
 
 // admit makes the checks of an operation before its handler runs. The order
