@@ -65,6 +65,7 @@ var order = []string{
 	"internal/peer",
 	"internal/fault",
 	"internal/clock",
+	"internal/text",
 }
 
 var (

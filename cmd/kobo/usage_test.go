@@ -24,7 +24,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v: %d, want %d", err, got, want)
 		}
 	}
-	// What cobra finds wrong, before a command runs.
+	// The parser refuses these, before a command runs.
 	for _, args := range [][]string{
 		{"nonsense"},
 		{"company"},
@@ -46,8 +46,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// All that is wrong with a configuration is told at once, in a line each.
-func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+// One run prints all errors of a configuration, one in each line.
+func TestAllErrorsOfAConfigurationArePrinted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
 	text := "databse: x\nwindow: soon\nlog: {level: loud}\ntraces: collector\njobs: {workers: many}\nsafehaven: {base_url: 'http://x'}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -121,9 +121,9 @@ var wrongLines = []string{
 	"sudo: the Authorization header", "tatum: the HMAC secret", "tatum: the provider's base URL",
 }
 
-// Each error of each group is told in the first run, by serve and by a command that
-// works on a book.
-func TestEveryGroupOfSettingsIsToldAtOnce(t *testing.T) {
+// The first run prints each error of each group, for serve and for a command that
+// works on a database.
+func TestTheErrorsOfAllGroupsArePrinted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
 	if err := os.WriteFile(file, []byte(wrongEverywhere), 0o600); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestEveryGroupOfSettingsIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// Without a database the commands tell the rest too, and how to name one.
+// Without a database the commands print the other errors too, and how to name one.
 func TestAMissingDatabaseHidesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
 	if err := os.WriteFile(file, []byte("mode: sandbox\nepoch: 1\nlog: {level: loud}\n"), 0o600); err != nil {

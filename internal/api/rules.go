@@ -23,6 +23,8 @@ func style(c clock.Clock) contract.Style {
 	return contract.Style{
 		Words:   words,
 		Formats: map[string]func(any) error{"int64": wholeNumber, "naira": amount, "email": email},
+		Visible: visible,
+		Trim:    trimName,
 		Clock:   c,
 	}
 }
@@ -30,9 +32,6 @@ func style(c clock.Clock) contract.Style {
 // isControl tells the control characters of ASCII. PostgreSQL keeps no NUL, and
 // the others have no place in a name, a number or a key.
 func isControl(c rune) bool { return c < 0x20 || c == 0x7f }
-
-// visible is the pattern of a text that is not made of white space alone.
-const visible = `[^\s\p{Z}]`
 
 // words says a broken rule in the words of the specification.
 func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
@@ -42,7 +41,7 @@ func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool)
 	}
 	sent, isText := f.Value.(string)
 	switch {
-	case isText && (sent == "" || strings.HasSuffix(pattern, visible) && strings.TrimSpace(sent) == ""):
+	case isText && (sent == "" || strings.HasSuffix(f.Pattern, visible) && sent == " "):
 		return "is not allowed to be empty", true
 	case pattern != "" && f.IsSecret:
 		return fmt.Sprintf("fails to match the required pattern: /%s/", pattern), false
@@ -139,7 +138,8 @@ func wholeNumber(v any) error {
 }
 
 // email is the format of e-mail addresses: one address without a name, at a
-// domain of at least two labels (RFC 5321, 4.1.2 and 4.5.3.1).
+// domain of at least two labels. The last label begins with a letter (RFC 5321,
+// 4.1.2 and 4.5.3.1; RFC 3696, 2).
 func email(v any) error {
 	text, ok := v.(string)
 	if !ok {
@@ -157,7 +157,7 @@ func email(v any) error {
 	return nil
 }
 
-var domainName = regexp.MustCompile(`^([\pL\pN]([\pL\pN-]{0,61}[\pL\pN])?\.)+[\pL\pN-]{1,62}[\pL\pN]$`)
+var domainName = regexp.MustCompile(`^([\pL\pN]([\pL\pN-]{0,61}[\pL\pN])?\.)+\pL[\pL\pN-]{0,61}[\pL\pN]$`)
 
 // amount is the format of money that a caller names: naira greater than 0, read
 // from the digits that were sent and never through a float.

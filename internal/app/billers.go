@@ -12,19 +12,20 @@ import (
 // vtpassName is the name under which the books know VTpass.
 const vtpassName = "vtpass"
 
-// VTpassConfig is our account at VTpass. It stays empty in sandbox mode, and where
-// VTpass is not used.
+// VTpassConfig is our account at VTpass. The group stays empty in sandbox mode.
+// See docs/providers/vtpass.md.
 type VTpassConfig struct {
-	BaseURL   string      `koanf:"base_url"`
-	APIKey    secret.Text `koanf:"api_key"`
-	PublicKey secret.Text `koanf:"public_key"`
-	SecretKey secret.Text `koanf:"secret_key"`
-	Phone     string      `koanf:"phone"`
+	BaseURL   string      `koanf:"base_url"`   // `https://vtpass.com/api`. Live mode only. Empty: VTpass is not used.
+	APIKey    secret.Text `koanf:"api_key"`    // Key of every call.
+	PublicKey secret.Text `koanf:"public_key"` // Key of GET calls, such as the catalogue.
+	SecretKey secret.Text `koanf:"secret_key"` // Key of POST calls, such as purchases.
+	Phone     string      `koanf:"phone"`      // Phone number, 11 digits, that VTpass may call about TV and power.
 }
 
-// VTUConfig says who sells what.
+// VTUConfig is about sales of airtime, data, TV and power.
 type VTUConfig struct {
-	// Routes are read by vtu.ParseRoutes: "DATA=vtpass, DATA/GLO=safehaven".
+	// The biller of each service that several billers offer, such as `DATA=vtpass,
+	// DATA/GLO=safehaven`. A service without a line is Safe Haven's.
 	Routes string `koanf:"routes"`
 }
 

@@ -15,31 +15,27 @@ import (
 // sudoName is the name under which the books know Sudo.
 const sudoName = "sudo"
 
-// SudoConfig is our account at Sudo, which issues cards. In sandbox mode it
-// stays empty; a live deployment without it issues no cards.
+// SudoConfig is our account at Sudo, which issues cards. The group stays empty in
+// sandbox mode. See docs/providers/sudo.md.
 type SudoConfig struct {
-	BaseURL  string      `koanf:"base_url"`
-	VaultURL string      `koanf:"vault_url"` // for physical cards; empty for none
-	APIKey   secret.Text `koanf:"api_key"`
-	// DebitAccount is the id of our settlement account there.
-	DebitAccount  string `koanf:"debit_account"`
-	FundingSource string `koanf:"funding_source"`
-	Program       string `koanf:"program"`
-	AmountUnit    string `koanf:"amount_unit"` // major or minor
-	// CompleteList says that Sudo vouches for the list of the debit account: then
-	// a funding that is not on it was not made.
-	CompleteList bool `koanf:"complete_list"`
-	// WebhookAuthorization is the Authorization header that its notices bring.
-	WebhookAuthorization secret.Text `koanf:"webhook_authorization"`
-	// Approve says yes to authorization requests, which cards that are funded
-	// beforehand do not make.
-	Approve bool `koanf:"approve"`
+	BaseURL       string      `koanf:"base_url"`       // `https://api.sudo.africa`. Live mode only. Empty: no cards.
+	VaultURL      string      `koanf:"vault_url"`      // `https://vault.sudo.cards`. Empty: no physical cards.
+	APIKey        secret.Text `koanf:"api_key"`        // Bearer token of every call.
+	DebitAccount  string      `koanf:"debit_account"`  // Id of our settlement account at Sudo. Card fundings are paid from it.
+	FundingSource string      `koanf:"funding_source"` // Sudo's id of a funding source for new cards. Usually empty.
+	Program       string      `koanf:"program"`        // Sudo's id of a card program for new cards. Usually empty.
+	AmountUnit    string      `koanf:"amount_unit"`    // `major` (naira) or `minor` (kobo). Empty: `major`.
+	// `true` once Sudo has confirmed in writing that every transfer is on the debit
+	// account's list. A funding that is not on the list then was not made.
+	CompleteList         bool        `koanf:"complete_list"`
+	WebhookAuthorization secret.Text `koanf:"webhook_authorization"` // `Authorization` header of Sudo's notifications.
+	Approve              bool        `koanf:"approve"`               // `true` approves authorization requests.
 }
 
-// CardConfig is what cards have in common, whoever issues them.
+// CardConfig is what cards of all issuers have in common.
 type CardConfig struct {
-	// Address is where bills go of a customer without an address, whose company
-	// has none either: "1 Marina, Lagos, Lagos".
+	// Billing address of last resort, such as `1 Marina, Lagos, Lagos`. It serves
+	// customers without an address whose company has none either.
 	Address string `koanf:"address"`
 }
 

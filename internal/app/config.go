@@ -34,36 +34,33 @@ const (
 	Sandbox Mode = "sandbox"
 )
 
-// Config is everything a deployment can set. Each value comes from the
-// configuration file or, stronger, from the environment: KOBO_ and the path in
-// capitals, such as KOBO_SAFEHAVEN_BASE_URL for safehaven.base_url.
+// Config is everything that a deployment can set. The comment of a setting, and
+// of a group of settings, is its description in docs/settings.md.
 type Config struct {
-	Mode     Mode   `koanf:"mode"`
-	Listen   string `koanf:"listen"`   // address and port, 127.0.0.1:8080
-	Database string `koanf:"database"` // sqlite:PATH or postgres://…
-	Data     string `koanf:"data"`     // folder for the sandbox's books
-	// SandboxToken, if set, is what /sandbox/ wants as a bearer. Without one it
-	// answers on loopback alone.
+	Mode   Mode   `koanf:"mode"`   // `live` or `sandbox`.
+	Listen string `koanf:"listen"` // Address and port of the HTTP server. Put TLS in front of it.
+	// `sqlite:PATH` or `postgres://…`. `pool_max_conns` in the URL of PostgreSQL bounds
+	// the connections of one program. Without it the bound is 12, or the number of cores.
+	Database string `koanf:"database"`
+	Data     string `koanf:"data"` // Folder of the sandbox's books.
+	// Bearer token that `/sandbox/` requires. Without a token `/sandbox/` answers only
+	// when `listen` is on loopback.
 	SandboxToken secret.Text `koanf:"sandbox_token"`
-	// EpochFile remembers how far the database has come; empty: beside a SQLite
-	// file, and none for PostgreSQL.
+	// File that holds the last epoch (docs/operating/incidents.md). Empty: beside a
+	// SQLite database, such as `kobo.db.epoch`, and no file for PostgreSQL.
 	EpochFile string `koanf:"epoch_file"`
-	// CallbackBase is where providers reach this program, in live mode: a public
-	// https URL without a path.
+	// Public https URL, without a path, at which providers reach this program. Live mode only.
 	CallbackBase string `koanf:"callback_base"`
-	// PublicURL is where companies reach this program, for /openapi.json. Empty:
-	// the address that the reader of the document asked.
+	// Public https URL, without a path, at which companies reach this program.
+	// `kobo dev` takes it too, and `/openapi.json` names it. Empty: the address of the request.
 	PublicURL string `koanf:"public_url"`
-
-	// TrustedProxies are the networks whose word about the client's address is taken.
+	// Networks or addresses of proxies whose `X-Forwarded-For` counts. The environment
+	// separates them by commas (docs/operating/install.md).
 	TrustedProxies []string `koanf:"trusted_proxies"`
-
-	// MasterKey is the keyring as text; MasterKeyFile the file that holds it.
+	// The master key itself. Set this or `master_key_file` (docs/operating/keys.md).
 	MasterKey     secret.Text `koanf:"master_key"`
-	MasterKeyFile string      `koanf:"master_key_file"`
-
-	// Window is how long a call to a provider may take before its outcome
-	// counts as unknown.
+	MasterKeyFile string      `koanf:"master_key_file"` // File that holds the master key.
+	// How long a provider call may take before its outcome is unknown. At least `1s`.
 	Window    time.Duration   `koanf:"window"`
 	SafeHaven SafeHavenConfig `koanf:"safehaven"`
 	VTpass    VTpassConfig    `koanf:"vtpass"`
@@ -78,8 +75,8 @@ type Config struct {
 	Limits    LimitConfig     `koanf:"limits"`
 	Jobs      JobConfig       `koanf:"jobs"`
 	Log       LogConfig       `koanf:"log"`
-	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
-	// empty sends none.
+	// OTLP/HTTP address of an OpenTelemetry collector, such as `http://collector:4318`
+	// (docs/operating/install.md).
 	Traces string `koanf:"traces"`
 
 	// Patience is how long a request waits for the database in all. Nothing
@@ -96,43 +93,42 @@ type Config struct {
 	AroundBanks func(provider.Bank) provider.Bank `koanf:"-"`
 }
 
-// SafeHavenConfig is our account at Safe Haven MFB. In sandbox mode it stays
-// empty.
+// SafeHavenConfig is our account at Safe Haven MFB. The group stays empty in
+// sandbox mode. See docs/providers/safehaven.md.
 type SafeHavenConfig struct {
-	BaseURL        string      `koanf:"base_url"`
-	ClientID       string      `koanf:"client_id"`
-	PrivateKeyFile string      `koanf:"private_key_file"`
-	Assertion      secret.Text `koanf:"assertion"`
-	Issuer         string      `koanf:"issuer"`
-	Audience       string      `koanf:"audience"`
-	DebitAccount   string      `koanf:"debit_account"`
-	AmountUnit     string      `koanf:"amount_unit"`
+	BaseURL        string      `koanf:"base_url"`         // `https://api.safehavenmfb.com`. Live mode only.
+	ClientID       string      `koanf:"client_id"`        // OAuth client id.
+	PrivateKeyFile string      `koanf:"private_key_file"` // File with the RSA key that signs the client assertion.
+	Assertion      secret.Text `koanf:"assertion"`        // A long-lived assertion, instead of `private_key_file`.
+	Issuer         string      `koanf:"issuer"`           // Your company URL, as registered with the OAuth client.
+	Audience       string      `koanf:"audience"`         // Audience of the assertion. Empty: `base_url`.
+	DebitAccount   string      `koanf:"debit_account"`    // The account that pays.
+	AmountUnit     string      `koanf:"amount_unit"`      // Unit of VAS amounts: `naira` or `kobo`. Empty: `naira`.
 }
 
-// WebhookConfig is about what is sent to companies. Deliveries that are done with
-// are removed after KeepDays; the events stay.
+// WebhookConfig is about deliveries of events to companies.
 type WebhookConfig struct {
+	// Days for which a finished delivery is kept, 1 to 3650. The events stay.
 	KeepDays int `koanf:"keep_days"`
 }
 
-// LimitConfig are the rate limits; off turns them off.
+// LimitConfig are the rate limits.
 type LimitConfig struct {
-	Off              bool `koanf:"off"`
-	CompanyPerSecond int  `koanf:"company_per_second"`
-	CompanyBurst     int  `koanf:"company_burst"`
-	TokenPerMinute   int  `koanf:"token_per_minute"`
-	// What one address may send to one provider's callback path.
-	CallbacksPerSecond int `koanf:"callbacks_per_second"`
-	CallbacksBurst     int `koanf:"callbacks_burst"`
+	Off              bool `koanf:"off"`                // Turns all rate limits off.
+	CompanyPerSecond int  `koanf:"company_per_second"` // Requests per second of one company.
+	CompanyBurst     int  `koanf:"company_burst"`      // Requests of one company at once.
+	// Failed token operations, and failed requests of operators, per minute: for each
+	// address, and for each company reference at an address.
+	TokenPerMinute     int `koanf:"token_per_minute"`
+	CallbacksPerSecond int `koanf:"callbacks_per_second"` // Callbacks per second from one address to one provider's path.
+	CallbacksBurst     int `koanf:"callbacks_burst"`      // Callbacks at once from one address to one provider's path.
 }
 
-// JobConfig is how much background work one program does at once. Of the workers,
-// Inbox are kept for money that comes in; of one kind of job at most PerProvider ask
-// the same provider.
+// JobConfig is how much background work one program does at once (docs/operating/daily.md).
 type JobConfig struct {
-	Workers     int `koanf:"workers"`
-	Inbox       int `koanf:"inbox"`
-	PerProvider int `koanf:"per_provider"`
+	Workers     int `koanf:"workers"`      // Jobs at once, 2 to 256.
+	Inbox       int `koanf:"inbox"`        // Workers kept free for incoming money: notifications and the credit poll.
+	PerProvider int `koanf:"per_provider"` // Jobs of one kind that may call one provider at once.
 }
 
 func (c JobConfig) check() error {
@@ -153,10 +149,10 @@ func (c JobConfig) check() error {
 
 const mostWorkers = 256
 
-// LogConfig says how the log looks.
+// LogConfig is how the log looks. The log goes to standard error.
 type LogConfig struct {
-	Level  string `koanf:"level"`  // debug, info, warn, error
-	Format string `koanf:"format"` // json or text
+	Level  string `koanf:"level"`  // `debug`, `info`, `warn` or `error`.
+	Format string `koanf:"format"` // `json` or `text`.
 }
 
 // Defaults are what a deployment gets that sets nothing.

@@ -19,27 +19,27 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// CryptoConfig says on which blockchains deposits are taken.
+// CryptoConfig is about the blockchains on which deposits are taken. See
+// docs/providers/evm.md and docs/providers/tatum.md.
 type CryptoConfig struct {
-	// Networks is a file with the networks and tokens that are taken, in the form
-	// of internal/chain/networks.json; empty takes the program's own list.
+	// File with the networks and tokens, in the form of `internal/chain/networks.json`.
+	// Empty: the program's own list.
 	Networks string `koanf:"networks"`
-	// Nodes are JSON-RPC nodes of Ethereum-like networks, as
-	// "ethereum-mainnet=https://…, base-mainnet=https://…". A network without one is
-	// Tatum's.
-	Nodes secret.Text `koanf:"nodes"`
-	// The house's own account keys, for companies that bring none.
-	EVMXpub     string `koanf:"evm_xpub"`
-	TronXpub    string `koanf:"tron_xpub"`
-	BitcoinXpub string `koanf:"bitcoin_xpub"`
+	// JSON-RPC nodes of Ethereum-like networks, such as `ethereum-mainnet=https://…,
+	// base-mainnet=https://…`. A network without a node is watched by Tatum.
+	Nodes       secret.Text `koanf:"nodes"`
+	EVMXpub     string      `koanf:"evm_xpub"`     // Extended public key for EVM addresses of companies without a key.
+	TronXpub    string      `koanf:"tron_xpub"`    // The same for Tron.
+	BitcoinXpub string      `koanf:"bitcoin_xpub"` // The same for Bitcoin.
 }
 
-// TatumConfig is our account at Tatum. In sandbox mode it stays empty.
+// TatumConfig is our account at Tatum, which watches deposit addresses. The group
+// stays empty in sandbox mode. See docs/providers/tatum.md.
 type TatumConfig struct {
-	BaseURL    string      `koanf:"base_url"`
-	APIKey     secret.Text `koanf:"api_key"`
-	HMACSecret secret.Text `koanf:"hmac_secret"`
-	// RemoteAddresses has Tatum derive each address too, and agree.
+	BaseURL    string      `koanf:"base_url"`    // Empty: `https://api.tatum.io`.
+	APIKey     secret.Text `koanf:"api_key"`     // Without it, networks that have no node are inactive.
+	HMACSecret secret.Text `koanf:"hmac_secret"` // 16 to 100 characters. Signs Tatum's notifications.
+	// `true` has Tatum derive each address too. An address is given out only if both agree.
 	RemoteAddresses bool `koanf:"remote_addresses"`
 }
 

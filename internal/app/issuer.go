@@ -12,13 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// IssuerConfig is the letterhead of statements: who runs this deployment. Empty,
-// statements have none.
+// IssuerConfig is the letterhead of statements. An empty group gives statements no
+// letterhead. A line has at most 80 characters.
 type IssuerConfig struct {
-	Name    string `koanf:"name"`
-	Address string `koanf:"address"` // at most three lines
-	Support string `koanf:"support"` // one line: an e-mail address, a phone number, a web page
-	Logo    string `koanf:"logo"`    // a PNG or JPEG file
+	Name    string `koanf:"name"`    // Your name.
+	Address string `koanf:"address"` // Your address, at most three lines.
+	Support string `koanf:"support"` // One line: an e-mail address, a phone number or a web page.
+	// PNG or JPEG file for PDFs: at most 512 KiB and 1000 pixels each way. The program
+	// reads the file once, at start.
+	Logo string `koanf:"logo"`
 }
 
 // The bounds of the letterhead: it must fit above the statement.

@@ -104,7 +104,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 		})
 	}
 	all.Go(func() { // as a program does that starts
-		err := p.App.DB.Insert(context.Background(), job.New(settlement.House, "nothing", "", p.App.Clock.Now()))
+		err := p.App.DB.Insert(context.Background(), job.Job{Company: settlement.House, Kind: "nothing", RunAt: p.App.Clock.Now()}.Record())
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("a standing job: %v", err)
 		}

@@ -150,7 +150,7 @@ func (d *document) operation(path string, raw []byte, compiler *jsonschema.Compi
 		return nil, err
 	}
 	op.rules = &rules{schema: schema, root: root, nodes: d.Components.Schemas, style: style}
-	op.rules.findPast(nil, root)
+	op.rules.mark(nil, root)
 	return op, nil
 }
 

@@ -22,6 +22,10 @@ type Style struct {
 	Words func(k jsonschema.ErrorKind, f Field) (text string, isAlone bool)
 	// Formats judge values by the format of their schema, by its name.
 	Formats map[string]func(value any) error
+	// Trim cleans texts before the rules apply. It is for the fields whose pattern ends
+	// with Visible, and may be nil.
+	Trim    func(text string) string
+	Visible string
 	// Clock is for days that must not be in the future (x-past). With nil each day
 	// counts as past.
 	Clock clock.Clock
@@ -30,6 +34,7 @@ type Style struct {
 // Field is a field of a body that breaks a rule.
 type Field struct {
 	Value      any
+	Pattern    string
 	IsSecret   bool // writeOnly: no message repeats the value
 	IsNullable bool
 	name       string // as callers read it: bands[0].from
@@ -46,6 +51,7 @@ type node struct {
 	Order      int              `json:"x-order"`
 	WriteOnly  bool             `json:"writeOnly"`
 	Past       bool             `json:"x-past"`
+	Pattern    string           `json:"pattern"`
 	Properties map[string]*node `json:"properties"`
 	Items      *node            `json:"items"`
 }
@@ -58,6 +64,7 @@ type rules struct {
 	root   *node
 	nodes  map[string]*node // the components
 	past   [][]string       // the fields with x-past
+	names  [][]string       // the fields to trim
 	style  Style
 }
 
@@ -68,13 +75,17 @@ func (r *rules) resolve(n *node) *node {
 	return n
 }
 
-func (r *rules) findPast(path []string, n *node) {
+// mark finds the fields below a path that need more than the schema.
+func (r *rules) mark(path []string, n *node) {
 	for name, child := range r.resolve(n).Properties {
 		at := append(slices.Clone(path), name)
 		if child.Past {
 			r.past = append(r.past, at)
 		}
-		r.findPast(at, child)
+		if r.style.Trim != nil && strings.HasSuffix(child.Pattern, r.style.Visible) {
+			r.names = append(r.names, at)
+		}
+		r.mark(at, child)
 	}
 }
 
@@ -99,7 +110,7 @@ func (r *rules) field(b *Body, location []string) Field {
 			f.isKnown, f.place = false, append(f.place, b.last(location)...)
 			continue
 		}
-		f.place, f.IsSecret = append(f.place, n.Order), n.WriteOnly
+		f.place, f.IsSecret, f.Pattern = append(f.place, n.Order), n.WriteOnly, n.Pattern
 	}
 	if n != nil {
 		types, _ := n.Type.([]any)
@@ -124,6 +135,7 @@ func dotted(path, name string) string {
 // one line for each broken rule.
 func (o *Operation) Check(b *Body) error {
 	r := o.rules
+	r.trim(b)
 	err := r.schema.Validate(b.Value)
 	found := r.future(b)
 	if err == nil && b.unprintable == nil && found == nil {
@@ -145,6 +157,16 @@ func (o *Operation) Check(b *Body) error {
 	f := Invalid(lines...)
 	f.Extra = map[string]any{"fields": fields} // one family names the fields
 	return f
+}
+
+func (r *rules) trim(b *Body) {
+	for _, location := range r.names {
+		last := len(location) - 1
+		object, _ := r.field(b, location[:last]).Value.(map[string]any)
+		if text, _ := object[location[last]].(string); text != "" {
+			object[location[last]] = r.style.Trim(text)
+		}
+	}
 }
 
 // Invalid is the fault of a request that breaks these rules.

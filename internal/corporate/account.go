@@ -208,7 +208,7 @@ func (s *Service) adoptNew(ctx context.Context, a Account, key *idempotency.Key)
 // attempt beside it (wallet-api.md, Corporate sub-account). Without a settlement
 // account of its own the request leaves the one that is fed as it is.
 func (s *Service) adoptHeld(ctx context.Context, a, shown Account, key *idempotency.Key) (Account, error) {
-	u := ledger.Unit{Company: a.Company}
+	u, before := ledger.Unit{Company: a.Company}, shown
 	shown.KYCID, shown.PhoneNumber, shown.EmailAddress, shown.RNNumber = a.KYCID, a.PhoneNumber, a.EmailAddress, a.RNNumber
 	shown.Bank, shown.UpdatedAt = a.Bank, a.UpdatedAt
 	if a.SettlementID != 0 {
@@ -220,7 +220,10 @@ func (s *Service) adoptHeld(ctx context.Context, a, shown Account, key *idempote
 		shown.SettlementID = a.SettlementID
 	}
 	a.State, a.pending = Duplicate, ""
-	u.Notes = append(u.Notes, event.New(a.Company, event.CorporateAccountUpdated, updated{shown}))
+	before.KYCID, before.UpdatedAt = shown.KYCID, shown.UpdatedAt
+	if before != shown { // what a company sees has changed
+		event.Emit(&u, event.CorporateAccountUpdated, updated{shown})
+	}
 	u.Moves = append(append(u.Moves, shown.move(), a.move()), key.Done(shown, nil)...)
 	return shown, s.book.Commit(ctx, u)
 }

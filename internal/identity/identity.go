@@ -73,6 +73,7 @@ type Session struct {
 	read     int64  // the turn that was read: what a move expects to find
 	attempts int64  // OTPs asked for that count
 	askedAt  time.Time
+	spent    *Session // whose place it takes, if it is not written yet
 }
 
 // Closed tells whether the session is over: proven, or replaced by a later one.
@@ -124,7 +125,7 @@ func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	if err != nil || before.Reveal() == bvn.Reveal() {
 		return x, err
 	}
-	x.State, x.Reference = Pending, ""
+	x.State, x.Reference, x.attempts, x.askedAt = Pending, "", 0, time.Time{}
 	x.bvn, err = s.keys.Seal(x.Company, sealed, bvn.Reveal())
 	return x, err
 }
@@ -136,6 +137,9 @@ func (s *Service) Find(ctx context.Context, company string, purpose Purpose, ses
 
 // Open is the session that is being proven for one of these subjects.
 func (s *Service) Open(ctx context.Context, company string, purpose Purpose, subjects ...string) (Session, error) {
+	for _, subject := range subjects {
+		subjects = append(subjects, subject+successor)
+	}
 	return absent(s.open(ctx, company, purpose, subjects))
 }
 
@@ -186,11 +190,14 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, p Paper) (Sessio
 	u.Claims = append(u.Claims, p.Claims...)
 	if fresh {
 		u.Claims = append(u.Claims, x.record())
+		if x.spent != nil {
+			u.Moves = append(u.Moves, s.end(*x.spent, x.spent.State))
+		}
 	} else {
 		u.Moves = append(u.Moves, x.move())
 	}
 	if err := s.book.Commit(ctx, u); err != nil {
-		return x, "", quota.Reached(overtaken(err), s.clock.Now())
+		return x, "", quota.Reached(x.overtaken(err), s.clock.Now())
 	}
 	x.read = x.turn
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
@@ -220,7 +227,7 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	}
 	if len(u.Moves)+len(u.Notes) > 0 {
 		if err := s.book.Commit(context.WithoutCancel(ctx), u); err != nil {
-			return x, "", overtaken(err)
+			return x, "", x.overtaken(err)
 		}
 	}
 	return x, message, why
@@ -285,11 +292,15 @@ func Overtaken(err error) bool {
 }
 
 // overtaken turns the refusal of a turn into words: another call has just had it.
-func overtaken(err error) error {
-	if Overtaken(err) {
-		return errTooSoon.After(cooldown)
+// If the turn was the last of three, no other follows for a day.
+func (x Session) overtaken(err error) error {
+	switch {
+	case !Overtaken(err):
+		return err
+	case x.attempts >= most:
+		return errTooMany.After(ration)
 	}
-	return err
+	return errTooSoon.After(cooldown)
 }
 
 // Until is when a call that begins now is certainly over.

@@ -50,18 +50,24 @@ func (c count) next(now time.Time) (count, error) {
 // over is when the count no longer matters.
 func (c count) over() time.Time { return c.askedAt.Add(ration) }
 
-// Current is the session, unless it is spent and its last OTP a day old: such a
-// session is closed here, and the fault is Missing. The next one begins anew.
-func (s *Service) Current(ctx context.Context, x Session) (Session, error) {
-	now := s.clock.Now()
-	if c := (count{x.attempts, x.askedAt}); c.attempts < most || now.Before(c.over()) {
+// successor marks the subject of a session that takes the place of one without the
+// mark. Both have a row in the unit that closes the one and makes the other, and a
+// subject has one open session.
+const successor = "/successor"
+
+// Current is the session, or the one that takes its place when the session is spent
+// and its last OTP a day old. Send writes that one, and closes the spent session in
+// the same unit.
+func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
+	if c := (count{x.attempts, x.askedAt}); c.attempts < most || s.clock.Now().Before(c.over()) {
 		return x, nil
 	}
-	err := s.book.Commit(ctx, ledger.Unit{Company: x.Company, Moves: []ledger.Move{s.end(x, x.State)}})
-	if err != nil && !Overtaken(err) {
-		return x, err
+	next, err := s.New(x.Company, x.Purpose, s.Subjects(x.Company, bvn)[0], bvn)
+	if next.subject == x.subject {
+		next.subject += successor
 	}
-	return x, errNoSession
+	next.spent = &x
+	return next, err
 }
 
 // counted is the session with its next turn taken, and the paperwork of the
@@ -101,6 +107,10 @@ func (s *Service) countPerson(ctx context.Context, x Session, bvn secret.Text, n
 		return count{}, u, err
 	}
 	read := p.turn
+	if x.askedAt.After(p.askedAt) {
+		// A program before schema 39 sent it: such a program counts in the session alone.
+		p.count = count{max(x.attempts, p.attempts), x.askedAt}
+	}
 	if !now.Before(p.over()) {
 		p.count = count{}
 	}
