@@ -55,7 +55,7 @@ type AdjustmentRequest struct {
 
 // AlertRequest defines model for AlertRequest.
 type AlertRequest struct {
-	// LowBalance Naira, at most two decimals; null for never.
+	// LowBalance Naira, at most two decimals. null is never.
 	LowBalance *money.Kobo `json:"lowBalance"`
 }
 
@@ -87,12 +87,12 @@ type Band struct {
 
 // BandRequest defines model for BandRequest.
 type BandRequest struct {
-	// From The least amount that the band is of.
+	// From The smallest amount in the band.
 	From    money.Kobo `json:"from"`
 	Flat    money.Kobo `json:"flat,omitempty"`
 	Percent money.Kobo `json:"percent,omitempty"`
 
-	// Cap The most that the fee is; 0 for no cap.
+	// Cap The largest fee. 0 is no cap.
 	Cap money.Kobo `json:"cap,omitempty"`
 }
 
@@ -130,7 +130,7 @@ type Case struct {
 	Reason  string `json:"reason"`
 	Detail  string `json:"detail"`
 
-	// Amount Of a difference between a bank's statement and our books: what the bank has and the book has not, below 0 when the book has more. null for other cases.
+	// Amount The difference between a bank's statement and our ledger. Below 0 the ledger has more. null for cases without a difference.
 	Amount *money.Kobo `json:"amount"`
 	Status string      `json:"status"`
 
@@ -153,7 +153,7 @@ type CaseDetail struct {
 	Reason  string `json:"reason"`
 	Detail  string `json:"detail"`
 
-	// Amount Of a difference between a bank's statement and our books: what the bank has and the book has not, below 0 when the book has more. null for other cases.
+	// Amount The difference between a bank's statement and our ledger. Below 0 the ledger has more. null for cases without a difference.
 	Amount *money.Kobo `json:"amount"`
 	Status string      `json:"status"`
 
@@ -188,7 +188,7 @@ type CompanyDetail struct {
 	CreatedAt string `json:"createdAt"`
 	UpdatedAt string `json:"updatedAt"`
 
-	// PinStatus Five wrong PINs in a row lock it; a new one unlocks it.
+	// PinStatus Five wrong PINs in a row lock it. A new PIN unlocks it.
 	PinStatus          string              `json:"pinStatus"`
 	APIKeys            []Key               `json:"apiKeys"`
 	SettlementAccounts []SettlementAccount `json:"settlementAccounts"`
@@ -201,7 +201,7 @@ type CompanyRequest struct {
 
 // CreatedCompany defines model for CreatedCompany.
 type CreatedCompany struct {
-	// APIKey Shown this once.
+	// APIKey Shown only once.
 	APIKey    string `json:"apiKey"`
 	Reference string `json:"reference"`
 }
@@ -217,7 +217,7 @@ type Door struct {
 type DoorRequest struct {
 	Closed bool `json:"closed"`
 
-	// Reason Required to close it, and not allowed to open it.
+	// Reason Closing needs a reason. Opening takes none.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -225,7 +225,7 @@ type DoorRequest struct {
 type Fees struct {
 	Bands []Band `json:"bands"`
 
-	// Since null when nobody ever set any.
+	// Since null if no schedule was ever set.
 	Since *string `json:"since"`
 }
 
@@ -250,7 +250,7 @@ type FindingRequest struct {
 	Company      string `json:"company,omitempty"`
 	SettlementID int64  `json:"settlementId,omitempty"`
 
-	// Note How you know.
+	// Note How the operator knows.
 	Note string `json:"note"`
 }
 
@@ -261,7 +261,7 @@ type IssuedKey struct {
 	CreatedAt string  `json:"createdAt"`
 	ExpiresAt *string `json:"expiresAt"`
 
-	// APIKey Shown this once.
+	// APIKey Shown only once.
 	APIKey string `json:"apiKey"`
 }
 
@@ -302,7 +302,7 @@ type Limit struct {
 
 // LimitRequest defines model for LimitRequest.
 type LimitRequest struct {
-	// SettlementID Without it the whole company.
+	// SettlementID Without an account the limit is that of the whole company.
 	SettlementID int64      `json:"settlementId,omitempty"`
 	Amount       money.Kobo `json:"amount"`
 	Payouts      int64      `json:"payouts"`
@@ -365,7 +365,7 @@ type Problem struct {
 	Status  string `json:"status"`
 	Message string `json:"message"`
 
-	// Details All that is wrong with a body, together.
+	// Details All problems of a body.
 	Details []string `json:"details,omitempty"`
 }
 
@@ -385,7 +385,7 @@ type Quota struct {
 	// Most 0 is no limit.
 	Most int64 `json:"most"`
 
-	// Since null while operators have set none: the usual quota holds.
+	// Since null while the usual quota holds.
 	Since *string `json:"since"`
 	Used  int64   `json:"used"`
 
@@ -448,12 +448,12 @@ type SettlementAccount struct {
 	BankName      *string    `json:"bankName"`
 	Balance       money.Kobo `json:"balance"`
 
-	// IsDefault The first active one of the company.
+	// IsDefault The first active account of the company.
 	IsDefault bool   `json:"isDefault"`
 	Status    string `json:"status"`
 	CreatedAt string `json:"createdAt"`
 
-	// LowBalance The company is told when the balance falls below; null for never.
+	// LowBalance The company is told when the balance falls below this amount. null is never.
 	LowBalance *money.Kobo `json:"lowBalance"`
 }
 
