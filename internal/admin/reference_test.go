@@ -20,8 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// described is the door's description, against which every answer of these tests
-// is held (door.send).
+// described is the contract. door.send compares every answer with it.
 var described = sync.OnceValues(func() (*apitest.Contract, error) {
 	return apitest.ReadContract(admin.Document())
 })
@@ -29,7 +28,7 @@ var described = sync.OnceValues(func() (*apitest.Contract, error) {
 // shown are the operations that a test saw succeed.
 var shown sync.Map
 
-// TestMain wants every operation to have been seen to succeed when all tests ran.
+// TestMain fails when all tests ran and one operation never succeeded.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if c, err := described(); err == nil && code == 0 && flag.Lookup("test.run").Value.String() == "" {
