@@ -304,7 +304,7 @@ func pretend(u *url.URL) bool {
 // plug is the plug's own configuration.
 func (c SafeHavenConfig) plug() (safehaven.Config, error) {
 	out := safehaven.Config{
-		BaseURL: c.BaseURL, ClientID: c.ClientID, Assertion: c.Assertion.Reveal(), Issuer: c.Issuer,
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, ClientID: c.ClientID, Assertion: c.Assertion.Reveal(), Issuer: c.Issuer,
 		Audience: c.Audience, DebitAccount: c.DebitAccount, AmountUnit: safehaven.Unit(c.AmountUnit),
 	}
 	if c.PrivateKeyFile != "" {

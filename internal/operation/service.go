@@ -38,15 +38,16 @@ type Service struct {
 	log    *slog.Logger
 	window time.Duration
 	kinds  map[string]Kind
-	desks  map[matter]Desk
-	still  func(ctx context.Context, name string) (bool, error)
+	cases  map[caseKind]CaseHandler
+
+	isOperator func(ctx context.Context, name string) (bool, error)
 }
 
 // NewService is a machine that knows no kinds yet. Window is how long a call to
 // a provider may take, from the first unit on; the plugs' own deadlines must be
 // shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
-	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}, desks: map[matter]Desk{}}
+	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}, cases: map[caseKind]CaseHandler{}}
 }
 
 // Handle teaches the machine a kind. Call it before the first operation.

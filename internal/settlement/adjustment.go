@@ -87,7 +87,7 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if err != nil {
 		return Adjustment{}, err
 	}
-	if err := s.operations.Two(ctx, "An adjustment must be approved", a.CreatedBy, by.Name); err != nil {
+	if err := s.operations.FourEyes(ctx, "An adjustment must be approved", a.CreatedBy, by.Name); err != nil {
 		return Adjustment{}, err
 	}
 	transfer := ledger.Transfer{

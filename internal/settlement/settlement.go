@@ -124,10 +124,10 @@ type Service struct {
 // New is the service on a database and its ledger.
 func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Service) *Service {
 	s := &Service{db: d, book: book, clock: clk, operations: operations, banks: map[string]Bank{}}
-	operations.Settle(operation.UnknownAccount, operation.Assigned, s.assigned)
-	operations.Settle(operation.MissingCredit, operation.Assigned, s.found)
-	operations.Settle(operation.UnbookedCharge, operation.Booked, s.booked)
-	operations.Settle(operation.NotOnStatement, operation.Booked, s.booked)
+	operations.HandleCases(operation.UnknownAccount, operation.Assigned, s.assigned)
+	operations.HandleCases(operation.MissingCredit, operation.Assigned, s.found)
+	operations.HandleCases(operation.UnbookedCharge, operation.Booked, s.booked)
+	operations.HandleCases(operation.NotOnStatement, operation.Booked, s.booked)
 	book.Watch(s.fell)
 	return s
 }
