@@ -19,6 +19,8 @@ var order = []string{
 	"internal/admin",
 	"internal/api/apitest",
 	"internal/api",
+	"internal/contract/render",
+	"internal/contract",
 	"internal/limit",
 	"internal/report",
 	// The plugs, and what stands in for the real providers.

@@ -254,24 +254,25 @@ func (d *developer) kyc(ctx context.Context) (kycID string, err error) {
 }
 
 func corporateAccount(ctx context.Context, d *developer) error {
-	return d.corporateAccount(ctx, "RC"+digits())
+	return d.corporateAccount(ctx, "RC"+digits(), "ada@example.com")
 }
 
-// heldAccount requests the account of one registration number twice.
+// heldAccount requests the account of one registration number twice, with another
+// e-mail address.
 func heldAccount(ctx context.Context, d *developer) error {
 	registration := "RC" + digits()
-	if err := d.corporateAccount(ctx, registration); err != nil {
+	if err := d.corporateAccount(ctx, registration, "ada@example.com"); err != nil {
 		return err
 	}
-	return d.corporateAccount(ctx, registration)
+	return d.corporateAccount(ctx, registration, "office@example.com")
 }
 
-func (d *developer) corporateAccount(ctx context.Context, registration string) error {
+func (d *developer) corporateAccount(ctx context.Context, registration, email string) error {
 	kycID, err := d.kyc(ctx)
 	if err != nil {
 		return err
 	}
 	return d.api(ctx, http.MethodPost, "/api/v1/coop/generate-account", map[string]any{
-		"phoneNumber": "08031234510", "emailAddress": "ada@example.com", "rn_number": registration, "kyc_id": kycID, "settlementId": d.SettlementID,
+		"phoneNumber": "08031234510", "emailAddress": email, "rn_number": registration, "kyc_id": kycID, "settlementId": d.SettlementID,
 	}, nil)
 }

@@ -21,11 +21,7 @@ import (
 // kobo trigger can cause every kind of event in the contract, and each event matches
 // the contract.
 func TestTriggerCausesEveryKindOfEvent(t *testing.T) {
-	text, err := api.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	contract, err := apitest.ReadContract(text)
+	contract, err := apitest.ReadContract(api.Document())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,15 @@
-// Package admin is the operators' door: what the people who run Kobo do over
-// HTTP, from taking a company on to approving a correction of its balance.
+// Package admin is the API for operators, the people who run Kobo. They add
+// companies, approve corrections of balances and decide cases over HTTP.
 //
-// Each operator shows their own key. Every change they make is one line of the
-// audit log, written by the business that makes the change and in the same
-// commit. This package only reads requests, asks the businesses, and shapes
-// their answers (completion.md §6).
+// The contract is openapi.yaml: routes, the rules of bodies and the types of
+// requests and answers are made from it. Each operator has a key. Every change is
+// one line of the audit log. The business that makes the change writes the line,
+// in the same commit. This package only reads requests, asks the businesses, and
+// shapes their answers (completion.md §6).
 package admin
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -20,6 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/limit"
@@ -33,7 +34,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// Config is what stands behind the door.
+// Config is what the admin API needs.
 type Config struct {
 	Companies   *company.Service
 	Settlements *settlement.Service
@@ -47,11 +48,12 @@ type Config struct {
 	Quotas      *quota.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
-	// Failed limits the requests of an address without a right key; nil: nothing does.
+	// Failed limits the requests of an address without a valid key. With nil there is
+	// no limit.
 	Failed *limit.Limit
 }
 
-type door struct {
+type edge struct {
 	Config
 	mux     *http.ServeMux
 	buckets *limit.Buckets
@@ -61,124 +63,83 @@ type door struct {
 type request struct {
 	*http.Request
 	by   operator.Operator
-	form *form // the body, for a POST
+	op   *contract.Operation
+	body any // decoded, and checked by the rules of the operation
 }
 
-// action does what a route is for. It returns what goes into data, or nil, and
-// says no with a *fault.Fault.
+// action does the work of an operation. It returns what goes into data, or nil. A
+// refusal is a *fault.Fault.
 type action func(ctx context.Context, r *request) (any, error)
 
-// New is the door, for every path below /admin/v1/.
-func New(c Config) http.Handler {
-	d := &door{Config: c, mux: http.NewServeMux()}
+// New serves the operations of the contract.
+func New(c Config) (http.Handler, error) {
+	spec, err := contract.Read(source, contract.Style{Words: words, Formats: formats})
+	if err != nil {
+		return nil, err
+	}
+	e := &edge{Config: c, mux: http.NewServeMux()}
 	if c.Failed != nil {
-		d.buckets = limit.New(c.Clock)
+		e.buckets = limit.New(c.Clock)
 	}
-	for pattern, do := range d.routes() {
-		method, path, _ := strings.Cut(pattern, " ")
-		d.mux.HandleFunc(method+" /admin/v1"+path, d.admit(do))
+	handlers := e.handlers()
+	for route, op := range spec.Operations {
+		e.mux.HandleFunc(route, e.admit(op, handlers[op.ID]))
 	}
-	d.mux.HandleFunc("/", d.unknown)
-	return d.mux
+	e.mux.HandleFunc("/", e.unknown)
+	return e.mux, nil
 }
 
-// routes are all there is behind the door, below /admin/v1.
-func (d *door) routes() map[string]action {
-	return map[string]action{
-		"POST /companies":                                                    d.createCompany,
-		"GET /companies":                                                     d.listCompanies,
-		"GET /companies/{reference}":                                         d.findCompany,
-		"POST /companies/{reference}/kyb":                                    d.moveKYB,
-		"POST /companies/{reference}/live":                                   d.setLive,
-		"POST /companies/{reference}/pin":                                    d.setPIN,
-		"POST /companies/{reference}/pin/unlock":                             d.unlockPIN,
-		"POST /companies/{reference}/api-keys":                               d.issueKey,
-		"DELETE /companies/{reference}/api-keys/{id}":                        d.revokeKey,
-		"POST /companies/{reference}/settlement-accounts":                    d.createAccount,
-		"POST /companies/{reference}/settlement-accounts/{id}/status":        d.setStatus,
-		"POST /companies/{reference}/settlement-accounts/{id}/alert":         d.setAlert,
-		"GET /companies/{reference}/settlement-accounts/{id}/bank-accounts":  d.listBankAccounts,
-		"POST /companies/{reference}/settlement-accounts/{id}/bank-accounts": d.attach,
-		"POST /companies/{reference}/adjustments":                            d.adjust,
-		"POST /companies/{reference}/xpubs":                                  d.setXpub,
-		"GET /companies/{reference}/xpubs":                                   d.listXpubs,
-		"POST /companies/{reference}/payout-fees":                            d.setFees,
-		"GET /companies/{reference}/payout-fees":                             d.findFees,
-		"GET /companies/{reference}/payout-fees/history":                     d.feesHistory,
-		"POST /companies/{reference}/payout-limits":                          d.setLimit,
-		"GET /companies/{reference}/payout-limits":                           d.findLimits,
-		"GET /companies/{reference}/payout-limits/history":                   d.limitsHistory,
-		"POST /companies/{reference}/quotas":                                 d.setQuota,
-		"GET /companies/{reference}/quotas":                                  d.findQuotas,
-		"GET /companies/{reference}/quotas/history":                          d.quotasHistory,
-		"POST /companies/{reference}/card-address":                           d.setAddress,
-		"GET /companies/{reference}/card-address":                            d.findAddress,
-		"GET /adjustments":                                                   d.listAdjustments,
-		"GET /adjustments/{id}":                                              d.findAdjustment,
-		"POST /adjustments/{id}/approve":                                     d.approve,
-		"POST /adjustments/{id}/reject":                                      d.reject,
-		"GET /cases":                                                         d.listCases,
-		"GET /cases/{id}":                                                    d.findCase,
-		"POST /cases/{id}/resolve":                                           d.resolveCase,
-		"POST /cases/{id}/approve":                                           d.approveCase,
-		"GET /webhooks":                                                      d.listWebhooks,
-		"GET /door":                                                          d.findDoor,
-		"POST /door":                                                         d.setDoor,
-		"GET /operators":                                                     d.listOperators,
-		"GET /audit":                                                         d.listAudit,
-	}
-}
-
-// admit asks for the operator's key and reads the body before the action.
-func (d *door) admit(do action) http.HandlerFunc {
+// admit asks for the operator's key and checks the request before the action.
+func (e *edge) admit(op *contract.Operation, do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		// Answers hold keys and balances; nothing between here and the operator
-		// may keep them.
+		// Answers hold keys and balances. No cache on the way may keep them.
 		w.Header().Set("Cache-Control", "no-store")
-		data, err := d.act(w, r, do)
+		data, err := e.act(w, &request{Request: r, op: op}, do)
 		if err != nil {
-			d.refuse(w, r, err)
+			e.refuse(w, r, err)
 			return
 		}
-		answer(w, http.StatusOK, success{Status: "success", Data: data})
+		contract.Write(w, http.StatusOK, success{Status: "success", Data: data})
 	}
 }
 
-func (d *door) act(w http.ResponseWriter, r *http.Request, do action) (any, error) {
-	by, err := d.who(r)
-	if err != nil {
-		return nil, d.failed(w, r, err)
+func (e *edge) act(w http.ResponseWriter, r *request, do action) (any, error) {
+	var err error
+	if r.by, err = e.authenticate(r.Request); err != nil {
+		return nil, e.failed(w, r.Request, err)
 	}
 	if !isText(r.URL) {
 		return nil, fault.New(fault.Invalid, "The URL holds what is not text")
 	}
-	call := &request{Request: r, by: by}
-	if r.Method == http.MethodPost {
-		if call.form, err = readForm(w, r); err != nil {
+	if r.op.HasBody() {
+		if r.body, err = readBody(w, r); err != nil {
 			return nil, err
 		}
 	}
-	return do(r.Context(), call)
+	if err := checkFilters(r); err != nil {
+		return nil, err
+	}
+	return do(r.Context(), r)
 }
 
-// who is the operator whose key a request shows. Their lines of the audit log say
-// from which address it came.
-func (d *door) who(r *http.Request) (operator.Operator, error) {
+// authenticate finds the operator by the key of the request. The operator's lines
+// of the audit log show the address of the request.
+func (e *edge) authenticate(r *http.Request) (operator.Operator, error) {
 	key := bearer(r)
 	if key == "" {
 		return operator.Operator{}, fault.New(fault.Unauthenticated, "Admin key is missing")
 	}
-	by, err := d.Operators.Authenticate(r.Context(), key)
+	by, err := e.Operators.Authenticate(r.Context(), key)
 	return by.From(r.Context()), err
 }
 
-// failed counts a request without a right key, for its address. It does not keep
-// others there from showing a right one.
-func (d *door) failed(w http.ResponseWriter, r *http.Request, err error) error {
-	if d.Failed == nil || !fault.Is(err, fault.Unauthenticated) {
+// failed counts a request without a valid key, by its address. Requests with a
+// valid key from the same address still pass.
+func (e *edge) failed(w http.ResponseWriter, r *http.Request, err error) error {
+	if e.Failed == nil || !fault.Is(err, fault.Unauthenticated) {
 		return err
 	}
-	s, allowed := d.buckets.Take(peer.Network(peer.Of(r.Context())), *d.Failed)
+	s, allowed := e.buckets.Take(peer.Network(peer.Of(r.Context())), *e.Failed)
 	s.Show(w.Header())
 	if !allowed {
 		return s.Refusal().Because(err)
@@ -186,8 +147,8 @@ func (d *door) failed(w http.ResponseWriter, r *http.Request, err error) error {
 	return err
 }
 
-// isText keeps bytes out that no id, name or state holds and PostgreSQL does not
-// take.
+// isText tells whether a URL is text. No id, name or state has other bytes, and
+// PostgreSQL takes none.
 func isText(u *url.URL) bool {
 	query, err := url.QueryUnescape(u.RawQuery)
 	whole := u.Path + query
@@ -202,22 +163,15 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// unknown answers a path that is not there, or a method that its path has not.
-func (d *door) unknown(w http.ResponseWriter, r *http.Request) {
-	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
-		probe := *r
-		probe.Method = method
-		if _, pattern := d.mux.Handler(&probe); pattern != "/" {
-			allowed = append(allowed, method)
-		}
-	}
+// unknown answers an unknown path, or a method that the path does not have.
+func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
+	allowed := contract.Allowed(e.mux, r)
 	if allowed == nil {
-		answer(w, http.StatusNotFound, problem{Status: "error", Message: "Not found"})
+		contract.Write(w, http.StatusNotFound, problem{Status: "error", Message: "Not found"})
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	answer(w, http.StatusMethodNotAllowed, problem{Status: "error", Message: "Method not allowed"})
+	contract.Write(w, http.StatusMethodNotAllowed, problem{Status: "error", Message: "Method not allowed"})
 }
 
 type success struct {
@@ -238,14 +192,14 @@ var statuses = map[fault.Kind]int{
 	fault.Forbidden:       http.StatusForbidden,
 	fault.Missing:         http.StatusNotFound,
 	fault.Conflict:        http.StatusConflict,
-	tooLarge:              http.StatusRequestEntityTooLarge,
+	contract.TooLarge:     http.StatusRequestEntityTooLarge,
 	fault.Limited:         http.StatusTooManyRequests,
 	fault.Unavailable:     http.StatusServiceUnavailable,
 	fault.Unknown:         http.StatusServiceUnavailable,
 }
 
-// refuse dresses a fault. What the operator may not read goes to the log.
-func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// refuse answers with a fault. The log has the details that no caller may read.
+func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
 	body := problem{Status: "error", Message: why.Message, Details: why.Details}
 	status, known := statuses[why.Kind]
@@ -253,7 +207,7 @@ func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		status, body.Message = http.StatusInternalServerError, "Internal Server Error"
 	}
 	if status >= http.StatusInternalServerError {
-		d.Log.ErrorContext(r.Context(), "an operator's request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		e.Log.ErrorContext(r.Context(), "an operator's request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())
@@ -264,15 +218,5 @@ func (d *door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	answer(w, status, body)
-}
-
-func answer(w http.ResponseWriter, status int, body any) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic("admin: an answer that is not JSON: " + err.Error()) // only our own structs come here
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // nobody is left to tell when the caller has gone
+	contract.Write(w, status, body)
 }

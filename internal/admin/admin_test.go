@@ -84,13 +84,17 @@ func open(t *testing.T, base *db.DB) *door {
 		}
 		*key = text.Reveal()
 	}
-	server := httptest.NewServer(admin.New(admin.Config{
+	handler, err := admin.New(admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
 		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
 		Quotas:  quota.New(base, d.book, clk),
 		Payouts: payout.New(base, d.book, clk, log, d.companies, d.operations, d.settlements, nil, ""),
 		Cards:   card.New(base, d.book, clk, log, d.operations, d.settlements, nil, nil, nil, "", time.Second, customer.Address{}),
-	}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	d.url = server.URL
 	return d
@@ -123,8 +127,7 @@ func (d *door) send(key, method, path, body string) (int, map[string]any, http.H
 	return w.StatusCode, out, w.Header
 }
 
-// describes holds a request that was taken, and every answer, against the
-// description of the door.
+// describes compares each accepted request and each answer with the contract.
 func (d *door) describes(r *http.Request, body string, w *http.Response, text []byte) {
 	d.t.Helper()
 	c, err := described()
@@ -156,8 +159,8 @@ func (d *door) ok(key, method, path, body string) map[string]any {
 	return data
 }
 
-// no makes a request that must be refused with a status and a message, or a line
-// of details.
+// no makes a request that must be refused with a status, and with a message or a
+// line of details.
 func (d *door) no(key, method, path, body string, status int, message string) {
 	d.t.Helper()
 	got, out, _ := d.send(key, method, path, body)
@@ -188,7 +191,7 @@ func (d *door) balance(path string) any {
 	return d.ok(d.ada, "GET", path, "")["settlementAccounts"].([]any)[0].(map[string]any)["balance"]
 }
 
-// Onboarding from nothing to tokens, as completion.md §6 tells it.
+// A new company gets to its tokens as completion.md §6 describes.
 func TestOnboarding(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		made := d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)
@@ -251,7 +254,7 @@ func TestOnboarding(t *testing.T) {
 	})
 }
 
-// pin wants an operator to see how the company's PIN stands.
+// pin expects a state of the company's PIN.
 func (d *door) pin(path, want string) {
 	d.t.Helper()
 	if got := d.ok(d.ada, "GET", path, "")["pinStatus"]; got != want {
@@ -259,8 +262,8 @@ func (d *door) pin(path, want string) {
 	}
 }
 
-// audited wants these lines of the log of a company, and no secret in the log or
-// in what was logged.
+// audited expects these lines in the audit log of a company. It expects no secret in
+// the audit log or in the log.
 func (d *door) audited(want []string, reference string) {
 	d.t.Helper()
 	rows := d.ok(d.ada, "GET", "/admin/v1/audit?company="+reference, "")["data"].([]any)

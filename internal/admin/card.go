@@ -6,39 +6,27 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 )
 
-// addressRow is the address of a company's cardholders who have none.
-type addressRow struct {
-	Address *customer.Address `json:"address"` // null: there is none, and such a customer gets no card
-	Source  *string           `json:"source"`  // company or deployment
-	Since   *string           `json:"since"`
-}
-
-func (d *door) findAddress(ctx context.Context, r *request) (any, error) {
-	c, err := d.Companies.Find(ctx, r.PathValue("reference"))
+// findCardAddress shows the address of the company's cardholders who have none. A
+// customer gets no card while the address is null.
+func (e *edge) findCardAddress(ctx context.Context, r *request) (any, error) {
+	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
 		return nil, err
 	}
-	a, err := d.Cards.Address(ctx, c.Reference)
+	a, err := e.Cards.Address(ctx, c.Reference)
 	if err != nil || a.Line1 == "" {
-		return addressRow{}, err
+		return CardAddress{}, err
 	}
-	source := "company"
+	source, address := "company", AddressRequest(a.Address)
 	if a.Since.IsZero() {
 		source = "deployment"
 	}
-	return addressRow{&a.Address, &source, moment(a.Since)}, nil
+	return CardAddress{&address, &source, moment(a.Since)}, nil
 }
 
-func (d *door) setAddress(ctx context.Context, r *request) (any, error) {
-	a := customer.Address{
-		Line1: r.form.text("line1"), Line2: r.form.optional("line2"), City: r.form.text("city"), State: r.form.text("state"),
-		Country: r.form.optional("country"), PostalCode: r.form.optional("postalCode"),
-	}
-	if err := r.form.done(); err != nil {
+func (e *edge) setCardAddress(ctx context.Context, r *request, body AddressRequest) (any, error) {
+	if err := e.Cards.SetAddress(ctx, r.by, r.PathValue("reference"), customer.Address(body)); err != nil {
 		return nil, err
 	}
-	if err := d.Cards.SetAddress(ctx, r.by, r.PathValue("reference"), a); err != nil {
-		return nil, err
-	}
-	return d.findAddress(ctx, r)
+	return e.findCardAddress(ctx, r)
 }

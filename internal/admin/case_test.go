@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// A payment whose outcome nobody ever learns becomes a case, and an operator's
-// finding moves the money, once.
+// A payment without an outcome becomes a case. The finding of two operators moves
+// the money once.
 func TestACaseIsResolvedByAnOperator(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		ctx := t.Context()
@@ -89,7 +89,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		if got := d.balance("/admin/v1/companies/" + made.Reference); got != 30.0 {
 			t.Errorf("one operator moved money: %v", got)
 		}
-		// Bob may say the same, or agree; each engine's half of the test does one.
+		// Bob sends the same finding on PostgreSQL and approves on SQLite.
 		second, body := path, `{"outcome":"rejected","note":"so did I"}`
 		if strings.HasSuffix(t.Name(), "sqlite") {
 			second, body = approve, agreed
@@ -136,7 +136,7 @@ func (d *door) story(caseID string) {
 	d.no(d.ada, "GET", "/admin/v1/cases/nothing", "", 404, "Case not found")
 }
 
-// Operators see whose endpoints take nothing.
+// Operators see the endpoints that fail.
 func TestFailingWebhooksAreListed(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		made, _, err := d.companies.Create(t.Context(), operator.Local("test"), "Acme")

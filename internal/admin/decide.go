@@ -2,37 +2,15 @@ package admin
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// What a human decides: corrections of balances. And the log of all of it.
-
-type adjustmentRow struct {
-	ID           string     `json:"id"`
-	Company      string     `json:"company"`
-	SettlementID int64      `json:"settlementId"`
-	Amount       money.Kobo `json:"amount"`
-	Direction    string     `json:"direction"`
-	Reason       string     `json:"reason"`
-	Status       string     `json:"status"`
-	CreatedBy    string     `json:"createdBy"`
-	ApprovedBy   *string    `json:"approvedBy"`
-	RejectedBy   *string    `json:"rejectedBy"`
-	Note         *string    `json:"note"` // why it was rejected
-	CreatedAt    string     `json:"createdAt"`
-	ApprovedAt   *string    `json:"approvedAt"`
-	RejectedAt   *string    `json:"rejectedAt"`
-}
-
-func adjustmentOf(a settlement.Adjustment) adjustmentRow {
-	row := adjustmentRow{
+// adjustmentOf names the operator who decided as the one who approved or rejected.
+func adjustmentOf(a settlement.Adjustment) Adjustment {
+	row := Adjustment{
 		ID: a.ID, Company: a.Company, SettlementID: a.SettlementID, Amount: a.Amount, Direction: string(a.Direction),
 		Reason: a.Reason, Status: string(a.State), CreatedBy: a.CreatedBy, Note: present(a.Note), CreatedAt: clock.Text(a.CreatedAt),
 	}
@@ -45,101 +23,52 @@ func adjustmentOf(a settlement.Adjustment) adjustmentRow {
 	return row
 }
 
-func (d *door) adjust(ctx context.Context, r *request) (any, error) {
-	a := settlement.Adjustment{
-		Company:      r.PathValue("reference"),
-		SettlementID: r.form.whole("settlementId"),
-		Amount:       r.form.amount("amount"),
-		Direction:    settlement.Direction(r.form.text("direction")),
-		Reason:       r.form.text("reason"),
-	}
-	if err := r.form.done(); err != nil {
-		return nil, err
-	}
-	a, err := d.Settlements.Adjust(ctx, r.by, a)
+func (e *edge) createAdjustment(ctx context.Context, r *request, body AdjustmentRequest) (any, error) {
+	a, err := e.Settlements.Adjust(ctx, r.by, settlement.Adjustment{
+		Company: r.PathValue("reference"), SettlementID: body.SettlementID, Amount: body.Amount,
+		Direction: settlement.Direction(body.Direction), Reason: body.Reason,
+	})
 	return adjustmentOf(a), err
 }
 
-func (d *door) listAdjustments(ctx context.Context, r *request) (any, error) {
-	state, err := r.oneOf("status", "", string(settlement.Pending), string(settlement.Approved), string(settlement.Rejected))
-	if err != nil {
-		return nil, err
-	}
-	return listed(r, adjustmentOf, func(limit, offset int) ([]settlement.Adjustment, int64, error) {
-		return d.Settlements.Adjustments(ctx, settlement.AdjustmentState(state), limit, offset)
+func (e *edge) listAdjustments(ctx context.Context, r *request) (any, error) {
+	state := settlement.AdjustmentState(r.filter("status"))
+	return listed(ctx, r, adjustmentOf, func(ctx context.Context, limit, offset int) ([]settlement.Adjustment, int64, error) {
+		return e.Settlements.Adjustments(ctx, state, limit, offset)
 	})
 }
 
-func (d *door) findAdjustment(ctx context.Context, r *request) (any, error) {
-	a, err := d.Settlements.Adjustment(ctx, r.PathValue("id"))
+func (e *edge) findAdjustment(ctx context.Context, r *request) (any, error) {
+	a, err := e.Settlements.Adjustment(ctx, r.PathValue("id"))
 	return adjustmentOf(a), err
 }
 
-func (d *door) approve(ctx context.Context, r *request) (any, error) {
-	if err := r.form.done(); err != nil {
-		return nil, err
-	}
-	a, err := d.Settlements.Approve(ctx, r.by, r.PathValue("id"))
+func (e *edge) approveAdjustment(ctx context.Context, r *request, _ NoRequest) (any, error) {
+	a, err := e.Settlements.Approve(ctx, r.by, r.PathValue("id"))
 	return adjustmentOf(a), err
 }
 
-// reject turns an adjustment down, or takes it back when it is one's own.
-func (d *door) reject(ctx context.Context, r *request) (any, error) {
-	note := r.form.text("note")
-	if err := r.form.done(); err != nil {
-		return nil, err
-	}
-	a, err := d.Settlements.Reject(ctx, r.by, r.PathValue("id"), note)
+// rejectAdjustment rejects another operator's adjustment, or takes back one's own.
+func (e *edge) rejectAdjustment(ctx context.Context, r *request, body NoteRequest) (any, error) {
+	a, err := e.Settlements.Reject(ctx, r.by, r.PathValue("id"), body.Note)
 	return adjustmentOf(a), err
 }
 
-// operatorRow is a person's key, of which nothing is shown. Keys are given out on
-// the machine alone (kobo operator add): one who could make a second operator
-// here would be two people.
-type operatorRow struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Status    string `json:"status"`
-	CreatedAt string `json:"createdAt"`
+// listOperators shows the operators and nothing of their keys. Keys are made on
+// the machine alone (kobo operator add). Over HTTP one operator could make a
+// second one and be two people.
+func (e *edge) listOperators(ctx context.Context, _ *request) (any, error) {
+	keys, err := e.Operators.Keys(ctx)
+	return rows(keys, func(k operator.Key) Operator { return Operator{k.ID, k.Name, k.State, clock.Text(k.CreatedAt)} }), err
 }
 
-func (d *door) listOperators(ctx context.Context, _ *request) (any, error) {
-	keys, err := d.Operators.Keys(ctx)
-	rows := make([]operatorRow, len(keys))
-	for i, k := range keys {
-		rows[i] = operatorRow{k.ID, k.Name, k.State, clock.Text(k.CreatedAt)}
-	}
-	return rows, err
+func lineOf(l operator.Line) AuditLine {
+	return AuditLine{l.ID, present(l.Company), l.Operator, l.Action, l.Subject, l.Details, clock.Text(l.CreatedAt)}
 }
 
-type lineRow struct {
-	ID        string            `json:"id"`
-	Company   *string           `json:"company"`
-	Operator  string            `json:"operator"`
-	Action    string            `json:"action"`
-	Subject   string            `json:"subject"`
-	Details   map[string]string `json:"details"`
-	CreatedAt string            `json:"createdAt"`
-}
-
-func lineOf(l operator.Line) lineRow {
-	return lineRow{l.ID, present(l.Company), l.Operator, l.Action, l.Subject, l.Details, clock.Text(l.CreatedAt)}
-}
-
-func (d *door) listAudit(ctx context.Context, r *request) (any, error) {
-	return listed(r, lineOf, func(limit, offset int) ([]operator.Line, int64, error) {
-		return d.Operators.Audit(ctx, r.URL.Query().Get("company"), limit, offset)
+func (e *edge) listAudit(ctx context.Context, r *request) (any, error) {
+	company := r.filter("company")
+	return listed(ctx, r, lineOf, func(ctx context.Context, limit, offset int) ([]operator.Line, int64, error) {
+		return e.Operators.Audit(ctx, company, limit, offset)
 	})
-}
-
-// oneOf reads a filter of a list.
-func (r *request) oneOf(name, usual string, allowed ...string) (string, error) {
-	value := r.URL.Query().Get(name)
-	if value == "" {
-		return usual, nil
-	}
-	if !slices.Contains(allowed, value) {
-		return "", fault.Newf(fault.Invalid, "%q must be one of [%s]", name, strings.Join(allowed, ", "))
-	}
-	return value, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Money is corrected by two people, and once however many approve at a time.
+// An adjustment needs two operators, and happens once under many approvals.
 func TestAdjustments(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		path, account := d.company()

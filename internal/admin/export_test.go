@@ -1,9 +1,4 @@
 package admin
 
-import (
-	"maps"
-	"slices"
-)
-
-// Routes are the methods and paths of the door.
-func Routes() []string { return slices.Sorted(maps.Keys((&door{}).routes())) }
+// Document is the contract as callers see it.
+func Document() []byte { return public }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// told wants the data of an answer to be this JSON.
+// told expects this JSON as the data of an answer.
 func (d *door) told(got any, want string) {
 	d.t.Helper()
 	b, err := json.Marshal(got)
@@ -74,7 +74,7 @@ func TestFeesOfPayouts(t *testing.T) {
 	})
 }
 
-// What was set stays to be read, with who set it, of one company alone.
+// The history shows each value and its operator, for one company alone.
 func TestHistoryOfFeesAndLimits(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		company, account := d.company()

@@ -1,14 +1,16 @@
-// Package api is the door for companies: it turns HTTP requests into calls of
-// the businesses and their answers into the bodies that the contract promises.
+// Package api is the HTTP API for companies. It turns requests into calls of the
+// businesses, and their answers into the bodies that the contract promises.
 //
-// The contract is openapi.yaml. Routes, rules and answer types are read from it,
-// by the generator (spec.gen.go) or when the program starts (contract.go); there
-// is no second list. A request passes, in this order: its id and log line, the
-// limit of the token operations, the gate (who is calling?), the company's
-// limit, the rules of the body, the Idempotency-Key, and then the handler, which
-// asks one business and shapes the answer. A handler never writes and never
-// chooses a status: it returns a body or a fault, and envelope.go dresses faults
-// the way the operation's family does, oddities included (docs/contract.md).
+// The contract is openapi.yaml. Routes and types are generated from it
+// (spec.gen.go). The rules of bodies are read from it when the program starts
+// (internal/contract). There is no second list.
+//
+// A request passes these steps in order: its id and log line, the limit of the
+// token operations, the access token, the limit of the company, the rules of the
+// body, the Idempotency-Key, and the handler. The handler asks one business and
+// shapes the answer. A handler never writes and never chooses a status. It returns
+// a body or a fault. envelope.go gives a fault the form of the operation's family
+// (docs/contract.md).
 package api
 
 import (
@@ -25,7 +27,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// Config is what the edge stands on. Businesses, Clock and Log are required.
+// Config is what the API needs. Businesses, Clock and Log are required.
 type Config struct {
 	Companies   Companies
 	Corporate   Corporate
@@ -44,54 +46,49 @@ type Config struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 
-	// Closed tells whether companies are let in at all; nil always lets them.
+	// Closed tells whether the API is closed for maintenance. With nil it never is.
 	Closed func() bool
 
-	// Limits are the rate limits; nil turns them off, as in dev.
+	// Limits are the rate limits. nil turns them off, as in dev.
 	Limits *Limits
-	// PublicURL is where companies reach this server, for /openapi.json: scheme and
-	// host. Empty is the address that the reader of the document has asked.
+	// PublicURL is the address of this server for companies: scheme and host. Without
+	// a PublicURL /openapi.json names the address of the request.
 	PublicURL string
-	// Proxies may tell from which address a request comes; with none that is the
+	// Proxies may tell the address of a caller. Without proxies the address is the
 	// other end of the connection.
 	Proxies peer.Proxies
-	// Registry collects the edge's figures; nil collects none.
+	// Registry collects the metrics of the API. nil collects none.
 	Registry prometheus.Registerer
-	// Traces records a span for each request; nil records none.
+	// Traces records a span for each request. nil records none.
 	Traces trace.TracerProvider
 
-	// Health, Ready and Metrics answer /healthz, /readyz and /metrics; a nil
-	// one is not mounted.
+	// Health, Ready and Metrics answer /healthz, /readyz and /metrics. A nil handler
+	// is not mounted.
 	Health, Ready, Metrics http.Handler
-	// Mounts are further doors by ServeMux pattern, such as "/admin/". They get
-	// request ids, log lines and panics answered, and nothing else.
+	// Mounts are other handlers by ServeMux pattern, such as "/admin/". Their requests
+	// get an id and a log line, and their panics get an answer.
 	Mounts map[string]http.Handler
 }
 
-// edge is everything a request passes through.
+// edge is the API at work.
 type edge struct {
 	Config
-	contract *contract
+	contract *document
 	mux      *http.ServeMux
 	limits   *limiters
 	figures  *figures
-	warned   atomic.Bool // of forwarded requests that are not heeded
+	warned   atomic.Bool // that an unknown proxy forwards requests
 }
 
-// New is the whole HTTP edge as one handler. It fails only when the contract
-// and the program do not fit, when a limit cannot be kept, or when the registry
-// already holds its figures.
+// New is the whole API as one handler. New fails when the contract and the program
+// do not fit, when a limit is impossible, or when the registry already has the
+// metrics.
 func New(cfg Config) (http.Handler, error) {
-	c, err := readContract(source)
+	d, err := readDocument(style(cfg.Clock))
 	if err != nil {
 		return nil, err
 	}
-	for _, op := range c.operations {
-		if op.rules != nil {
-			op.rules.clock = cfg.Clock
-		}
-	}
-	e := &edge{Config: cfg, contract: c, mux: http.NewServeMux()}
+	e := &edge{Config: cfg, contract: d, mux: http.NewServeMux()}
 	if e.limits, err = newLimiters(cfg.Limits, cfg.Clock); err != nil {
 		return nil, err
 	}
@@ -107,21 +104,5 @@ func New(cfg Config) (http.Handler, error) {
 	return otelhttp.NewHandler(e, "http", otelhttp.WithTracerProvider(cfg.Traces), otelhttp.WithFilter(traced)), nil
 }
 
-// traced leaves out the addresses that are secrets: a span shows its path.
+// traced leaves out the paths that are secrets, since a span shows its path.
 func traced(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/callbacks/") }
-
-// Document is the contract as JSON, in the order of openapi.yaml, with what its
-// x- fields say to the program. /openapi.json leaves those out.
-func Document() ([]byte, error) {
-	c, err := readContract(source)
-	if err != nil {
-		return nil, err
-	}
-	return c.json, nil
-}
-
-// Rendered is an OpenAPI document in YAML as JSON, in the order of its text.
-func Rendered(text []byte) ([]byte, error) { return yamlToJSON(text, "x-") }
-
-// Shown serves such a document.
-func Shown(document []byte) http.Handler { return asset("application/json", document, false) }

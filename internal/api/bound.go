@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/peer"
 )
@@ -29,9 +30,9 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 	if headerBytes(r) <= MaxHeader {
 		return true
 	}
-	callOf(r.Context()).err = fault.New(tooLarge, "the headers are too long")
+	callOf(r.Context()).err = fault.New(contract.TooLarge, "the headers are too long")
 	w.Header().Set("Connection", "close") // its body is not read
-	write(w, http.StatusRequestHeaderFieldsTooLarge, problemBody{"error", "Request headers are larger than 32 KiB"})
+	contract.Write(w, http.StatusRequestHeaderFieldsTooLarge, problemBody{"error", "Request headers are larger than 32 KiB"})
 	return false
 }
 
@@ -43,7 +44,7 @@ const callbacks = "/callbacks/"
 // else is asked. In every case the answer is the last on its connection: net/http
 // would wait for the body, and answer after it.
 func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
-	if r.ContentLength <= maxBody {
+	if r.ContentLength <= contract.MaxBody {
 		return true
 	}
 	w.Header().Set("Connection", "close")
@@ -57,7 +58,7 @@ func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 			dress = c.op.family
 		}
 	}
-	refuse(w, r, dress, errTooLarge)
+	refuse(w, r, dress, contract.ErrTooLarge)
 	return false
 }
 

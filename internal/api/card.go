@@ -8,6 +8,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -83,8 +84,8 @@ func (h *handlers) GenerateCardToken(ctx context.Context, r GenerateCardTokenReq
 
 // ListCards shows the company's cards, newest first.
 func (h *handlers) ListCards(ctx context.Context, r ListCardsRequestObject) (ListCardsResponseObject, error) {
-	p := newPage(r.Params.Page, r.Params.PageSize)
-	cards, total, err := h.Cards.List(ctx, callOf(ctx).company, r.Params.CustomerID, p.offset(), p.size)
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	cards, total, err := h.Cards.List(ctx, callOf(ctx).company, r.Params.CustomerID, p.Offset(), p.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (h *handlers) ListCards(ctx context.Context, r ListCardsRequestObject) (Lis
 		rows = append(rows, cardDetails(c))
 	}
 	return ListCards200JSONResponse{Status: "success", Data: CardPage{
-		Data: rows, Meta: p.meta(callOf(ctx).request.URL, len(rows), total),
+		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), total),
 	}}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/peer"
@@ -23,12 +24,12 @@ import (
 type call struct {
 	id      string
 	request *http.Request
-	address string      // where the request comes from
-	header  http.Header // of the answer
-	op      *operation  // nil: no operation of the contract
-	company string      // empty before the gate
-	body    *body       // nil: the operation takes none
-	err     error       // what was refused, for the log line
+	address string         // where the request comes from
+	header  http.Header    // of the answer
+	op      *operation     // nil: no operation of the contract
+	company string         // empty before the gate
+	body    *contract.Body // nil: the operation takes none
+	err     error          // what was refused, for the log line
 	// failed counts a refusal of a token operation, and may say another one.
 	failed func(*fault.Fault) *fault.Fault
 }
@@ -112,7 +113,7 @@ var probes = []string{"/healthz", "/readyz", "/metrics"}
 func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duration) {
 	route := r.Pattern
 	if c.op != nil {
-		route = c.op.path
+		route = c.op.Path
 	} else if route == "" || route == "/" {
 		route = "unknown"
 	}
@@ -166,7 +167,7 @@ func canonical(p string) bool {
 }
 
 // clean tells whether a text from the address can be kept and looked up.
-func clean(s string) bool { return utf8.ValidString(s) && !unprintable(s) }
+func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, isControl) }
 
 // recorder remembers the status of an answer.
 type recorder struct {

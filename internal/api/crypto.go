@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
@@ -88,13 +89,13 @@ func (h *handlers) ListCryptoTransactions(ctx context.Context, r ListCryptoTrans
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := newPage(r.Params.Page, r.Params.PageSize)
-	transactions, total, err := h.Crypto.Transactions(ctx, callOf(ctx).company, filter, p.offset(), p.size)
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	transactions, total, err := h.Crypto.Transactions(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
 	if err != nil {
 		return nil, err
 	}
 	return ListCryptoTransactions200JSONResponse{Status: "success", Data: CryptoTransactionPage{
-		Data: cryptoTransactions(transactions), Meta: p.meta(callOf(ctx).request.URL, len(transactions), total),
+		Data: cryptoTransactions(transactions), Meta: p.Meta(callOf(ctx).request.URL, len(transactions), total),
 	}}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -52,13 +53,13 @@ func (h *handlers) GenerateCustomerAccount(ctx context.Context, r GenerateCustom
 
 // ListCustomers shows customers, newest first.
 func (h *handlers) ListCustomers(ctx context.Context, r ListCustomersRequestObject) (ListCustomersResponseObject, error) {
-	p := newPage(r.Params.Page, r.Params.PageSize)
-	customers, total, err := h.Customers.Customers(ctx, callOf(ctx).company, r.Params.Search, p.offset(), p.size)
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	customers, total, err := h.Customers.Customers(ctx, callOf(ctx).company, r.Params.Search, p.Offset(), p.Size)
 	if err != nil {
 		return nil, err
 	}
 	return ListCustomers200JSONResponse{Status: "success", Data: CustomerPage{
-		Data: append([]Customer{}, customers...), Meta: p.meta(callOf(ctx).request.URL, len(customers), total),
+		Data: append([]Customer{}, customers...), Meta: p.Meta(callOf(ctx).request.URL, len(customers), total),
 	}}, nil
 }
 

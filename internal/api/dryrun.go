@@ -27,12 +27,13 @@ func mayRun(op *operation, r *http.Request) error {
 	if err != nil && isLike(dryRun, r.URL.RawQuery) {
 		return slip(dryRun, "must be one of [true, false]") // a pair that no parser would show us
 	}
+	_, isKnown := op.Find(dryRun)
 	for name, values := range asked {
 		switch {
 		case name != dryRun && isLike(dryRun, name):
 			return slip(name, "is not allowed")
 		case name != dryRun:
-		case !op.dry && !slices.Equal(values, []string{"false"}):
+		case !isKnown && !slices.Equal(values, []string{"false"}):
 			return slip(name, "is not allowed")
 		case len(values) != 1 || values[0] != "true" && values[0] != "false":
 			return slip(name, "must be one of [true, false]")

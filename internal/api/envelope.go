@@ -1,12 +1,12 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -173,7 +173,7 @@ func statusOf(k fault.Kind) int {
 		return http.StatusForbidden
 	case fault.Conflict:
 		return http.StatusConflict
-	case tooLarge:
+	case contract.TooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.Mismatch:
 		return http.StatusUnprocessableEntity
@@ -232,24 +232,12 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 		why = c.failed(why)
 	}
 	c.err = why
-	if why.Kind == tooLarge {
+	if why.Kind == contract.TooLarge {
 		w.Header().Set("Connection", "close") // the server would read on before it answers
 	}
 	status, b := f.dress(why)
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())
 	}
-	write(w, status, b)
-}
-
-// write sends a body as JSON.
-func write(w http.ResponseWriter, status int, b any) {
-	text, err := json.Marshal(b)
-	if err != nil {
-		panic(err) // only our own structs of strings come here
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	// Nobody is left to tell when the caller has gone.
-	_, _ = w.Write(append(text, '\n'))
+	contract.Write(w, status, b)
 }

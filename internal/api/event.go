@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/event"
 )
 
@@ -21,8 +22,8 @@ func (h *handlers) ListEvents(ctx context.Context, r ListEventsRequestObject) (L
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	limit := clamp(r.Params.Limit, usualEvents, mostEvents)
-	wait := time.Duration(clamp(r.Params.Wait, 0, longestWait)) * time.Second
+	limit := contract.Clamp(r.Params.Limit, usualEvents, mostEvents)
+	wait := time.Duration(contract.Clamp(r.Params.Wait, 0, longestWait)) * time.Second
 	events, more, err := h.Events.Feed(ctx, callOf(ctx).company, after, limit, wait)
 	if err != nil {
 		return nil, err

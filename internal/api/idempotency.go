@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
@@ -115,13 +116,13 @@ func lasting(status int) bool {
 // fingerprint is what "the same request" means: method, path and body. How the
 // body is written does not count: the order of its fields, white space, escapes,
 // and noughts at the end of a fraction.
-func fingerprint(r *http.Request, b *body) string {
+func fingerprint(r *http.Request, b *contract.Body) string {
 	h := sha256.New()
 	h.Write([]byte(r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + "\n"))
 	if b != nil {
 		// Maps are written with sorted keys; what was decoded from JSON can be
 		// written as JSON.
-		text, err := json.Marshal(plain(b.value))
+		text, err := json.Marshal(plain(b.Value))
 		if err != nil {
 			panic(err)
 		}
@@ -223,7 +224,7 @@ func render(f family, body any, err error) idempotency.Answer {
 // written is a body as it is sent.
 func written(status int, body any) []byte {
 	m := &memory{header: http.Header{}}
-	write(m, status, body)
+	contract.Write(m, status, body)
 	return m.body.Bytes()
 }
 

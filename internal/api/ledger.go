@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -19,8 +20,8 @@ func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesReq
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := newPage(r.Params.Page, r.Params.PageSize)
-	entries, total, err := h.Reports.Entries(ctx, callOf(ctx).company, filter, p.offset(), p.size)
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	entries, total, err := h.Reports.Entries(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesReq
 		rows = append(rows, ledgerRow(e))
 	}
 	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{
-		Data: rows, Meta: p.meta(callOf(ctx).request.URL, len(rows), total),
+		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), total),
 	}}, nil
 }
 

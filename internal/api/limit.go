@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/peer"
@@ -83,7 +84,7 @@ func (e *edge) watchToken(w http.ResponseWriter, c *call) {
 // what the caller hears: beyond the limit no longer what the mistake was.
 func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fault {
 	switch why.Kind {
-	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, tooLarge:
+	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, contract.TooLarge:
 	default:
 		return why
 	}

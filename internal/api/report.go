@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // ListOutcomes shows the operations that nobody knows the end of yet.
 func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject) (ListOutcomesResponseObject, error) {
-	p := newPage(r.Params.Page, r.Params.PageSize)
-	outcomes, total, err := h.Reports.Outcomes(ctx, callOf(ctx).company, p.offset(), p.size)
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	outcomes, total, err := h.Reports.Outcomes(ctx, callOf(ctx).company, p.Offset(), p.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +21,7 @@ func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject
 		rows = append(rows, outcomeRow(o))
 	}
 	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{
-		Data: rows, Meta: p.meta(callOf(ctx).request.URL, len(rows), total),
+		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), total),
 	}}, nil
 }
 

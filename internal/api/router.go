@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// router takes the routes of the generated code and puts each operation's
-// checks before its handler. Every path answers with and without its last
-// slash, and nothing is ever redirected (completion.md §1).
+// router takes the routes of the generated code. It puts the checks of an
+// operation before its handler. Every path answers with and without its last
+// slash, and nothing is redirected (completion.md §1).
 type router struct {
 	edge *edge
 	err  error
@@ -34,12 +35,12 @@ func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 	t.edge.mux.Handle(bare+"/{$}", h)
 }
 
-// ServeHTTP is part of the generator's idea of a router; requests come in
+// ServeHTTP completes the interface that the generated code wants. Requests come in
 // through the edge.
 func (t *router) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.edge.ServeHTTP(w, r) }
 
-// route fills the mux: the operations, the doors that the app brought, and the
-// answer to everything else.
+// route fills the mux: the operations, the handlers of the app, and the answer to
+// all other requests.
 func (e *edge) route() error {
 	t := &router{edge: e}
 	refuseOperation := func(w http.ResponseWriter, r *http.Request, err error) {
@@ -62,7 +63,7 @@ func (e *edge) route() error {
 	for pattern, h := range e.Mounts {
 		e.mux.Handle(pattern, h)
 		if bare, below := strings.CutSuffix(pattern, "/"); below {
-			e.mux.Handle(bare, h) // or it would be redirected, by a page of HTML
+			e.mux.Handle(bare, h) // or the mux would redirect, with a page of HTML
 		}
 	}
 	e.mountReference()
@@ -70,31 +71,24 @@ func (e *edge) route() error {
 	return t.err
 }
 
-// unknown answers a path that is not there, or a method that its path does not have.
+// unknown answers an unknown path, or a method that the path does not have.
 func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
-	var allowed []string
-	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
-		probe := *r
-		probe.Method = method
-		if _, pattern := e.mux.Handler(&probe); pattern != "" && pattern != "/" && canonical(r.URL.EscapedPath()) {
-			allowed = append(allowed, method)
-		}
-	}
-	if allowed == nil {
+	allowed := contract.Allowed(e.mux, r)
+	if allowed == nil || !canonical(r.URL.EscapedPath()) {
 		callOf(r.Context()).err = fault.New(fault.Missing, "no such path")
-		write(w, http.StatusNotFound, problemBody{"error", "Not found"})
+		contract.Write(w, http.StatusNotFound, problemBody{"error", "Not found"})
 		return
 	}
 	callOf(r.Context()).err = fault.New(fault.Invalid, "no such method")
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	write(w, http.StatusMethodNotAllowed, problemBody{"error", "Method not allowed"})
+	contract.Write(w, http.StatusMethodNotAllowed, problemBody{"error", "Method not allowed"})
 }
 
-// admit is everything an operation asks for before its handler runs. The order
-// matters: nothing is read from a caller who is not let in, and an
-// Idempotency-Key is opened only for a request that keeps the rules.
+// admit makes the checks of an operation before its handler runs. The order
+// matters. An unknown caller's body is never read. A request that breaks a rule
+// never uses its Idempotency-Key.
 func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
-	if op.idempotent {
+	if op.Idempotent {
 		handler = e.once(handler)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,12 +98,12 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, fault.New(fault.Unavailable, "the door is closed"))
 			return
 		}
-		if op.tokens {
+		if op.Tokens {
 			// Nothing on the way may keep an answer that shows a token.
 			w.Header().Set("Cache-Control", "no-store")
 			e.watchToken(w, c)
 		}
-		if !op.open {
+		if !op.Open {
 			identity, err := e.gate(r)
 			if err != nil {
 				refuse(w, r, auth, err)
@@ -132,8 +126,11 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 			refuse(w, r, op.family, err)
 			return
 		}
-		if op.rules != nil {
-			b, err := readBody(w, r, op.rules)
+		if op.HasBody() {
+			b, err := contract.Decode(w, r, isControl)
+			if err == nil {
+				err = op.Check(b)
+			}
 			if err != nil {
 				refuse(w, r, op.family, err)
 				return

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -11,16 +12,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-func purchaseRules(t testing.TB) *rules {
+func purchaseRules(t testing.TB) *operation {
 	t.Helper()
-	c, err := readContract(source)
+	d, err := readDocument(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.operations["POST /api/v1/vtu/purchase-data"].rules
+	return d.operations["POST /api/v1/vtu/purchase-data"]
 }
 
 const goodPurchase = `{"idempotencyKey":"order-1","serviceCategoryId":"category","productId":"product","phoneNumber":"08012345678","settlementId":1}`
@@ -40,13 +42,22 @@ func with(field, value string) string {
 	return "{" + strings.Join(out, ",") + "}"
 }
 
+func jsonRequest(text string) *http.Request {
+	r := httptest.NewRequest("POST", "/", strings.NewReader(text))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
 // read sends a body through the rules and returns the problems, or the message
 // when it was not even decoded.
-func read(t testing.TB, rules *rules, contentType, text string) (string, []string) {
+func read(t testing.TB, rules *operation, contentType, text string) (string, []string) {
 	t.Helper()
-	r := httptest.NewRequest("POST", "/", strings.NewReader(text))
+	r := jsonRequest(text)
 	r.Header.Set("Content-Type", contentType)
-	_, err := readBody(httptest.NewRecorder(), r, rules)
+	b, err := contract.Decode(httptest.NewRecorder(), r, isControl)
+	if err == nil {
+		err = rules.Check(b)
+	}
 	if err == nil {
 		return "", nil
 	}
@@ -150,7 +161,7 @@ func TestOnlyCleanJSONIsRead(t *testing.T) {
 		{"application/json", strings.Repeat("[", 30000), malformed},
 		{"application/json", with("settlementId", "1e999999999"), "Request body holds a number that is out of range"},
 		{"application/json", with("settlementId", strings.Repeat("9", 50)), "Request body holds a number that is out of range"},
-		{"application/json", `"` + strings.Repeat("a", maxBody) + `"`, "Request body is larger than 64 KiB"},
+		{"application/json", `"` + strings.Repeat("a", contract.MaxBody) + `"`, "Request body is larger than 64 KiB"},
 	} {
 		if got, _ := read(t, rules, c.contentType, c.body); got != c.want {
 			t.Errorf("%s %.60q: %q, want %q", c.contentType, c.body, got, c.want)
@@ -160,7 +171,7 @@ func TestOnlyCleanJSONIsRead(t *testing.T) {
 
 // A body of exactly the limit is still read.
 func TestTheLargestBody(t *testing.T) {
-	body := goodPurchase + strings.Repeat(" ", maxBody-len(goodPurchase))
+	body := goodPurchase + strings.Repeat(" ", contract.MaxBody-len(goodPurchase))
 	if message, _ := read(t, purchaseRules(t), "application/json", body); message != "" {
 		t.Error(message)
 	}
@@ -168,7 +179,7 @@ func TestTheLargestBody(t *testing.T) {
 
 func TestTheSameRequestHasTheSameFingerprint(t *testing.T) {
 	print := func(path, text string) string {
-		b, err := decode([]byte(text))
+		b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(text), isControl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,12 +213,12 @@ func FuzzBodiesAreReadOrRefused(f *testing.F) {
 
 func BenchmarkReadBody(b *testing.B) {
 	rules := purchaseRules(b)
-	raw := []byte(goodPurchase)
+	w := httptest.NewRecorder()
 	b.ReportAllocs()
 	for b.Loop() {
-		decoded, err := decode(raw)
+		body, err := contract.Decode(w, jsonRequest(goodPurchase), isControl)
 		if err == nil {
-			err = rules.check(decoded)
+			err = rules.Check(body)
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -216,13 +227,12 @@ func BenchmarkReadBody(b *testing.B) {
 }
 
 func TestPeopleAreDescribedSensibly(t *testing.T) {
-	c, err := readContract(source)
+	// 23:30 UTC on 2 January is 3 January in Lagos.
+	d, err := readDocument(style(clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := c.operations["POST /api/v1/customer/create"].rules
-	// 23:30 UTC on 2 January is 3 January in Lagos.
-	rules.clock = clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))
+	rules := d.operations["POST /api/v1/customer/create"]
 	customer := func(change map[string]any) string {
 		body := map[string]any{
 			"firstName": "Ada", "lastName": "Tester", "email": "ada@example.com", "phoneNumber": "08012345678", "bvn": "22222222222",
@@ -278,24 +288,25 @@ func TestPeopleAreDescribedSensibly(t *testing.T) {
 
 // A name is kept without the characters around it that nobody sees.
 func TestNamesAreTrimmed(t *testing.T) {
-	c, err := readContract(source)
+	d, err := readDocument(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequest("POST", "/", strings.NewReader(`{"name":" Pay\u00a0roll\u200b "}`))
-	r.Header.Set("Content-Type", "application/json")
-	b, err := readBody(httptest.NewRecorder(), r, c.operations["POST /api/v1/settlement/accounts"].rules)
-	if err != nil || !cmp.Equal(b.value, map[string]any{"name": "Pay\u00a0roll"}) {
+	b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(`{"name":" Pay\u00a0roll\u200b "}`), isControl)
+	if err == nil {
+		err = d.operations["POST /api/v1/settlement/accounts"].Check(b)
+	}
+	if err != nil || !cmp.Equal(b.Value, map[string]any{"name": "Pay\u00a0roll"}) {
 		t.Errorf("%v %v", b, err)
 	}
 }
 
 func TestACompanyIsDescribedSensibly(t *testing.T) {
-	c, err := readContract(source)
+	d, err := readDocument(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := c.operations["POST /api/v1/coop/generate-account"].rules
+	rules := d.operations["POST /api/v1/coop/generate-account"]
 	_, got := read(t, rules, "application/json", `{"phoneNumber":"       ","emailAddress":"ada@example.com","rn_number":"   ","kyc_id":"k"}`)
 	want := []string{`"phoneNumber" is not allowed to be empty`, `"rn_number" is not allowed to be empty`}
 	if !cmp.Equal(got, want) {

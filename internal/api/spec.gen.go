@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -1038,37 +1039,7 @@ type LedgerRow struct {
 }
 
 // ListMeta defines model for ListMeta.
-type ListMeta struct {
-	// Page The number of this page, from 1.
-	Page int `json:"page"`
-
-	// PageSize How many items a page has at most.
-	PageSize int `json:"pageSize"`
-
-	// TotalItems How many items the whole list has.
-	TotalItems int `json:"totalItems"`
-
-	// TotalPages How many pages the whole list has.
-	TotalPages int `json:"totalPages"`
-
-	// HasNextPage True when there is a page after this one.
-	HasNextPage bool `json:"hasNextPage"`
-
-	// HasPrevPage True when there is a page before this one.
-	HasPrevPage bool `json:"hasPrevPage"`
-
-	// NextPage The next page's relative URL.
-	NextPage *string `json:"nextPage"`
-
-	// PrevPage The previous page's relative URL.
-	PrevPage *string `json:"prevPage"`
-
-	// From Position of the first item, counted from 1; 0 when there is none.
-	From int `json:"from"`
-
-	// To Position of the last item; 0 when there is none.
-	To int `json:"to"`
-}
+type ListMeta = contract.Meta
 
 // NewCustomer defines model for NewCustomer.
 type NewCustomer struct {

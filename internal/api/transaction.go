@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
@@ -19,13 +20,13 @@ func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsReque
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := newPage(r.Params.Page, r.Params.PageSize)
-	list, total, err := h.Customers.Transactions(ctx, callOf(ctx).company, filter, p.offset(), p.size)
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	list, total, err := h.Customers.Transactions(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
 	if err != nil {
 		return nil, err
 	}
 	return ListTransactions200JSONResponse{Status: "success", Data: TransactionPage{
-		Data: append([]Transaction{}, list...), Meta: p.meta(callOf(ctx).request.URL, len(list), total),
+		Data: append([]Transaction{}, list...), Meta: p.Meta(callOf(ctx).request.URL, len(list), total),
 	}}, nil
 }
 

@@ -60,11 +60,7 @@ func (w *world) told(t *testing.T) {
 // contract is the document as the tests of coverage see it.
 func contract(t testing.TB) *apitest.Contract {
 	t.Helper()
-	text, err := api.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := apitest.ReadContract(text)
+	c, err := apitest.ReadContract(api.Document())
 	if err != nil {
 		t.Fatal(err)
 	}

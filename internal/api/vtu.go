@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
 )
@@ -61,13 +62,13 @@ func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransaction
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := newPage(r.Params.Page, r.Params.PageSize)
-	transactions, total, err := h.Reports.Purchases(ctx, callOf(ctx).company, filter, p.offset(), p.size)
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	transactions, total, err := h.Reports.Purchases(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
 	if err != nil {
 		return nil, err
 	}
 	return ListVtuTransactions200JSONResponse{Success: true, Data: VtuTransactionPage{
-		Data: append([]VtuTransaction{}, transactions...), Meta: p.meta(callOf(ctx).request.URL, len(transactions), total),
+		Data: append([]VtuTransaction{}, transactions...), Meta: p.Meta(callOf(ctx).request.URL, len(transactions), total),
 	}}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
@@ -122,8 +123,8 @@ func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliv
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := newPage(r.Params.Page, r.Params.PageSize)
-	list, total, err := h.Webhooks.Deliveries(ctx, callOf(ctx).company, r.ID, webhook.DeliveryState(state), p.size, p.offset())
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	list, total, err := h.Webhooks.Deliveries(ctx, callOf(ctx).company, r.ID, webhook.DeliveryState(state), p.Size, p.Offset())
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliv
 		rows = append(rows, delivery(d))
 	}
 	return ListWebhookDeliveries200JSONResponse{Status: "success", Data: WebhookDeliveryPage{
-		Data: rows, Meta: p.meta(callOf(ctx).request.URL, len(rows), int(total)),
+		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), int(total)),
 	}}, nil
 }
 

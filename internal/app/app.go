@@ -201,22 +201,21 @@ func (a *App) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	limits := a.cfg.Limits.limits()
+	operators, err := admin.New(admin.Config{
+		Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
+		Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas,
+		Clock: a.Clock, Log: a.log, Failed: limits.Failed(),
+	})
+	if err != nil {
+		return nil, err
+	}
 	cfg := api.Config{
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Webhooks: a.Webhooks, PublicURL: a.cfg.PublicURL,
 		Clock: a.Clock, Log: a.log, Limits: limits, Proxies: proxies, Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
-		Mounts: map[string]http.Handler{"/admin/v1/": admin.New(admin.Config{
-			Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
-			Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas,
-			Clock: a.Clock, Log: a.log, Failed: limits.Failed(),
-		})},
+		Mounts: map[string]http.Handler{"/admin/v1/": operators, "GET /admin/openapi.json": admin.Reference()},
 	}
-	described, err := admin.Reference()
-	if err != nil {
-		return nil, err
-	}
-	cfg.Mounts["GET /admin/openapi.json"] = described
 	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
 	cfg.Mounts[card.Pattern] = a.Cards.Door()
 	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()

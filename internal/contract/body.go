@@ -1,4 +1,4 @@
-package api
+package contract
 
 import (
 	"bytes"
@@ -17,66 +17,67 @@ import (
 )
 
 const (
-	maxBody  = 64 << 10
+	// MaxBody is the size of the largest body.
+	MaxBody  = 64 << 10
 	maxDepth = 32
-	// maxNumber is more digits than any amount or id has. It keeps 1e999999999
-	// from becoming a number of a billion digits.
+	// maxNumber is more digits than any amount or id has. The limit keeps
+	// 1e999999999 from becoming a number of a billion digits.
 	maxNumber = 40
 )
 
-// tooLarge is a body above 64 KiB. It is a kind of its own because no business
-// ever says it.
-const tooLarge fault.Kind = "too large"
+// TooLarge is the kind of a body above MaxBody. No business has this fault.
+const TooLarge fault.Kind = "too large"
 
-var errTooLarge = fault.New(tooLarge, "Request body is larger than 64 KiB")
+// These faults have names for an API that answers them in its own words.
+var (
+	ErrTooLarge  = fault.New(TooLarge, "Request body is larger than 64 KiB")
+	ErrMalformed = fault.New(fault.Invalid, "Request body is not valid JSON")
+	ErrTrailing  = fault.New(fault.Invalid, "Request body has data after its end")
+)
 
-// body is a request's JSON as the caller sent it: numbers as written, and the
-// order of keys.
-type body struct {
-	value       any
-	keys        []string // of every object, in the order they were sent
-	unprintable []string // dotted paths of strings with control characters
-}
-
-// checked is a request body that has been read. The generated handlers take
-// the value from it instead of decoding the text a second time, with field names
-// matched exactly.
-type checked struct {
-	io.Reader
-	value any
+// Body is a request's JSON as the caller sent it: numbers as written, and the
+// order of keys. It takes the place of the request's body. Generated handlers
+// take the value from it and do not decode the text a second time.
+type Body struct {
+	Value       any
+	text        *bytes.Reader
+	keys        []string   // of every object, in the order they were sent
+	unprintable [][]string // the places of texts with control characters
+	isControl   func(c rune) bool
 }
 
 // ValidatedValue is the decoded body.
-func (c checked) ValidatedValue() any { return c.value }
+func (b *Body) ValidatedValue() any { return b.Value }
+
+// Read reads the text of the body.
+func (b *Body) Read(p []byte) (int, error) { return b.text.Read(p) }
 
 // Close does nothing: the body has been read.
-func (checked) Close() error { return nil }
+func (*Body) Close() error { return nil }
 
-// readBody reads, decodes and checks the body of a request by an operation's
-// rules, and leaves it in the request for the handler. It returns the decoded body.
-func readBody(w http.ResponseWriter, r *http.Request, rules *rules) (*body, error) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+// Decode reads and decodes the body of a request, and leaves it in the request.
+// isControl tells the characters that no text may have. Operation.Check applies
+// the rules.
+func Decode(w http.ResponseWriter, r *http.Request, isControl func(c rune) bool) (*Body, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, errTooLarge
+		return nil, ErrTooLarge
 	case err != nil:
 		return nil, fault.New(fault.Invalid, "Request body could not be read").Because(err)
 	}
 	if len(raw) == 0 {
-		// Nothing sent is an object without fields: the rules say what is missing.
+		// An empty body counts as an object without fields.
 		raw = []byte("{}")
 	} else if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, fault.New(fault.Invalid, "Content-Type must be application/json")
 	}
-	b, err := decode(raw)
+	b, err := decode(raw, isControl)
 	if err != nil {
 		return nil, err
 	}
-	if err := rules.check(b); err != nil {
-		return nil, err
-	}
-	r.Body = checked{Reader: bytes.NewReader(raw), value: b.value}
+	r.Body = b
 	return b, nil
 }
 
@@ -88,20 +89,20 @@ func isJSON(contentType string) bool {
 }
 
 // decode reads one JSON value and nothing after it. encoding/json accepts bad
-// UTF-8, repeated keys and trailing data; the contract accepts none of them.
-func decode(raw []byte) (*body, error) {
+// UTF-8, repeated keys and trailing data. The contract accepts none of them.
+func decode(raw []byte, isControl func(rune) bool) (*Body, error) {
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return nil, malformed(raw)
 	}
 	if loneSurrogate(raw) {
-		// encoding/json would write U+FFFD in its place, and keep what nobody sent.
+		// encoding/json would replace the half by U+FFFD, and keep another text.
 		return nil, fault.New(fault.Invalid, "Request body holds half of a surrogate pair")
 	}
-	b := &body{}
+	b := &Body{text: bytes.NewReader(raw), isControl: isControl}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var err error
-	b.value, err = b.read(d, nil)
+	b.Value, err = b.read(d, nil)
 	return b, err
 }
 
@@ -126,7 +127,7 @@ func loneSurrogate(raw []byte) bool {
 	}
 }
 
-// escaped is the code unit of a JSON text that begins with \u, or 0.
+// escaped is the code unit at the beginning of a JSON text such as \u00e9, or 0.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0
@@ -138,26 +139,26 @@ func escaped(text []byte) rune {
 	return rune(unit)
 }
 
-// malformed says what is wrong with a text that is not one JSON value.
+// malformed tells what is wrong with a text that is not one JSON value.
 func malformed(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	var first json.RawMessage
 	err := d.Decode(&first)
 	if err == nil && utf8.Valid(raw) {
-		return fault.New(fault.Invalid, "Request body has data after its end")
+		return ErrTrailing
 	}
-	return fault.New(fault.Invalid, "Request body is not valid JSON").Because(err)
+	return ErrMalformed.Because(err)
 }
 
-// read takes the next value from d. The text is known to be JSON, so that only
-// what JSON allows and the contract does not can fail here.
-func (b *body) read(d *json.Decoder, path []string) (any, error) {
+// read takes the next value from d. The text is valid JSON already. Only values that
+// JSON allows and the contract forbids can fail here.
+func (b *Body) read(d *json.Decoder, path []string) (any, error) {
 	if len(path) > maxDepth {
 		return nil, fault.New(fault.Invalid, "Request body is nested too deeply")
 	}
 	token, err := d.Token()
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "Request body is not valid JSON").Because(err)
+		return nil, ErrMalformed.Because(err)
 	}
 	switch token := token.(type) {
 	case json.Delim:
@@ -166,8 +167,8 @@ func (b *body) read(d *json.Decoder, path []string) (any, error) {
 		}
 		return b.array(d, path)
 	case string:
-		if unprintable(token) {
-			b.unprintable = append(b.unprintable, strings.Join(path, "."))
+		if strings.ContainsFunc(token, b.isControl) {
+			b.unprintable = append(b.unprintable, slices.Clone(path))
 		}
 		return token, nil
 	case json.Number:
@@ -181,16 +182,21 @@ func (b *body) read(d *json.Decoder, path []string) (any, error) {
 	}
 }
 
-func (b *body) object(d *json.Decoder, path []string) (any, error) {
+// Within names, in a fault's Extra, the object that has a field twice.
+const Within = "within"
+
+func (b *Body) object(d *json.Decoder, path []string) (any, error) {
 	out := map[string]any{}
 	for d.More() {
 		token, err := d.Token()
 		key, ok := token.(string)
 		if err != nil || !ok {
-			return nil, fault.New(fault.Invalid, "Request body is not valid JSON").Because(err)
+			return nil, ErrMalformed.Because(err)
 		}
 		if _, seen := out[key]; seen {
-			return nil, fault.Newf(fault.Invalid, "Request body repeats the field %q", key)
+			f := fault.Newf(fault.Invalid, "Request body repeats the field %q", key)
+			f.Extra = map[string]any{Within: strings.ReplaceAll(strings.Join(path, "."), ".[", "[")}
+			return nil, f
 		}
 		b.keys = append(b.keys, key)
 		if out[key], err = b.read(d, append(path, key)); err != nil {
@@ -201,10 +207,10 @@ func (b *body) object(d *json.Decoder, path []string) (any, error) {
 	return out, err
 }
 
-func (b *body) array(d *json.Decoder, path []string) (any, error) {
+func (b *Body) array(d *json.Decoder, path []string) (any, error) {
 	out := []any{}
-	for d.More() {
-		v, err := b.read(d, append(path, "[]"))
+	for i := 0; d.More(); i++ {
+		v, err := b.read(d, append(path, "["+strconv.Itoa(i)+"]"))
 		if err != nil {
 			return nil, err
 		}
@@ -212,10 +218,4 @@ func (b *body) array(d *json.Decoder, path []string) (any, error) {
 	}
 	_, err := d.Token()
 	return out, err
-}
-
-// unprintable tells whether a text holds control characters. PostgreSQL keeps
-// no NUL, and the others have no place in a name, a number or a key.
-func unprintable(s string) bool {
-	return slices.ContainsFunc([]byte(s), func(c byte) bool { return c < 0x20 || c == 0x7f })
 }

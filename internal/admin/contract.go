@@ -1,0 +1,203 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // for the two documents
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/oapi-codegen/runtime"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+//go:generate go run ../contract/render -routes admin
+//go:generate go tool oapi-codegen -config oapi-codegen.yaml -o spec.gen.go contract.json
+
+// source is openapi.yaml for the program, and public is the same for callers.
+var (
+	//go:embed contract.json
+	source []byte
+	//go:embed openapi.json
+	public []byte
+)
+
+// Reference serves the contract. The document has no secret and needs no key.
+func Reference() http.Handler { return contract.Asset("application/json", public, false) }
+
+// taking is an action with a body.
+func taking[B any](do func(ctx context.Context, r *request, body B) (any, error)) action {
+	return func(ctx context.Context, r *request) (any, error) {
+		var body B
+		if err := runtime.BindJSONValue(r.body, &body); err != nil {
+			return nil, err // the rules refuse such bodies
+		}
+		return do(ctx, r, body)
+	}
+}
+
+// readBody reads the body of a request and checks its form. The businesses check
+// the values.
+func readBody(w http.ResponseWriter, r *request) (any, error) {
+	b, err := contract.Decode(w, r.Request, unicode.IsControl)
+	if errors.Is(err, contract.ErrTrailing) {
+		return nil, contract.ErrMalformed
+	}
+	if err != nil {
+		if list, _ := fault.Of(err).Extra[contract.Within].(string); list != "" {
+			return nil, contract.Invalid(`"` + list + `" must not repeat a field`)
+		}
+		return nil, err
+	}
+	if _, isObject := b.Value.(map[string]any); !isObject {
+		return nil, fault.New(fault.Invalid, "Request body must be a JSON object")
+	}
+	return b.Value, r.op.Check(b)
+}
+
+// formats judge numbers and instants. An instant may be empty, which is none.
+var formats = map[string]func(any) error{
+	"int64": func(v any) error {
+		if n, ok := v.(json.Number); ok {
+			if _, err := strconv.ParseUint(n.String(), 10, 53); err != nil {
+				return errors.New("must be a positive integer")
+			}
+		}
+		return nil
+	},
+	"naira": func(v any) error {
+		n, ok := v.(json.Number)
+		if !ok {
+			return nil
+		}
+		_, err := money.Asked(n.String())
+		return err
+	},
+	"date-time": func(v any) error {
+		if text, _ := v.(string); text != "" {
+			if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
+				return errors.New("must be in ISO 8601 date format")
+			}
+		}
+		return nil
+	},
+}
+
+// words says what is wrong with the form of a field. The businesses check lengths,
+// lists of values and limits. One limit is checked here: 0 is refused where null
+// means none.
+func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
+	n, isNumber := f.Value.(json.Number)
+	isZero := isNumber && strings.Trim(n.String(), "0.") == ""
+	switch k := k.(type) {
+	case *kind.Type:
+		return typeWords(k.Want), false
+	case *kind.Enum:
+		if _, isText := f.Value.(string); !isText {
+			return "must be a string", false
+		}
+	case *kind.Format:
+		return k.Err.Error(), false
+	case *kind.Minimum:
+		if f.IsNullable && isZero {
+			return "must be a positive integer", false
+		}
+	case *kind.ExclusiveMinimum:
+		if f.IsNullable && isZero {
+			return "must be greater than 0", false
+		}
+	}
+	return "", false
+}
+
+func typeWords(types []string) string {
+	switch want := types[len(types)-1]; want { // null comes first
+	case "integer":
+		return "must be a positive integer"
+	case "array":
+		return "must be an array"
+	case "object":
+		return "must be of type object"
+	default:
+		return "must be a " + want
+	}
+}
+
+// instant is the moment of a checked text, or the zero time for no text.
+func instant(text string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// checkFilters refuses a query parameter whose value is not in its list.
+func checkFilters(r *request) error {
+	asked := r.URL.Query()
+	for _, p := range r.op.Query {
+		if value := asked.Get(p.Name); value != "" && p.Enum != nil && !slices.Contains(p.Enum, value) {
+			return fault.Newf(fault.Invalid, "%q must be one of [%s]", p.Name, strings.Join(p.Enum, ", "))
+		}
+	}
+	return nil
+}
+
+// filter is the value of a query parameter, or its default.
+func (r *request) filter(name string) string {
+	p, _ := r.op.Find(name)
+	return cmp.Or(r.URL.Query().Get(name), p.Default)
+}
+
+// list is a page of rows.
+type list[R any] struct {
+	Data []R  `json:"data"`
+	Meta Meta `json:"meta"`
+}
+
+// listed asks for the page of the request and shapes it.
+func listed[T, R any](ctx context.Context, r *request, row func(T) R, ask func(ctx context.Context, limit, offset int) ([]T, int64, error)) (any, error) {
+	page := contract.NewPage(r.URL.Query().Get("page"), r.URL.Query().Get("pageSize"))
+	items, total, err := ask(ctx, page.Size, page.Offset())
+	return list[R]{rows(items, row), page.Meta(r.URL, len(items), int(total))}, err
+}
+
+// history lists what operators have set for the company of the path.
+func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask func(ctx context.Context, company string, limit, offset int) ([]T, int64, error)) (any, error) {
+	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
+	if err != nil {
+		return nil, err
+	}
+	return listed(ctx, r, row, func(ctx context.Context, limit, offset int) ([]T, int64, error) {
+		return ask(ctx, c.Reference, limit, offset)
+	})
+}
+
+// rows shapes items. No items are an empty list and not null.
+func rows[T, R any](items []T, row func(T) R) []R {
+	out := make([]R, len(items))
+	for i, item := range items {
+		out[i] = row(item)
+	}
+	return out
+}
+
+// present is a value, or null for one that does not exist.
+func present[T comparable](v T) *T {
+	var none T
+	if v == none {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,50 @@
+// Code generated from openapi.yaml by internal/contract/render. DO NOT EDIT.
+
+package admin
+
+// handlers are the operations of the contract, by id.
+func (e *edge) handlers() map[string]action {
+	return map[string]action{
+		"approveAdjustment": taking(e.approveAdjustment),
+		"approveCase":       taking(e.approveCase),
+		"attachBankAccount": taking(e.attachBankAccount),
+		"createAccount":     taking(e.createAccount),
+		"createAdjustment":  taking(e.createAdjustment),
+		"createCompany":     taking(e.createCompany),
+		"findAdjustment":    e.findAdjustment,
+		"findCardAddress":   e.findCardAddress,
+		"findCase":          e.findCase,
+		"findCompany":       e.findCompany,
+		"findDoor":          e.findDoor,
+		"findFees":          e.findFees,
+		"findLimits":        e.findLimits,
+		"findQuotas":        e.findQuotas,
+		"issueKey":          taking(e.issueKey),
+		"listAdjustments":   e.listAdjustments,
+		"listAudit":         e.listAudit,
+		"listBankAccounts":  e.listBankAccounts,
+		"listCases":         e.listCases,
+		"listCompanies":     e.listCompanies,
+		"listFeesHistory":   e.listFeesHistory,
+		"listLimitsHistory": e.listLimitsHistory,
+		"listOperators":     e.listOperators,
+		"listQuotasHistory": e.listQuotasHistory,
+		"listWebhooks":      e.listWebhooks,
+		"listXpubs":         e.listXpubs,
+		"moveKYB":           taking(e.moveKYB),
+		"rejectAdjustment":  taking(e.rejectAdjustment),
+		"resolveCase":       taking(e.resolveCase),
+		"revokeKey":         e.revokeKey,
+		"setAccountAlert":   taking(e.setAccountAlert),
+		"setAccountStatus":  taking(e.setAccountStatus),
+		"setCardAddress":    taking(e.setCardAddress),
+		"setDoor":           taking(e.setDoor),
+		"setFees":           taking(e.setFees),
+		"setLimit":          taking(e.setLimit),
+		"setLive":           taking(e.setLive),
+		"setPIN":            taking(e.setPIN),
+		"setQuota":          taking(e.setQuota),
+		"setXpub":           taking(e.setXpub),
+		"unlockPIN":         taking(e.unlockPIN),
+	}
+}

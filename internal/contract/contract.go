@@ -1,0 +1,174 @@
+// Package contract reads an OpenAPI document for the API that it describes.
+//
+// The companies' API and the admin API each have an openapi.yaml. The command in
+// the folder render turns this document into two JSON files: one for the program
+// and one for callers. This package reads the first file. It finds the operations,
+// their parameters and the rules of their bodies. It reads bodies strictly and
+// reports every broken rule. Each API words the rules and shapes its errors.
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Contract is an OpenAPI document as its API uses it.
+type Contract struct {
+	Operations map[string]*Operation // by "METHOD /path", without a last slash
+}
+
+// Operation is one operation of the document, with its x- fields.
+type Operation struct {
+	ID         string
+	Path       string
+	Family     string // x-family: how its errors look
+	Open       bool   // needs no access token
+	Tokens     bool   // x-limit: token. It gives tokens and is limited by address and reference
+	Idempotent bool   // takes an Idempotency-Key
+	Lenient    bool   // x-specified: ignores unknown query parameters, as the specification says
+	Query      []Parameter
+	rules      *rules // nil: takes no body
+}
+
+// HasBody tells whether the operation takes a body.
+func (o *Operation) HasBody() bool { return o.rules != nil }
+
+// Parameter is a query parameter.
+type Parameter struct {
+	Name    string
+	Enum    []string // nil: any value
+	Default string
+	IsText  bool // any text, and declared by the operation itself
+}
+
+// Find is the operation's query parameter of a name.
+func (o *Operation) Find(name string) (p Parameter, found bool) {
+	i := slices.IndexFunc(o.Query, func(p Parameter) bool { return p.Name == name })
+	if i < 0 {
+		return Parameter{}, false
+	}
+	return o.Query[i], true
+}
+
+// document is the part of OpenAPI that this package reads.
+type document struct {
+	Paths      map[string]map[string]json.RawMessage `json:"paths"`
+	Components struct {
+		Schemas    map[string]*node     `json:"schemas"`
+		Parameters map[string]parameter `json:"parameters"`
+	} `json:"components"`
+}
+
+type operation struct {
+	OperationID string             `json:"operationId"`
+	Family      string             `json:"x-family"`
+	Limit       string             `json:"x-limit"`
+	Idempotent  bool               `json:"x-idempotent"`
+	Specified   bool               `json:"x-specified"`
+	Security    []map[string][]any `json:"security"`
+	Parameters  []parameter        `json:"parameters"`
+	RequestBody *struct {
+		Content map[string]struct {
+			Schema node `json:"schema"`
+		} `json:"content"`
+	} `json:"requestBody"`
+}
+
+type parameter struct {
+	Ref    string `json:"$ref"`
+	Name   string `json:"name"`
+	In     string `json:"in"`
+	Schema struct {
+		Type    string   `json:"type"`
+		Enum    []string `json:"enum"`
+		Default any      `json:"default"`
+	} `json:"schema"`
+}
+
+// Read reads a contract.json. A mistake in the document stops the program at start,
+// not at the first request.
+func Read(text []byte, style Style) (*Contract, error) {
+	var doc document
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("contract: %w", err)
+	}
+	compiler, err := newCompiler(text, style)
+	if err != nil {
+		return nil, fmt.Errorf("contract: %w", err)
+	}
+	c := &Contract{Operations: map[string]*Operation{}}
+	for path, methods := range doc.Paths {
+		for method, raw := range methods {
+			if method == "parameters" {
+				continue // the path's own parameters are never in the query
+			}
+			op, err := doc.operation(path, raw, compiler, style)
+			if err != nil {
+				return nil, fmt.Errorf("contract: %s %s: %w", method, path, err)
+			}
+			c.Operations[strings.ToUpper(method)+" "+strings.TrimSuffix(path, "/")] = op
+		}
+	}
+	return c, nil
+}
+
+func (d *document) operation(path string, raw []byte, compiler *jsonschema.Compiler, style Style) (*Operation, error) {
+	var o operation
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return nil, err
+	}
+	op := &Operation{
+		ID: o.OperationID, Path: path, Family: o.Family, Tokens: o.Limit == "token", Idempotent: o.Idempotent, Lenient: o.Specified,
+		Open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
+	}
+	for _, p := range o.Parameters {
+		own := p.Ref == ""
+		if !own {
+			p = d.Components.Parameters[strings.TrimPrefix(p.Ref, "#/components/parameters/")]
+		}
+		if p.In == "query" {
+			isText := own && p.Schema.Type == "string" && p.Schema.Enum == nil
+			usual, _ := p.Schema.Default.(string)
+			op.Query = append(op.Query, Parameter{p.Name, p.Schema.Enum, usual, isText})
+		}
+	}
+	if o.RequestBody == nil {
+		return op, nil
+	}
+	ref := o.RequestBody.Content["application/json"].Schema.Ref
+	root, ok := d.Components.Schemas[strings.TrimPrefix(ref, schemas)]
+	if !ok {
+		return nil, fmt.Errorf("the body's schema %q must be a reference to a component", ref)
+	}
+	schema, err := compiler.Compile(resource + ref)
+	if err != nil {
+		return nil, err
+	}
+	op.rules = &rules{schema: schema, root: root, nodes: d.Components.Schemas, style: style}
+	op.rules.mark(nil, root)
+	return op, nil
+}
+
+const (
+	resource = "openapi.json"
+	schemas  = "#/components/schemas/"
+)
+
+// newCompiler compiles the schemas of a document.
+func newCompiler(text []byte, style Style) (*jsonschema.Compiler, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	for name, validate := range style.Formats {
+		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: validate})
+	}
+	return c, c.AddResource(resource, doc)
+}

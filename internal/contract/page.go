@@ -1,0 +1,87 @@
+package contract
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Page is the part of a list that a request asks for (completion.md §1, list meta).
+type Page struct {
+	Number, Size int
+}
+
+const (
+	usualSize = 50
+	maxSize   = 100
+)
+
+// NewPage reads the query parameters page and pageSize, which are never refused.
+func NewPage(number, size string) Page {
+	return Page{Clamp(number, 1, math.MaxInt32), Clamp(size, usualSize, maxSize)}
+}
+
+// Offset is the number of items before the page.
+func (p Page) Offset() int { return (p.Number - 1) * p.Size }
+
+// Clamp reads a number from 1 to most. A larger number is most. Anything that is
+// not a number above zero is the usual value.
+func Clamp(value string, usual, most int) int {
+	if value == "" || strings.Trim(value, "0123456789") != "" {
+		return usual
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return most // more digits than a number has
+	}
+	if n == 0 {
+		return usual
+	}
+	return min(n, most)
+}
+
+// Meta describes a page of a list: its items, their number in all, and the pages
+// before and after.
+type Meta struct {
+	Page        int     `json:"page"`
+	PageSize    int     `json:"pageSize"`
+	TotalItems  int     `json:"totalItems"`
+	TotalPages  int     `json:"totalPages"`
+	HasNextPage bool    `json:"hasNextPage"`
+	HasPrevPage bool    `json:"hasPrevPage"`
+	NextPage    *string `json:"nextPage"`
+	PrevPage    *string `json:"prevPage"`
+	From        int     `json:"from"`
+	To          int     `json:"to"`
+}
+
+// Meta describes the page of a list with so many items on it and in all.
+func (p Page) Meta(at *url.URL, items, total int) Meta {
+	m := Meta{
+		Page: p.Number, PageSize: p.Size, TotalItems: total, TotalPages: (total + p.Size - 1) / p.Size,
+	}
+	m.HasNextPage = p.Number < m.TotalPages
+	m.HasPrevPage = p.Number > 1 && total > 0
+	if m.HasNextPage {
+		m.NextPage = p.link(at, p.Number+1)
+	}
+	if m.HasPrevPage {
+		// From beyond the end, back leads to the last page.
+		m.PrevPage = p.link(at, min(p.Number-1, m.TotalPages))
+	}
+	if items > 0 {
+		m.From, m.To = p.Offset()+1, p.Offset()+items
+	}
+	return m
+}
+
+// link is another page of the same list as a relative URL. It keeps the caller's
+// other parameters.
+func (p Page) link(at *url.URL, number int) *string {
+	values := at.Query()
+	values.Set("page", strconv.Itoa(number))
+	values.Set("pageSize", strconv.Itoa(p.Size))
+	link := at.EscapedPath() + "?" + values.Encode()
+	return &link
+}
