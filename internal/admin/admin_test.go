@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -383,6 +384,24 @@ func TestListsArePaged(t *testing.T) {
 			if meta["pageSize"] != size || meta["from"] != 0.0 || meta["to"] != 0.0 || meta["hasNextPage"] != false {
 				t.Errorf("%s: %v", query, meta)
 			}
+		}
+	})
+}
+
+// A mistyped filter would show everything, and a dry run that is none would change
+// something.
+func TestUnknownQueryParametersAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		for method, path := range map[string]string{
+			"GET": "/admin/v1/audit?compani=x", "POST": "/admin/v1/companies?dry_run=true",
+		} {
+			status, answer, _ := d.send(d.ada, method, path, `{"name":"Dry Company"}`)
+			if text := fmt.Sprint(answer["message"]); status != 400 || !strings.HasSuffix(text, "is not allowed") {
+				t.Errorf("%s %s: %d %v", method, path, status, answer)
+			}
+		}
+		if _, answer, _ := d.send(d.ada, "GET", "/admin/v1/companies?page=1&pageSize=50", ""); strings.Contains(fmt.Sprint(answer), "Dry Company") {
+			t.Errorf("a company was made: %v", answer)
 		}
 	})
 }

@@ -143,8 +143,12 @@ func instant(text string) time.Time {
 	return t.UTC()
 }
 
-// checkFilters refuses a query parameter whose value is not in its list.
+// checkFilters refuses unknown query parameters, and a value that is not in the list of
+// its parameter. A dry run that is none, and a filter with a typing error, do no harm.
 func checkFilters(r *request) error {
+	if unknown := r.op.Unknown(r.URL.RawQuery); unknown != nil {
+		return fault.Newf(fault.Invalid, "%q is not allowed", unknown[0])
+	}
 	asked := r.URL.Query()
 	for _, p := range r.op.Query {
 		if value := asked.Get(p.Name); value != "" && p.Enum != nil && !slices.Contains(p.Enum, value) {

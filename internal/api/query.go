@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,13 +101,8 @@ func mayAsk(op *operation, r *http.Request) error {
 func unknown(op *operation, r *http.Request) error {
 	var q query
 	var fields []string
-	for part := range strings.SplitSeq(r.URL.RawQuery, "&") {
-		name, _, _ := strings.Cut(part, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && clean(plain) {
-			name = plain
-		}
-		judged := r.Method == http.MethodPost && name == dryRun
-		if _, isKnown := op.Find(name); name == "" || judged || isKnown || slices.Contains(fields, name) {
+	for _, name := range op.Unknown(r.URL.RawQuery) {
+		if r.Method == http.MethodPost && name == dryRun {
 			continue
 		}
 		q.wrong(name, "is not allowed")

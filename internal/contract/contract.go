@@ -11,8 +11,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -53,6 +56,21 @@ func (o *Operation) Find(name string) (p Parameter, found bool) {
 		return Parameter{}, false
 	}
 	return o.Query[i], true
+}
+
+// Unknown are the query parameters of a request that the operation does not have, in
+// the order of the query (completion.md §1). A name that is no plain text stays escaped.
+func (o *Operation) Unknown(query string) (names []string) {
+	for part := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && utf8.ValidString(plain) && !strings.ContainsFunc(plain, unicode.IsControl) {
+			name = plain
+		}
+		if _, known := o.Find(name); name != "" && !known && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // document is the part of OpenAPI that this package reads.
