@@ -39,6 +39,7 @@ var order = []string{
 	// What they share.
 	"internal/identity",
 	"internal/quota",
+	"internal/opening",
 	"internal/idempotency",
 	"internal/operation",
 	"internal/webhook",

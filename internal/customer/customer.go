@@ -2,9 +2,8 @@
 // each of them may have, and the money that comes into it.
 //
 // A customer is created with their BVN: an OTP goes to the phone on that number.
-// With the OTP the bank opens an account in the customer's name. What others pay
-// into it becomes part of a settlement account of the company, and leaves a
-// transaction.
+// With the OTP the bank opens an account in the customer's name. Payments into the
+// account go to a settlement account of the company, and each leaves a transaction.
 package customer
 
 import (
@@ -21,12 +20,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Status is where a customer stands.
+// Status is a customer's state.
 type Status string
 
 // The states of a customer (completion.md §3).
@@ -35,21 +35,21 @@ const (
 	Active     Status = "ACTIVE" // has an account, and so a proven identity
 )
 
-// Customer is somebody that a company serves.
+// Customer is a company's own customer.
 type Customer struct {
-	Company     string
-	ID          string
-	FirstName   string
-	MiddleName  string
-	LastName    string
-	Email       string
-	PhoneNumber string
-	DateOfBirth string // YYYY-MM-DD
-	Address     *Address
-	Status      Status
+	Company     string       `db:"company_id,key"`
+	ID          string       `db:"id,key"`
+	FirstName   string       `db:"first_name"`
+	MiddleName  string       `db:"middle_name"`
+	LastName    string       `db:"last_name"`
+	Email       string       `db:"email"`
+	PhoneNumber string       `db:"phone_number"`
+	DateOfBirth string       `db:"date_of_birth"` // YYYY-MM-DD
+	Address     *Address     // nil if it is not known
+	Status      Status       `db:"status,state"`
 	Account     *BankAccount // nil before there is one
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	CreatedAt   time.Time    `db:"created_at"`
+	UpdatedAt   time.Time    `db:"updated_at,changes"`
 }
 
 // Address is where a customer lives.
@@ -68,7 +68,7 @@ type BankAccount struct {
 	Name         string
 	BankName     string
 	BankCode     string
-	SettlementID int64 // where what is paid in goes; 0: the company's default one
+	SettlementID int64 // the settlement account that gets the payments; 0: the company's default one
 	CreatedAt    time.Time
 }
 
@@ -103,8 +103,7 @@ func (b BankAccount) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// MarshalJSON is the customer as GET /customer shows it, which is what the
-// events carry: the API's answers are made of this very type.
+// MarshalJSON is the customer as GET /customer and the events show it.
 func (c Customer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID          string       `json:"id"`
@@ -141,22 +140,23 @@ type Service struct {
 	log         *slog.Logger
 	identities  *identity.Service
 	settlements *settlement.Service
-	operations  *operation.Service
 	keys        *idempotency.Service
-	bank        provider.AccountOpener
+	opener      provider.AccountOpener
+	openings    *opening.Machine
 	callback    string
 }
 
-// New is the business at one bank. Callback is where the bank tells of payments;
-// "" for where it tells of them anyway. It takes the credits on its customers'
-// accounts.
+// New is the business at one bank, as a recipient of the credits on its customers'
+// accounts. Callback is where the bank tells of payments; "" for the bank's usual
+// address.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
 	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, operations: operations, keys: keys, bank: bank, callback: callback,
+		identities: identities, settlements: settlements, keys: keys, opener: bank, callback: callback,
 	}
+	s.openings = opening.New(book, c, log, operations, identities.Window(), s.opens())
 	settlements.Take(s.take)
 	return s
 }
@@ -175,7 +175,7 @@ func (s *Service) Find(ctx context.Context, company, idOrEmail string) (Customer
 	return c, err
 }
 
-// addressKey is how an e-mail address is compared.
+// addressKey is an e-mail address in the form that is compared.
 func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // Customers are limit of the company's customers after the first offset, newest

@@ -21,7 +21,7 @@ const (
 	transactionNumbers ledger.Next = "customer.transaction"
 )
 
-// What a transaction is: so far all of them are money that came in.
+// So far every transaction is a credit that succeeded.
 const (
 	credit  = "CREDIT"
 	success = "SUCCESS"
@@ -29,22 +29,23 @@ const (
 
 // Transaction is money that came into a customer's account.
 type Transaction struct {
-	Company      string
-	ID           string
-	CustomerID   string
-	FirstName    string // the customer's
-	LastName     string
-	SettlementID int64 // where the money went
-	Amount       money.Kobo
-	Type         string
-	Status       string
-	Narration    string
-	SessionID    string // the bank's
-	CreatedAt    time.Time
+	Company      string     `db:"company_id,key"`
+	number       int64      `db:"number,key"`
+	ID           string     `db:"id"`
+	CustomerID   string     `db:"customer_id"`
+	FirstName    string     // the customer's
+	LastName     string     // the customer's
+	SettlementID int64      `db:"settlement_id"` // where the money went
+	Amount       money.Kobo `db:"amount_kobo"`
+	Type         string     `db:"kind"`
+	Status       string     `db:"status"`
+	Narration    string     `db:"narration"`
+	SessionID    string     `db:"session_id"` // the bank's
+	CreatedAt    time.Time  `db:"created_at"`
 }
 
-// MarshalJSON is the transaction as the list of all of them shows it, which is
-// what its event carries. There is no fee, and no sum of nothing for it.
+// MarshalJSON is the transaction as the list of all transactions and the event show
+// it. There is no fee, so the fee is null and not zero.
 func (t Transaction) MarshalJSON() ([]byte, error) {
 	type person struct {
 		ID        string `json:"id"`
@@ -68,8 +69,8 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// take says what goes with a credit on a customer's account: the transaction and
-// its event, in the unit that credits the settlement account.
+// take names the settlement account of a credit on a customer's account. The
+// transaction and its event go into the unit of the credit.
 func (s *Service) take(ctx context.Context, company string, c settlement.Credit) (settlement.Taking, bool, error) {
 	owner, err := s.findByAccount(ctx, company, c.Account)
 	if errors.Is(err, db.ErrNone) {
@@ -88,7 +89,7 @@ func (s *Service) take(ctx context.Context, company string, c settlement.Credit)
 		Narration: c.Narration, SessionID: c.Session, CreatedAt: s.clock.Now(),
 	}
 	return settlement.Taking{SettlementID: settlementID, Notes: []db.Record{
-		t.record(), event.New(company, event.TransactionCredit, t),
+		transactions.Record(t).With("number", transactionNumbers), event.New(company, event.TransactionCredit, t),
 	}}, true, nil
 }
 

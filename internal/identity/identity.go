@@ -1,22 +1,21 @@
 // Package identity proves that somebody is the holder of a Bank Verification
-// Number (BVN), by a one-time password (OTP) that the provider sends to the
-// phone on that number's record.
+// Number (BVN). The provider sends a one-time password (OTP) to the phone on that
+// number's record.
 //
-// Each OTP costs a fee and rings a stranger's phone, so their number is limited:
-// at most three, and one a minute. Those to a company's signatory count by
-// session, and a spent session gives way to a new one a day after its last OTP.
-// Those to customers count by BVN, and their count begins anew after a day. An
-// attempt is written to the database before the provider is asked. Of two calls
-// at the same instant one gets the attempt, and a call that failed has used it up
-// all the same.
+// Each OTP costs a fee and rings a stranger's phone, so their number is limited: at
+// most three, and one a minute. OTPs to a company's signatory count by session. A
+// new session replaces a spent one a day after its last OTP. OTPs to customers
+// count by BVN, and their count begins anew after a day.
+//
+// The database has an attempt before the provider is asked. Of two calls at the
+// same instant one gets the attempt. A call that failed has used its attempt up.
 //
 // Guesses of an OTP are limited too: ten for a session, and one more each 30
-// seconds. Another OTP makes them ten again.
+// seconds. Another OTP makes them ten again. A company's quota limits its OTPs of a
+// day, of both purposes.
 //
-// A company's OTPs of a day, of both purposes, are limited by its quota.
-//
-// BVNs are sealed at rest and found by a keyed index. They are in no answer, no
-// log line, no event and no error.
+// BVNs are sealed at rest and found by a keyed index. No answer, log line, event or
+// error shows one.
 package identity
 
 import (
@@ -24,7 +23,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,23 +57,21 @@ const (
 
 // Session is one identity being proven.
 type Session struct {
-	Company   string
-	ID        string
-	Purpose   Purpose
-	State     State
-	Reference string // the provider's session: what its answer to the OTP is asked by; "" before there is one
-	CreatedAt time.Time
-	UpdatedAt time.Time
-
-	subject  string // what it is about; "" once it is closed
-	bvn      string // sealed
-	turn     int64  // OTPs ever asked for; 0: not written yet
-	read     int64  // the turn that was read: what a move expects to find
-	attempts int64  // OTPs asked for that count
-	askedAt  time.Time
+	Company string  `db:"company_id,key"`
+	ID      string  `db:"id,key"`
+	Purpose Purpose `db:"purpose"`
+	subject string  `db:"subject,changes"` // the BVN's index or the customer; "" once the session is closed
+	bvn     string  `db:"bvn,changes"`     // sealed
+	State   State   `db:"state,changes"`
+	turn    int64   `db:"turn,version"` // OTPs ever asked for; 0: not written yet
+	count
+	Reference    string    `db:"reference,changes"` // the provider's session, which the answer to the OTP needs; "" before
+	CreatedAt    time.Time `db:"created_at"`
+	UpdatedAt    time.Time `db:"updated_at,changes"`
+	guessedUntil time.Time `db:"guessed_until,changes"`
 }
 
-// Closed tells whether the session is over: proven, or replaced by a later one.
+// Closed tells whether the session is over: it is proven, or a later one replaced it.
 func (x Session) Closed() bool { return x.subject == "" }
 
 // Service proves identities.
@@ -95,7 +91,7 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, ke
 	return &Service{db: d, book: book, clock: c, log: log, keys: keys, verifier: v, window: window}
 }
 
-// sealed is the column a BVN is bound to.
+// sealed is the column that a sealed BVN is bound to.
 const sealed = "identity_session.bvn"
 
 // Subjects stand for a BVN in Open, without telling it. The first is what a new
@@ -117,8 +113,8 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 // BVN is the number of the session, for a provider that wants it once more.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.keys.Open(x.Company, sealed, x.bvn) }
 
-// About is the session for this BVN. A session that was begun for another one is
-// begun anew, and the OTPs that were sent for the other number count for nothing.
+// About is the session for this BVN. A session for another BVN begins anew, and the
+// OTPs to that other number do not count.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
 	if err != nil || before.Reveal() == bvn.Reveal() {
@@ -157,68 +153,66 @@ var (
 	Again = Words{"OTP re-sent", "Unable to retry"}
 )
 
-// Paper is what a business writes together with an OTP.
-type Paper struct {
-	// Claims must be new, and are written before the provider is asked.
-	Claims []db.Record
-	// Then is what goes with the outcome: message and the session as it is now,
-	// or the fault. It may be nil.
-	Then func(x Session, message string, err error) ([]ledger.Move, []db.Record)
+// Effects are what a business writes together with an OTP. Either may be nil.
+type Effects struct {
+	// Begin adds to the unit before the call to the provider.
+	Begin func(u *ledger.Unit)
+	// End adds to the unit with the outcome: the provider's message, or the fault.
+	End func(u *ledger.Unit, message string, err error)
 }
 
 // Send has an OTP sent: a session's first, or another one, which makes the
 // earlier one void. It returns the session as it is then and the provider's
 // words. Faults are Limited (nothing was sent) and Refused (the provider could
-// not, or did not say). A refusal of Paper.Claims comes back as it is.
+// not, or did not say). A refusal of what Begin adds comes back as it is.
 //
 // The call goes on when the caller hangs up.
-func (s *Service) Send(ctx context.Context, x Session, w Words, p Paper) (Session, string, error) {
+func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Session, string, error) {
 	fresh := x.turn == 0
-	x.read = x.turn
 	bvn, err := s.BVN(x)
 	if err != nil {
 		return x, "", err
 	}
-	x, u, err := s.counted(ctx, x, bvn)
-	if err != nil {
+	u := ledger.For(x.Company)
+	if x, err = s.counted(ctx, &u, x, bvn); err != nil {
 		return x, "", err
 	}
-	u.Claims = append(u.Claims, p.Claims...)
+	if e.Begin != nil {
+		e.Begin(&u)
+	}
 	if fresh {
-		u.Claims = append(u.Claims, x.record())
+		u.Insert(x.record())
 	} else {
-		u.Moves = append(u.Moves, x.move())
+		u.Update(x.record())
 	}
 	if err := s.book.Commit(ctx, u); err != nil {
 		return x, "", quota.Reached(overtaken(err), s.clock.Now())
 	}
-	x.read = x.turn
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return s.verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + strconv.FormatInt(x.turn, 10), BVN: bvn})
+		return s.verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
 	})
 	if strings.Contains(answer.Message, bvn.Reveal()) {
-		answer.Message = "" // a plug promises words without personal data; a BVN is worth a second look
+		answer.Message = "" // a provider promises words without personal data; a BVN is worth a second look
 	}
-	return s.conclude(ctx, x, answer, w, p)
+	return s.conclude(ctx, x, answer, w, e)
 }
 
-// conclude writes what came of an OTP.
-func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w Words, p Paper) (Session, string, error) {
-	u := ledger.Unit{Company: x.Company}
+// conclude writes the outcome of an OTP.
+func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w Words, e Effects) (Session, string, error) {
+	u := ledger.For(x.Company)
 	message, why := cmp.Or(Said(a), w.Sent), error(nil)
 	if a.Outcome == provider.Confirmed && a.Reference != "" {
 		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.clock.Now()
-		u.Moves = append(u.Moves, x.move())
+		u.Transition(x.record(), turnText(x.turn))
 	} else {
 		// Nobody can answer an OTP whose session we do not know, so an unknown
-		// outcome is a failure to the caller. The turn is used up.
+		// outcome is a failure to the caller. The attempt is used up.
 		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed))
 	}
-	if p.Then != nil {
-		moves, notes := p.Then(x, message, why)
-		u.Moves, u.Notes = append(u.Moves, moves...), append(u.Notes, notes...)
+	if e.End != nil {
+		e.End(&u, message, why)
 	}
-	if len(u.Moves)+len(u.Notes) > 0 {
+	if !u.IsEmpty() {
 		if err := s.book.Commit(context.WithoutCancel(ctx), u); err != nil {
 			return x, "", overtaken(err)
 		}
@@ -226,8 +220,8 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	return x, message, why
 }
 
-// Said are the words of the provider, if it spoke at all: what the client says of
-// a broken line is not for the company.
+// Said are the words of the provider, or "" if it did not speak. The words of our own
+// client about a broken connection are not for the company.
 func Said(a provider.Answer) string {
 	switch a.Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
@@ -267,24 +261,23 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 	return a.Reference, nil
 }
 
-// Close is the move that ends a session: its identity is proven.
-func (s *Service) Close(x Session) ledger.Move { return s.end(x, Verified) }
+// Close adds the end of a session whose identity is proven.
+func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 
-// end is the move that closes a session in a state.
-func (s *Service) end(x Session, in State) ledger.Move {
-	x.read = x.turn
-	x.turn++ // a call that read the session open may not change it any more
+// end adds the transition that closes a session in a state.
+func (s *Service) end(u *ledger.Unit, x Session, in State) {
+	x.turn++ // a call that read the open session may not change it any more
 	x.State, x.subject, x.UpdatedAt = in, "", s.clock.Now()
-	return x.move()
+	u.Update(x.record())
 }
 
 // Overtaken tells whether a unit was refused because its session had changed, or
 // the count of its OTPs.
 func Overtaken(err error) bool {
-	return ledger.Is(err, ledger.Moved, table, personTable) || ledger.Is(err, ledger.Exists, table, personTable)
+	return ledger.Is(err, ledger.Moved, sessions.Table, persons.Table) || ledger.Is(err, ledger.Exists, sessions.Table, persons.Table)
 }
 
-// overtaken turns the refusal of a turn into words: another call has just had it.
+// overtaken turns the refusal of an attempt into words: another call has just had it.
 func overtaken(err error) error {
 	if Overtaken(err) {
 		return errTooSoon.After(cooldown)
@@ -294,3 +287,6 @@ func overtaken(err error) error {
 
 // Until is when a call that begins now is certainly over.
 func (s *Service) Until() time.Time { return s.clock.Now().Add(s.window) }
+
+// Window is how long a call to the provider may take.
+func (s *Service) Window() time.Duration { return s.window }

@@ -12,11 +12,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// The ration of OTPs (wallet-api.md, Limits).
+// The limit of OTPs (wallet-api.md, Limits).
 const (
 	most     = 3
 	cooldown = time.Minute
-	ration   = 24 * time.Hour
+	period   = 24 * time.Hour
 )
 
 // The rate of guesses of one session.
@@ -32,11 +32,11 @@ var (
 
 // count is how many of the allowed OTPs were asked for, and when the last was.
 type count struct {
-	attempts int64
-	askedAt  time.Time
+	attempts int64     `db:"attempts,changes"`
+	askedAt  time.Time `db:"asked_at,changes"`
 }
 
-// next is the count with one more OTP, if that is allowed now.
+// next is the count with one more OTP, if the limit allows one now.
 func (c count) next(now time.Time) (count, error) {
 	switch wait := c.askedAt.Add(cooldown).Sub(now); {
 	case c.attempts >= most:
@@ -48,72 +48,69 @@ func (c count) next(now time.Time) (count, error) {
 }
 
 // over is when the count no longer matters.
-func (c count) over() time.Time { return c.askedAt.Add(ration) }
+func (c count) over() time.Time { return c.askedAt.Add(period) }
 
-// Current is the session, unless it is spent and its last OTP a day old: such a
-// session is closed here, and the fault is Missing. The next one begins anew.
+// Current is the session, unless it is spent and its last OTP is a day old. Current
+// closes such a session, and the fault is Missing. The next session begins anew.
 func (s *Service) Current(ctx context.Context, x Session) (Session, error) {
-	now := s.clock.Now()
-	if c := (count{x.attempts, x.askedAt}); c.attempts < most || now.Before(c.over()) {
+	if now := s.clock.Now(); x.attempts < most || now.Before(x.over()) {
 		return x, nil
 	}
-	err := s.book.Commit(ctx, ledger.Unit{Company: x.Company, Moves: []ledger.Move{s.end(x, x.State)}})
-	if err != nil && !Overtaken(err) {
+	u := ledger.For(x.Company)
+	s.end(&u, x, x.State)
+	if err := s.book.Commit(ctx, u); err != nil && !Overtaken(err) {
 		return x, err
 	}
 	return x, errNoSession
 }
 
-// counted is the session with its next turn taken, and the paperwork of the
-// count, if the limits allow it.
-func (s *Service) counted(ctx context.Context, x Session, bvn secret.Text) (Session, ledger.Unit, error) {
-	u := ledger.Unit{Company: x.Company}
+// counted is the session with one more OTP, if the limits allow it. The unit gets
+// the counts.
+func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text) (Session, error) {
 	now := s.clock.Now()
-	c, err := count{x.attempts, x.askedAt}, error(nil)
+	var err error
 	if x.Purpose == Customer {
-		c, u, err = s.countPerson(ctx, x, bvn, now)
+		x.count, err = s.countPerson(ctx, u, x, bvn, now)
 	} else {
-		c, err = c.next(now)
+		x.count, err = x.next(now)
 	}
 	if err != nil {
-		return x, u, err
+		return x, err
 	}
 	one, err := quota.Next(ctx, s.db, x.Company, quota.OTP, now)
 	if err != nil {
-		return x, u, err
+		return x, err
 	}
-	u.Tallies = []ledger.Tally{one}
-	x.attempts, x.askedAt, x.UpdatedAt = c.attempts, c.askedAt, now
+	u.Count(one.Name, one.Add, one.Most)
+	x.UpdatedAt = now
 	x.turn++
-	return x, u, nil
+	return x, nil
 }
 
 // countPerson counts one more OTP of the company to the holder of a BVN.
-func (s *Service) countPerson(ctx context.Context, x Session, bvn secret.Text, now time.Time) (count, ledger.Unit, error) {
-	u := ledger.Unit{Company: x.Company}
+func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text, now time.Time) (count, error) {
 	subjects := s.Subjects(x.Company, bvn)
 	p, err := s.findPerson(ctx, x.Company, x.Purpose, subjects)
 	fresh := errors.Is(err, db.ErrNone)
 	if fresh {
-		p, err = person{company: x.Company, purpose: x.Purpose, subject: subjects[0]}, nil
+		p, err = person{Company: x.Company, Purpose: x.Purpose, subject: subjects[0]}, nil
 	}
 	if err != nil {
-		return count{}, u, err
+		return count{}, err
 	}
-	read := p.turn
 	if !now.Before(p.over()) {
 		p.count = count{}
 	}
 	if p.count, err = p.next(now); err != nil {
-		return count{}, u, err
+		return count{}, err
 	}
 	p.turn++
 	if fresh {
-		u.Claims = []db.Record{p.record()}
+		u.Insert(persons.Record(p))
 	} else {
-		u.Moves = []ledger.Move{ledger.Overwrite(p.record(), turnText(read))}
+		u.Update(persons.Record(p))
 	}
-	return p.count, u, nil
+	return p.count, nil
 }
 
 // Guess takes one of the session's guesses of an OTP. The fault is Limited when

@@ -60,11 +60,11 @@ type AccountAnswer struct {
 
 // Account is a bank account as payers see it.
 type Account struct {
-	Number     string // ten digits
-	Name       string
-	BankName   string
-	BankCode   string
-	ProviderID string // the bank's own id of it
+	Number     string `db:"account_number,changes"` // ten digits
+	Name       string `db:"account_name,changes"`
+	BankName   string `db:"bank_name,changes"`
+	BankCode   string `db:"bank_code,changes"`
+	ProviderID string `db:"provider_id,changes"` // the bank's own id of it
 }
 
 // AmountControl is which payments a virtual account takes.

@@ -1,0 +1,78 @@
+package opening
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Resolve is the work of the kind's job: one look for the thing. It asks the
+// provider to make nothing.
+func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
+	a, err := m.kind.Find(ctx, j)
+	if err != nil || a == nil {
+		return time.Time{}, err
+	}
+	now := m.clock.Now()
+	if until := a.intent().CalledUntil; now.Before(until) {
+		return a.intent().search().Next(until), nil
+	}
+	err = m.Look(ctx, a)
+	if errors.Is(err, ErrTaken) {
+		return a.intent().search().Next(now), nil // a request has taken the attempt up meanwhile
+	}
+	if err == nil {
+		a, err = m.kind.Find(ctx, j)
+	}
+	if err != nil || a == nil {
+		return time.Time{}, err
+	}
+	if a.intent().search().TooOld(now) {
+		err = m.cases.OpenCase(ctx, j.Company, a.Name().ID, operation.Unresolved, m.kind.TooOld)
+	}
+	return a.intent().search().Next(now), err
+}
+
+// Look looks once for a thing that may have been made. An attempt without one stays
+// open, until the thing has been missing often and long enough. The definite no is
+// for the company, and no fault here.
+func (m *Machine) Look(ctx context.Context, a Attempt) error {
+	was := a.Record()
+	said, err := m.call(ctx, a, m.window, a.Look)
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	a.Touch(m.clock.Now())
+	switch {
+	case said.Outcome == provider.Confirmed:
+		err = m.adopt(ctx, a, was, nil)
+	case said.Outcome == provider.Rejected:
+		err = m.refuse(ctx, a, was, said, nil)
+	case said.Missing:
+		err = m.missed(ctx, a)
+	default:
+		m.warn(a, said) // nothing is known that was not known before
+	}
+	if fault.Is(err, fault.Refused) {
+		return nil
+	}
+	return err
+}
+
+// missed counts a look without the thing, and ends the attempt after the last one.
+func (m *Machine) missed(ctx context.Context, a Attempt) error {
+	was, i := a.Record(), a.intent()
+	i.Missing++
+	if i.search().Gone(m.clock.Now()) {
+		return m.refuse(ctx, a, was, provider.Answer{Message: m.kind.Gone}, nil)
+	}
+	return m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })
+}
