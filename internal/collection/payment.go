@@ -18,14 +18,14 @@ import (
 // ExpireJob is the kind of job that ends the waiting.
 const ExpireJob = "collection.expire"
 
-// Why money did not complete its collection.
+// The reasons why money did not complete its collection.
 const (
 	tooLate     = "EXPIRED"
 	paidBefore  = "ALREADY_PAID"
 	wrongAmount = "WRONG_AMOUNT"
 )
 
-// told is what an event says of a collection: what GET shows, its id, and for
+// told is a collection as an event shows it: the fields of GET, the id and, for
 // money that came in, the payment.
 type told struct {
 	ID                   string `json:"id"`
@@ -66,9 +66,9 @@ func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	return ""
 }
 
-// take takes a credit on one of the company's virtual accounts. When it pays
-// what was asked for, the collection succeeds in the credit's own commit; if it
-// has moved on meanwhile, we are asked again.
+// take takes a credit on one of the company's virtual accounts. The right payment
+// completes the collection in the credit's own commit. If the collection has changed
+// meanwhile, settlement calls take again.
 func (s *Service) take(ctx context.Context, company string, credit settlement.Credit) (settlement.Taking, bool, error) {
 	c, err := s.of(ctx, company, credit)
 	if errors.Is(err, db.ErrNone) {
@@ -94,9 +94,11 @@ func (s *Service) take(ctx context.Context, company string, credit settlement.Cr
 	if payment.Reason == "" {
 		kind = event.VirtualAccountSuccess
 		c.State, c.CreditID, c.UpdatedAt = Success, credit.ID, now
-		taking.Moves = []ledger.Move{c.move(Pending)}
+		u := ledger.For(company)
+		u.Transition(collections.Record(c), string(Pending))
+		taking.Moves = u.Moves
 	}
-	c.SettlementID = landed // what the company is told is where its money is
+	c.SettlementID = landed // the event names the account that has the money
 	taking.Notes = []db.Record{event.New(company, kind, c.told(payment))}
 	return taking, true, nil
 }
@@ -112,8 +114,7 @@ func (s *Service) of(ctx context.Context, company string, credit settlement.Cred
 	return s.byAccount(ctx, company, credit.Account)
 }
 
-// Expire is the work of an ExpireJob: a payment that has not come by now will
-// come late.
+// Expire is the work of an ExpireJob. A payment that comes after it is late.
 func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil {
@@ -127,11 +128,10 @@ func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err er
 		return c.ExpiresAt, nil
 	}
 	c.State, c.UpdatedAt = Failed, now
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: c.Company,
-		Moves:   []ledger.Move{c.move(Pending)},
-		Notes:   []db.Record{event.New(c.Company, event.VirtualAccountFailed, c.told(nil))},
-	})
+	u := ledger.For(c.Company)
+	u.Transition(collections.Record(c), string(Pending))
+	event.Emit(&u, event.VirtualAccountFailed, c.told(nil))
+	err = s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return time.Time{}, nil // it was paid at the last moment
 	}

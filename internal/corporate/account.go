@@ -52,12 +52,12 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	if _, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID); err != nil {
 		return Account{}, err
 	}
-	a, was, err := s.attempt(ctx, r)
+	a, from, err := s.attempt(ctx, r)
 	if err != nil {
 		return Account{}, err
 	}
 	a.session = k.reference
-	if err = s.openings.Open(ctx, a, was, r.Key, nil); errors.Is(err, opening.ErrTaken) {
+	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
 		err = errAtWork // the next request hears how the attempt ended
 	}
 	return a.result, err
@@ -76,25 +76,24 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 	return KYC{}, fault.New(fault.Missing, "KYC record not found")
 }
 
-// attempt is a new attempt, or the one that was cut off. Was is the row as it was
-// read.
-func (s *Service) attempt(ctx context.Context, r Request) (*attempt, db.Record, error) {
-	var was db.Record
+// attempt is a new attempt, or the one that was cut off.
+func (s *Service) attempt(ctx context.Context, r Request) (*attempt, opening.From, error) {
+	var from opening.From
 	now := s.clock.Now()
 	a, err := s.findPending(ctx, r.Company, r.RNNumber)
 	switch {
 	case errors.Is(err, db.ErrNone):
 		a = Account{Company: r.Company, ID: id.New(), pending: r.RNNumber, State: Pending, RNNumber: r.RNNumber, CreatedAt: now}
 	case err != nil:
-		return nil, was, err
+		return nil, from, err
 	case now.Before(a.CalledUntil):
-		return nil, was, errAtWork
+		return nil, from, errAtWork
 	default:
-		was = accounts.Record(a)
+		from = opening.From{Row: accounts.Record(a), Asked: true}
 	}
 	a.KYCID, a.PhoneNumber, a.EmailAddress = r.KYCID, r.PhoneNumber, r.EmailAddress
 	a.SettlementID = cmp.Or(r.SettlementID, a.SettlementID)
-	return &attempt{Service: s, Account: a, chosen: a.SettlementID}, was, nil
+	return &attempt{Service: s, Account: a, chosen: a.SettlementID}, from, nil
 }
 
 // attempt is an account being opened. A job has no session.

@@ -70,20 +70,20 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 	if err != nil {
 		return c, err
 	}
-	a, was, err := s.attempt(ctx, r, c)
+	a, from, err := s.attempt(ctx, r, c)
 	if err != nil {
 		return c, err
 	}
 	a.session, a.otp = x, r.OTP
-	if err = s.openings.Open(ctx, a, was, r.Key, nil); errors.Is(err, opening.ErrTaken) {
+	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
 		err = errAtWork // the next request hears how the attempt ended
 	}
 	return a.customer, err
 }
 
 // attempt is the opening of a customer's account: a new one, or the one that was
-// cut off. Was is the row as it was read.
-func (s *Service) attempt(ctx context.Context, r Request, c Customer) (a *attempt, was db.Record, err error) {
+// cut off.
+func (s *Service) attempt(ctx context.Context, r Request, c Customer) (a *attempt, from opening.From, err error) {
 	now := s.clock.Now()
 	a = &attempt{Service: s, customer: c, account: account{
 		company: r.Company, customerID: c.ID, state: pending, reference: id.New(), settlementID: r.SettlementID, createdAt: now,
@@ -91,20 +91,21 @@ func (s *Service) attempt(ctx context.Context, r Request, c Customer) (a *attemp
 	earlier, err := s.findAccount(ctx, r.Company, c.ID)
 	switch {
 	case errors.Is(err, db.ErrNone):
-		return a, was, nil
+		return a, from, nil
 	case err != nil:
-		return a, was, err
+		return a, from, err
 	case earlier.state == opened && r.Key.Subject() != "":
-		return a, was, errAtWork // since the customer was read: the next request gets it
+		return a, from, errAtWork // since the customer was read: the next request gets it
 	case earlier.state == opened:
-		return a, was, errGenerated // since the customer was read
+		return a, from, errGenerated // since the customer was read
 	case earlier.state == pending && now.Before(earlier.CalledUntil):
-		return a, was, errAtWork
-	case earlier.state == pending:
+		return a, from, errAtWork
+	}
+	from = opening.From{Row: accounts.Record(earlier), Asked: earlier.state == pending}
+	if a.createdAt = earlier.createdAt; from.Asked {
 		a.reference = earlier.reference
 	}
-	a.createdAt = earlier.createdAt
-	return a, accounts.Record(earlier), nil
+	return a, from, nil
 }
 
 // attempt is a customer's account being opened. A job has no session and no OTP.

@@ -32,22 +32,25 @@ func New(book *ledger.Book, c clock.Clock, log *slog.Logger, cases *operation.Se
 	return &Machine{book: book, clock: c, log: log, cases: cases, window: window, kind: k}
 }
 
-// Open has the provider make a thing, and brings the attempt to its end if the
-// provider says how the attempt ended. Was is the row that the attempt takes up, as
-// it was read; the zero Record for a new row. Also, which may be nil, adds to the
-// first unit. After a call that nobody answered, Open looks for the thing before it
-// asks again.
+// From is the row that an attempt takes up.
+type From struct {
+	Row   db.Record // as it was read; the zero Record for a new row
+	Asked bool      // an earlier call under the attempt's reference may have made the thing
+}
+
+// Open has the provider make a thing, and writes the outcome. After an earlier call
+// without an answer, Open looks for the thing before it asks again. Also, which may
+// be nil, adds to the first unit.
 //
 // The call goes on when the caller hangs up. ErrTaken comes back when somebody else
 // was faster.
-func (m *Machine) Open(ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, also func(u *ledger.Unit)) error {
-	asked := was.Table != nil && state(was) == state(a.Record()) && was.Value(calledUntil) != clock.Micros(time.Time{})
-	if err := m.begin(ctx, a, was, key, also); err != nil {
+func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempotency.Key, also func(u *ledger.Unit)) error {
+	if err := m.begin(ctx, a, from.Row, key, also); err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
 	began := a.Record()
-	answer, err := m.ask(ctx, a, asked)
+	answer, err := m.ask(ctx, a, from.Asked)
 	a.Touch(m.clock.Now())
 	a.intent().CalledUntil = m.clock.Now()
 	if err == nil {
@@ -55,7 +58,7 @@ func (m *Machine) Open(ctx context.Context, a Attempt, was db.Record, key *idemp
 	}
 	// The provider was not asked this time.
 	end := m.conclude(ctx, a, began, key, func(u *ledger.Unit, key *idempotency.Key) error {
-		if !asked {
+		if !from.Asked {
 			_ = a.Refuse(u, provider.Answer{Message: fault.Of(err).Message}) // the company hears why it was not asked
 		}
 		key.Release(u)

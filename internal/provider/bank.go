@@ -26,12 +26,10 @@ type AccountOpener interface {
 	// OpenAccount opens a permanent account for a person or a company. When it is
 	// Rejected, nothing was opened (a wrong OTP, say).
 	OpenAccount(ctx context.Context, r AccountRequest) AccountAnswer
-	// FindAccount is what became of an OpenAccount, by our reference. Missing is
-	// the bank's list without such an account.
+	// FindAccount is what became of an OpenAccount or an OpenVirtualAccount, by our
+	// reference. Missing is the bank's list without such an account.
 	FindAccount(ctx context.Context, reference string) AccountAnswer
 	// OpenVirtualAccount opens an account for one payment, which ends by itself.
-	// After an Unknown there is nothing to ask by: one more may be opened under a
-	// new reference, and the first one ends unused.
 	OpenVirtualAccount(ctx context.Context, r VirtualAccountRequest) VirtualAccountAnswer
 }
 
