@@ -62,7 +62,7 @@ func (s *Service) send(ctx context.Context, x identity.Session, w identity.Words
 		Begin: func(u *ledger.Unit) { key.Begin(u, x.ID, s.identities.Until()) },
 		End:   func(u *ledger.Unit, message string, err error) { key.Finish(u, Sent{x.ID, message}, err) },
 	})
-	return Sent{x.ID, message}, idempotency.Taken(err)
+	return Sent{x.ID, message}, err
 }
 
 // resume answers a request whose first try, under the same Idempotency-Key, was
@@ -106,10 +106,10 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 		u.Insert(signatories.Record(k))
 		s.identities.Close(&u, x)
 		event.Emit(&u, event.CorporateKYCVerified, k)
-		err = s.book.Commit(context.WithoutCancel(ctx), u)
+		err = idempotency.Taken(s.book.Commit(context.WithoutCancel(ctx), u))
 		if identity.Overtaken(err) || ledger.Is(err, ledger.Exists, signatories.Table) {
 			continue // another OTP was sent, or proven, meanwhile: look again
 		}
-		return k, idempotency.Taken(err)
+		return k, err
 	}
 }

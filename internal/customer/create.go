@@ -63,7 +63,7 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 		if ledger.Is(err, ledger.Exists, addresses.Table) {
 			continue // another request has reserved the address just now: look again
 		}
-		return out, idempotency.Taken(err)
+		return out, err
 	}
 }
 
@@ -151,5 +151,5 @@ func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *id
 		Begin: func(u *ledger.Unit) { key.Begin(u, c.ID, s.identities.Until()) },
 		End:   func(u *ledger.Unit, _ string, err error) { key.Finish(u, Resent{c.ID}, err) },
 	})
-	return Resent{c.ID}, idempotency.Taken(err)
+	return Resent{c.ID}, err
 }

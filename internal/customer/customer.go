@@ -54,12 +54,12 @@ type Customer struct {
 
 // Address is where a customer lives.
 type Address struct {
-	Line1      string `json:"line1"`
-	Line2      string `json:"line2,omitempty"`
-	City       string `json:"city"`
-	State      string `json:"state"`
-	Country    string `json:"country,omitempty"`
-	PostalCode string `json:"postalCode,omitempty"`
+	Line1      string `json:"line1" db:"line1"`
+	Line2      string `json:"line2,omitempty" db:"line2"`
+	City       string `json:"city" db:"city"`
+	State      string `json:"state" db:"state"`
+	Country    string `json:"country,omitempty" db:"country"`
+	PostalCode string `json:"postalCode,omitempty" db:"postal_code"`
 }
 
 // BankAccount is a customer's account as payers see it.

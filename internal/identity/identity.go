@@ -30,6 +30,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
@@ -164,7 +165,8 @@ type Effects struct {
 // Send has an OTP sent: a session's first, or another one, which makes the
 // earlier one void. It returns the session as it is then and the provider's
 // words. Faults are Limited (nothing was sent) and Refused (the provider could
-// not, or did not say). A refusal of what Begin adds comes back as it is.
+// not, or did not say). A refusal of what Begin adds comes back as it is, and the
+// refusal of an Idempotency-Key before all others.
 //
 // The call goes on when the caller hangs up.
 func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Session, string, error) {
@@ -185,7 +187,7 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 	} else {
 		u.Update(x.record())
 	}
-	if err := s.book.Commit(ctx, u); err != nil {
+	if err := idempotency.Taken(s.book.Commit(ctx, u)); err != nil {
 		return x, "", quota.Reached(overtaken(err), s.clock.Now())
 	}
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
