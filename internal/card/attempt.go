@@ -178,12 +178,13 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provid
 // Enter has a notice find its card from the moment the card exists.
 func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.Card) }
 
-// Adopt issues the card, and lets the customer's next one begin.
+// Adopt issues the card, and lets the customer's next one begin. A load comes before
+// the answer.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.state, a.message = issued, ""
 	a.release(u)
 	event.Emit(u, event.CardGenerated, a.Card)
-	return a.Card, nil
+	return nil, nil
 }
 
 // Refuse ends the card, and lets the customer's next one begin.

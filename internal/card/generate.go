@@ -66,16 +66,12 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 		Company: r.Company, ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
 		CreatedAt: s.clock.Now(), state: creating, provider: h.provider, load: r.Load,
 	}}
-	// The machine has no key, since a load comes before the answer.
-	err = s.openings.Open(ctx, a, opening.From{}, nil, func(u *ledger.Unit) {
-		r.Key.Begin(u, a.ID, a.CalledUntil)
-		h.begin(u, a.ID)
-	})
+	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) { h.begin(u, a.ID) })
 	ctx = context.WithoutCancel(ctx)
 	if errors.Is(err, errCreating) {
 		err = s.openings.Look(ctx, a) // nobody knows: look at once
 	}
-	if err != nil && !errors.Is(err, opening.ErrTaken) && !fault.Is(err, fault.Refused) {
+	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err
 	}
 	c, err := s.findCard(ctx, r.Company, a.ID)
@@ -89,17 +85,10 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 }
 
 // answer loads a card that was just issued, if that is wanted, and stores the
-// answer under the request's key. While nobody knows whether there is a card, the
-// same request under its key looks again.
+// answer under the request's key.
 func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, error) {
 	switch c.state {
 	case creating:
-		u := ledger.For(r.Company)
-		if r.Key.Release(&u); !u.IsEmpty() {
-			if err := s.book.Commit(ctx, u); err != nil && !ledger.Is(err, ledger.Moved) {
-				return Generated{}, err
-			}
-		}
 		return Generated{}, errCreating
 	case failed:
 		return Generated{}, s.finish(ctx, r.Key, nil, s.why(c))

@@ -67,8 +67,10 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		case err != nil:
 		case c.request != r.text():
 			err = fault.New(fault.Refused, `"externalReference" was already used with a different request`)
+		case c.State != Opening && r.Key.Subject() == "":
+			return c, nil // the API stores the answer
 		case c.State != Opening:
-			return c, s.finish(ctx, r, c)
+			return c, r.Key.Resume(ctx, s.book, c)
 		case now.Before(c.CalledUntil):
 			err = idempotency.ErrInFlight
 		default:
@@ -98,7 +100,7 @@ func (c Collection) openMay(now time.Time) bool {
 // intent is a new collection. It counts in the quota; another try for one that is
 // there does not.
 func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit), error) {
-	settlementID, err := s.destination(ctx, r)
+	settlementID, err := s.settlements.Chosen(ctx, r.Company, r.SettlementID)
 	if err != nil {
 		return Collection{}, nil, err
 	}
@@ -108,27 +110,6 @@ func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *le
 		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, request: r.text(), State: Opening, provider: s.bank.Name,
 		SettlementID: settlementID, Amount: r.Amount, Control: r.Control, CreatedAt: now,
 	}, func(u *ledger.Unit) { u.Count(one.Name, one.Add, one.Most) }, err
-}
-
-// destination is the settlement account that the money will go to.
-func (s *Service) destination(ctx context.Context, r Request) (int64, error) {
-	if r.SettlementID == 0 {
-		a, err := s.settlements.Default(ctx, r.Company)
-		return a.ID, err
-	}
-	active, err := s.settlements.Active(ctx, r.Company, r.SettlementID)
-	if err == nil && !active {
-		err = fault.New(fault.Refused, "Settlement account not found")
-	}
-	return r.SettlementID, err
-}
-
-// finish stores the answer of a request whose first try was cut off.
-func (s *Service) finish(ctx context.Context, r Request, c Collection) error {
-	if r.Key.Subject() == "" {
-		return nil // the API stores it
-	}
-	return r.Key.Resume(ctx, s.book, c)
 }
 
 // attempt is a virtual account being opened. A job has no request.

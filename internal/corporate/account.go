@@ -162,7 +162,10 @@ func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	case err == nil:
 		err = a.adoptHeld(ctx, u, held)
 	}
-	return a.result, err
+	if err != nil {
+		return nil, err
+	}
+	return a.result, nil
 }
 
 // adoptNew has the account feed a settlement account.

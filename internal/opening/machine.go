@@ -49,21 +49,35 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	began := a.Record()
-	answer, err := m.ask(ctx, a, from.Asked)
-	a.Touch(m.clock.Now())
-	a.intent().CalledUntil = m.clock.Now()
-	if err == nil {
-		return m.heard(ctx, a, began, answer, key)
-	}
-	// The provider was not asked this time.
-	end := m.conclude(ctx, a, began, key, func(u *ledger.Unit, key *idempotency.Key) error {
-		if !from.Asked {
-			_ = a.Refuse(u, provider.Answer{Message: fault.Of(err).Message}) // the company hears why it was not asked
+	began, i := a.Record(), a.intent()
+	said, err := m.call(ctx, a, i.CalledUntil.Sub(m.clock.Now()), func(ctx context.Context) (provider.Answer, error) {
+		if from.Asked {
+			if found, err := a.Look(ctx); err != nil || !found.Missing {
+				return found, err
+			}
 		}
-		key.Release(u)
+		return a.Ask(ctx)
+	})
+	i.CalledUntil = m.clock.Now()
+	a.Touch(i.CalledUntil)
+	switch {
+	case said.Outcome == provider.Confirmed:
+		return m.adopt(ctx, a, began, key)
+	case said.Outcome == provider.Rejected && err == nil:
+		return m.refuse(ctx, a, began, said, key)
+	case err == nil:
+		m.warn(a, said)
+	}
+	end := m.conclude(ctx, a, began, key, func(u *ledger.Unit, key *idempotency.Key) error {
+		key.Release(u) // the next request takes up the attempt and the key
+		if err != nil && !from.Asked {
+			_ = a.Refuse(u, provider.Answer{Message: fault.Of(err).Message}) // nobody asked the provider
+		}
 		return nil
 	})
+	if err == nil {
+		err = a.Unanswered(said)
+	}
 	return cmp.Or(end, err)
 }
 
@@ -92,18 +106,6 @@ func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idem
 	return idempotency.Taken(err)
 }
 
-// ask asks the provider for a thing, unless an earlier call has made it.
-func (m *Machine) ask(ctx context.Context, a Attempt, asked bool) (provider.Answer, error) {
-	return m.call(ctx, a, a.intent().CalledUntil.Sub(m.clock.Now()), func(ctx context.Context) (provider.Answer, error) {
-		if asked {
-			if found, err := a.Look(ctx); err != nil || !found.Missing {
-				return found, err
-			}
-		}
-		return a.Ask(ctx)
-	})
-}
-
 // call gives the provider a time, and survives a plug that panics: what it did
 // then is unknown.
 func (m *Machine) call(
@@ -121,23 +123,7 @@ func (m *Machine) call(
 	return call(ctx)
 }
 
-// heard writes what the provider said. While nobody knows, the attempt stays open
-// and an Idempotency-Key stays unanswered, so that the next request takes both up.
-func (m *Machine) heard(ctx context.Context, a Attempt, was db.Record, said provider.Answer, key *idempotency.Key) error {
-	switch said.Outcome {
-	case provider.Confirmed:
-		return m.adopt(ctx, a, was, key)
-	case provider.Rejected:
-		return m.refuse(ctx, a, was, said, key)
-	}
-	m.warn(a, said)
-	err := m.conclude(ctx, a, was, key, func(u *ledger.Unit, key *idempotency.Key) error {
-		key.Release(u)
-		return nil
-	})
-	return cmp.Or(err, a.Unanswered(said))
-}
-
+// warn logs that nobody knows the outcome.
 func (m *Machine) warn(a Attempt, said provider.Answer) {
 	n := a.Name()
 	m.log.Warn(m.kind.Unknown, "company", n.Company, "reference", n.Reference, "code", said.Code)
@@ -154,7 +140,7 @@ func (m *Machine) adopt(ctx context.Context, a Attempt, was db.Record, key *idem
 	}
 	return m.conclude(ctx, a, was, key, func(u *ledger.Unit, key *idempotency.Key) error {
 		result, err := a.Adopt(ctx, u)
-		if err == nil {
+		if result != nil {
 			key.Finish(u, result, nil)
 		}
 		return err
@@ -172,18 +158,21 @@ func (m *Machine) refuse(ctx context.Context, a Attempt, was db.Record, no provi
 	return cmp.Or(err, why)
 }
 
-// conclude commits a change of an attempt, with what add says goes with it. An
+// tries limits how often a unit is made anew because another row of it has changed.
+const tries = 10
+
+// conclude commits a change of an attempt, together with what add adds. An
 // Idempotency-Key that a retry has answered meanwhile keeps that answer.
 func (m *Machine) conclude(
 	ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, add func(u *ledger.Unit, key *idempotency.Key) error,
-) error {
-	for {
+) (err error) {
+	for range tries {
 		u := ledger.For(a.Name().Company)
 		if err := add(&u, key); err != nil {
 			return err
 		}
 		replace(&u, was, a.Record())
-		switch err := m.book.Commit(ctx, u); {
+		switch err = m.book.Commit(ctx, u); {
 		case ledger.Is(err, ledger.Moved, was.Table):
 			return ErrTaken
 		case idempotency.Answered(err):
@@ -192,14 +181,14 @@ func (m *Machine) conclude(
 			return err
 		}
 	}
+	return err
 }
-
-const calledUntil = "called_until"
-
-func state(r db.Record) any { return r.Value(r.Table.State) }
 
 // replace adds the transition of an attempt's row, if the row is as it was.
 func replace(u *ledger.Unit, was, now db.Record) {
-	from, _ := state(was).(string)
-	u.Transition(now, from).Expect(calledUntil, was.Value(calledUntil)).Expect("missing", was.Value("missing"))
+	from, _ := was.Value(was.Table.State).(string)
+	m := u.Transition(now, from)
+	for _, column := range []string{"called_until", "missing"} {
+		m.Expect(column, was.Value(column))
+	}
 }

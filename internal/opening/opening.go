@@ -67,8 +67,9 @@ type Attempt interface {
 	// thing. A Refused fault says that the thing is somebody else's.
 	Enter(ctx context.Context) error
 	// Adopt makes the thing the company's: the attempt gets its final state and the
-	// unit what goes with that. The result is for the Idempotency-Key. The machine
-	// calls Adopt again when another row of the unit has changed meanwhile.
+	// unit what goes with that. The result is for the Idempotency-Key; nil if the
+	// answer comes later. The machine calls Adopt again when another row of the unit
+	// has changed meanwhile.
 	Adopt(ctx context.Context, u *ledger.Unit) (result any, err error)
 	// Refuse ends the attempt because of a definite no, and returns that for the
 	// company.

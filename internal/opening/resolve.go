@@ -57,7 +57,12 @@ func (m *Machine) Look(ctx context.Context, a Attempt) error {
 	case said.Outcome == provider.Rejected:
 		err = m.refuse(ctx, a, was, said, nil)
 	case said.Missing:
-		err = m.missed(ctx, a)
+		i := a.intent()
+		if i.Missing++; i.search().Gone(m.clock.Now()) {
+			err = m.refuse(ctx, a, was, provider.Answer{Message: m.kind.Gone}, nil)
+		} else {
+			err = m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })
+		}
 	default:
 		m.warn(a, said) // nothing is known that was not known before
 	}
@@ -65,14 +70,4 @@ func (m *Machine) Look(ctx context.Context, a Attempt) error {
 		return nil
 	}
 	return err
-}
-
-// missed counts a look without the thing, and ends the attempt after the last one.
-func (m *Machine) missed(ctx context.Context, a Attempt) error {
-	was, i := a.Record(), a.intent()
-	i.Missing++
-	if i.search().Gone(m.clock.Now()) {
-		return m.refuse(ctx, a, was, provider.Answer{Message: m.kind.Gone}, nil)
-	}
-	return m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })
 }
