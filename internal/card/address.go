@@ -17,8 +17,8 @@ import (
 
 // LastResort is the address for those of a company's customers who have none.
 type LastResort struct {
-	customer.Address           // empty when there is none
-	Since            time.Time // zero for the deployment's, which the configuration has
+	customer.Address           // empty when nobody has set one
+	Since            time.Time // zero for the deployment's own address, from the configuration
 }
 
 // Address is the company's own address, or else the deployment's.

@@ -16,8 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ResolveJob is the kind of job that follows a card whose creation was not
-// answered.
+// ResolveJob is the kind of job that follows a card whose creation has no answer.
 const ResolveJob = "card.resolve"
 
 // slack is how far the issuer's clock may be behind ours.
@@ -32,7 +31,7 @@ type attempt struct {
 	who     customer.Customer
 }
 
-// opens is what the machine must know of cards.
+// opens describes cards to the machine.
 func (s *Service) opens() opening.Kind {
 	return opening.Kind{
 		Name: "card", Job: ResolveJob, Find: s.followed,
@@ -56,8 +55,8 @@ func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, err
 	return &attempt{Service: s, Card: c}, nil
 }
 
-// lookFor looks once for a card whose creation was not answered. The card comes back
-// as it is then.
+// lookFor looks once for a card whose creation has no answer, and reads the card
+// again.
 func (s *Service) lookFor(ctx context.Context, c Card) (Card, error) {
 	err := s.openings.Look(ctx, &attempt{Service: s, Card: c})
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
@@ -72,11 +71,10 @@ func (a *attempt) Name() opening.Name {
 
 func (a *attempt) Record() db.Record { return cards.Record(a.Card) }
 
-// Touch dates nothing: updatedAt is for changes of an issued card.
+// Touch sets no date: updatedAt is for changes of an issued card.
 func (a *attempt) Touch(time.Time) {}
 
-// Ask makes the customer known to the issuer first. If that fails there can be no
-// card.
+// Ask makes the customer known to the issuer first. If that fails there is no card.
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 	by, err := a.issuer(a.provider)
 	if err != nil {
@@ -133,7 +131,7 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 		return provider.Answer{}, err
 	}
 	if h.providerID == "" {
-		// The issuer does not know the customer, so nobody has asked it for the card.
+		// The issuer does not know the customer, so nobody has asked for the card.
 		return provider.Answer{Outcome: provider.Rejected, Message: "the customer could not be made known to the issuer"}, nil
 	}
 	by, err := a.issuer(a.provider)
@@ -175,7 +173,7 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provid
 	return nil, nil
 }
 
-// Enter has a notice find its card from the moment the card exists.
+// Enter makes a notice find its card before the card is issued.
 func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.Card) }
 
 // Adopt issues the card, and lets the customer's next one begin. A load comes before
@@ -196,7 +194,7 @@ func (a *attempt) Refuse(u *ledger.Unit, no provider.Answer) error {
 
 func (a *attempt) Unanswered(provider.Answer) error { return errCreating }
 
-// why there is no card, in words for the company.
+// why is the reason for no card, in words for the company.
 func (s *Service) why(c Card) error {
 	by := s.issuers[c.provider]
 	if c.message == "" || by == nil {

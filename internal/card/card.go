@@ -121,7 +121,7 @@ type Service struct {
 	customers   *customer.Service
 	keys        *idempotency.Service
 	issuers     map[string]provider.Issuer // by the name the configuration gives them
-	issues      string                     // which of them issues new cards; "" for none
+	issues      string                     // the name of the issuer of new cards; "" for none
 	window      time.Duration
 	house       customer.Address // for a company without an address
 	openings    *opening.Machine
@@ -155,12 +155,12 @@ func (s *Service) issuer(name string) (provider.Issuer, error) {
 	return nil, errNoIssuer
 }
 
-// said is an issuer's no, or its silence, in words for the company.
+// said is the refusal or the silence of an issuer, in words for the company.
 func said(by provider.Issuer, message string) *fault.Fault {
 	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
 }
 
-// saidBy is said for a call that moved no money.
+// saidBy is said for the error of a call that moved no money.
 func saidBy(by provider.Issuer, err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
@@ -178,7 +178,7 @@ func (s *Service) find(ctx context.Context, company, cardID string) (Card, error
 	return c, err
 }
 
-// Find is a card of the company as it stands at its issuer now.
+// Find is a card of the company, as its issuer shows it now.
 func (s *Service) Find(ctx context.Context, company, cardID string) (Card, error) {
 	c, err := s.find(ctx, company, cardID)
 	if err != nil {
@@ -209,8 +209,8 @@ func (s *Service) renew(ctx context.Context, was, now Card) (Card, error) {
 	return now, s.book.Commit(ctx, u)
 }
 
-// List is limit of the company's cards after the first offset, newest first, and
-// how many there are: of all customers, or of one.
+// List is a page of the cards of all customers or of one, newest first, with their
+// number in all.
 func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
 	total, err := s.countCards(ctx, company, customerID)
 	if err != nil {

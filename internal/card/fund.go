@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Kind is the kind of operation a funding is.
+// Kind is the kind of a funding's operation.
 const Kind = "card"
 
 // The states of a funding that is not refunded.
@@ -39,7 +39,7 @@ type Funding struct {
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 
-	message, provider string // the issuer's last words, and who it is
+	message, provider string // the issuer's last words, and its name
 }
 
 // MarshalJSON is the funding as GET /card/transaction and its events show it. A test
@@ -73,7 +73,7 @@ type Order struct {
 	CardID  string
 	Amount  money.Kobo
 	Key     *idempotency.Key // nil for none
-	Keyed   bool             // of a preview, which has no key: the real request would
+	Keyed   bool             // of a preview, which has no key: the real request would have one
 }
 
 var errShort = fault.New(fault.Refused, "Insufficient balance")
@@ -102,7 +102,7 @@ func (s *Service) purse(ctx context.Context, company string) (settlement.Account
 	return s.settlements.Needed(ctx, company, "Main account")
 }
 
-// plan is a funding that could be made.
+// plan is a funding before it begins.
 func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount}, err
 }
 
-// Fund puts money on a card. The funding that comes back may be PENDING: then the
-// money is debited and the outcome is being followed; or FAILED: then it is back.
+// Fund puts money on a card. The money of a PENDING funding is debited, and a job
+// follows the outcome. The money of a FAILED one is back.
 // Faults are Missing, Refused (nothing was debited now), Conflict and Unavailable.
 //
 // Nobody can tell a request without a key from its own repetition. While an earlier
@@ -236,7 +236,7 @@ func route(o operation.Operation) operation.Route {
 	}
 }
 
-// requery asks the issuer that was asked, and no other.
+// requery asks the issuer of the first call, and no other.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	by, err := s.issuer(o.Provider)
 	if err != nil {
@@ -256,7 +256,7 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	}
 	f := funding(o, c)
 	if known {
-		f.Since = time.Time{} // it was made before a restore, nobody knows when
+		f.Since = time.Time{} // nobody knows when: the funding was made before a restore
 	}
 	return by.RequeryFunding(ctx, f)
 }
@@ -305,8 +305,8 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 type Preview struct {
 	Amount       money.Kobo
 	Balance      money.Kobo // now
-	BalanceAfter money.Kobo // the same when it would be refused
-	Refusal      string     // why it would be refused; "" if no reason is known now
+	BalanceAfter money.Kobo // equal to Balance when the funding would be refused
+	Refusal      string     // why the funding would be refused; "" if no reason is known now
 }
 
 // Preview says what Fund would do. It debits nothing and asks no issuer, so it does

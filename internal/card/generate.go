@@ -23,16 +23,16 @@ type Request struct {
 	Type       string
 	Brand      string
 	Currency   string
-	Number     secret.Text // printed on a physical card; it passes through
-	Load       money.Kobo  // to put on it at once; 0 for nothing
+	Number     secret.Text // printed on a physical card; Kobo does not keep it
+	Load       money.Kobo  // to put on the card at once; 0 for nothing
 	SendPINSMS bool
 	Key        *idempotency.Key // nil for none
 }
 
-// Generated is a new card, and what came of loading it.
+// Generated is a new card and its first funding.
 type Generated struct {
 	Card Card
-	Load *Funding // nil when nothing was to be loaded, or nothing could be
+	Load *Funding // nil if no load was wanted or possible
 }
 
 var (
@@ -43,10 +43,10 @@ var (
 	errNotCreated  = fault.New(fault.Refused, "Card creation failed")
 )
 
-// Generate has a card issued to a customer, and loads it if that is wanted. The
+// Generate has a card issued to a customer, and puts the wanted load on the card. The
 // cards of one customer are made one after the other. Faults are Missing and
-// Refused. One of them says that nobody knows yet: then the card appears, or its
-// creation ends, without another request.
+// Refused. A Refused fault may say that nobody knows the outcome yet. Then the card
+// appears in the list, or its creation ends, without another request.
 func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		return s.resume(ctx, r, begun)
@@ -69,7 +69,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) { h.begin(u, a.ID) })
 	ctx = context.WithoutCancel(ctx)
 	if errors.Is(err, errCreating) {
-		err = s.openings.Look(ctx, a) // nobody knows: look at once
+		err = s.openings.Look(ctx, a) // the issuer did not answer: look at once
 	}
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err
@@ -84,8 +84,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	return s.answer(ctx, r, c)
 }
 
-// answer loads a card that was just issued, if that is wanted, and stores the
-// answer under the request's key.
+// answer puts the wanted load on a card that was just issued, and stores the answer
+// under the request's key.
 func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, error) {
 	switch c.state {
 	case creating:
@@ -117,7 +117,7 @@ func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generat
 	return s.answer(ctx, r, c)
 }
 
-// finish stores the answer to a request with a key, and returns why.
+// finish stores the answer to a request with a key, and returns the refusal, if any.
 func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, why error) error {
 	if err := s.keys.Finish(ctx, key, result, why); err != nil {
 		return err
@@ -162,8 +162,9 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	return who, nil
 }
 
-// free is the customer as the issuer knows them, with no card being created. A card
-// without an answer is looked for first, and comes back when it is over.
+// free is the customer as the issuer knows them, while no card is being created. An
+// earlier card without an answer is looked for first, and comes back once its
+// creation is over.
 func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier Card, err error) {
 	h, err = s.findHolder(ctx, company, customerID)
 	if errors.Is(err, db.ErrNone) {

@@ -78,7 +78,7 @@ func (s *Service) takeOff(ctx context.Context, seen Card, guard string, excess i
 	u.Transition(cards.Record(later), string(issued)).Only("updated_at").Expect("updated_at", clock.Micros(seen.UpdatedAt))
 	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
-		return nil // somebody else was faster: look again
+		return nil // another correction was faster: the caller reads again
 	}
 	if err == nil {
 		s.log.Error("a guard counted card fundings that are not open", "company", seen.Company, "card", seen.ID, "excess", excess)

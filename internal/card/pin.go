@@ -31,7 +31,7 @@ func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, ke
 	}
 	message, err := deliver(ctx, by, c)
 	if err != nil && !fault.Is(err, fault.Refused) {
-		return "", err // no answer is no answer: the key may ask again
+		return "", err // without an answer the next request under the key asks again
 	}
 	// The answer is kept even if the caller has gone.
 	return message, s.finish(context.WithoutCancel(ctx), key, message, err)

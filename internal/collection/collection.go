@@ -35,7 +35,7 @@ const (
 	Failed  State = "FAILED"
 )
 
-// Collection is one payment that is waited for.
+// Collection is one expected payment.
 type Collection struct {
 	Company           string                 `db:"company_id,key"`
 	ID                string                 `db:"id,key"`             // the virtual_trx_id
@@ -52,7 +52,7 @@ type Collection struct {
 	BankName          string                 `db:"bank_name,changes"`
 	BankCode          string                 `db:"bank_code,changes"`
 	CreditID          string                 `db:"credit_id,changes"` // of the payment; "" until there is one
-	opening.Intent                           // its time is zero when the bank has certainly opened nothing
+	opening.Intent                           // CalledUntil is zero when the bank has certainly opened nothing
 	ExpiresAt         time.Time              `db:"expires_at,changes"`
 	CreatedAt         time.Time              `db:"created_at"`
 	UpdatedAt         time.Time              `db:"updated_at,changes"`
@@ -63,7 +63,7 @@ type currency struct {
 	Name string `json:"name"`
 }
 
-// shown is what GET /virtual-account shows.
+// shown is a collection as GET /virtual-account shows it.
 type shown struct {
 	Amount            money.Kobo `json:"amount"`
 	ExpiryDate        string     `json:"expiryDate"`

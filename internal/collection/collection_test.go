@@ -33,7 +33,7 @@ const bankCode = "090286"
 // absent is the bank's list without an account.
 var absent = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
 
-// bank opens virtual accounts. Next says how, once; nil is the usual way.
+// bank opens virtual accounts. Next changes one answer; nil changes none.
 type bank struct {
 	provider.AccountOpener
 	clock *clock.Manual
@@ -41,7 +41,7 @@ type bank struct {
 	mu   sync.Mutex
 	seen []provider.VirtualAccountRequest
 	next func(a *provider.VirtualAccountAnswer)
-	// held is what the bank's list says of the accounts that were asked for.
+	// held is the bank's list as FindAccount shows it.
 	held provider.AccountAnswer
 	look []string // the references that were looked for
 }
@@ -151,7 +151,7 @@ func (h *house) pays(session, account string, amount money.Kobo) {
 	}
 }
 
-// passes moves the clock, and lets happen what is due.
+// passes moves the clock, and runs the jobs that are due.
 func (h *house) passes(d time.Duration) {
 	h.t.Helper()
 	h.clock.Advance(d)

@@ -40,7 +40,7 @@ type Request struct {
 func (r Request) text() string {
 	b, err := json.Marshal([]any{int64(r.Amount), r.SettlementID, int64(r.ValidFor / time.Second), r.AccountName, r.Control})
 	if err != nil {
-		panic("collection: a request that is not JSON: " + err.Error()) // there is none
+		panic("collection: a request that is not JSON: " + err.Error()) // there is no such request
 	}
 	return string(b)
 }
@@ -74,7 +74,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		case now.Before(c.CalledUntil):
 			err = idempotency.ErrInFlight
 		default:
-			from = opening.From{Row: collections.Record(c), Asked: c.openMay(now)}
+			from = opening.From{Row: collections.Record(c), Asked: c.isOpen(now)}
 		}
 		if err != nil {
 			return Collection{}, err
@@ -85,20 +85,20 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		a := &attempt{Service: s, Collection: c, request: r}
 		err = s.openings.Open(ctx, a, from, r.Key, count)
 		if errors.Is(err, opening.ErrTaken) {
-			continue // see what somebody else has done
+			continue // another request has changed the collection: read it again
 		}
 		return a.Collection, quota.Reached(err, now)
 	}
 }
 
-// openMay tells whether the bank may have opened an account of which nobody was
-// told, and whose time is not over.
-func (c Collection) openMay(now time.Time) bool {
+// isOpen tells whether the bank may have opened an account of which nobody was told,
+// and whose time is not over.
+func (c Collection) isOpen(now time.Time) bool {
 	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt)
 }
 
-// intent is a new collection. It counts in the quota; another try for one that is
-// there does not.
+// intent is a new collection, which counts in the quota. Another try for the same
+// collection does not count.
 func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit), error) {
 	settlementID, err := s.settlements.Chosen(ctx, r.Company, r.SettlementID)
 	if err != nil {
@@ -119,7 +119,7 @@ type attempt struct {
 	request Request
 }
 
-// opens is what the machine must know of virtual accounts.
+// opens describes virtual accounts to the machine.
 func (s *Service) opens() opening.Kind {
 	return opening.Kind{
 		Name: "collection", Job: ResolveJob, Find: s.followed,
@@ -138,7 +138,7 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 // ends unused, since nobody was told of it.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
-	if err != nil || !c.openMay(s.clock.Now()) {
+	if err != nil || !c.isOpen(s.clock.Now()) {
 		return nil, err
 	}
 	return &attempt{Service: s, Collection: c}, nil
@@ -177,8 +177,7 @@ func (a *attempt) keep(said provider.AccountAnswer) provider.Answer {
 	return answer
 }
 
-// Enter has a payment find its company from the moment anybody can know of the
-// account.
+// Enter makes payments find their company before anybody knows of the account.
 func (a *attempt) Enter(ctx context.Context) error {
 	err := a.settlements.Enter(ctx, a.Company, a.AccountNumber, a.BankCode)
 	if err != nil {

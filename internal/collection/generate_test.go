@@ -43,7 +43,7 @@ func TestGenerate(t *testing.T) {
 	})
 }
 
-func TestTheSameReferenceIsTheSameCollection(t *testing.T) {
+func TestTheSameReferenceGivesTheSameCollection(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 5000))
 		explicit := h.asks("order-1", 5000)
@@ -97,7 +97,7 @@ func TestFiftyRequestsOpenOneAccount(t *testing.T) {
 	})
 }
 
-func TestWhatTheBankMayAnswer(t *testing.T) {
+func TestAnswersOfTheBank(t *testing.T) {
 	for name, c := range map[string]struct {
 		next func(a *provider.VirtualAccountAnswer)
 		kind fault.Kind
@@ -118,8 +118,8 @@ func TestWhatTheBankMayAnswer(t *testing.T) {
 				if !fault.Is(err, c.kind) || c.kind == fault.Refused && fault.Of(err).Message != "Failed to generate virtual account. Amount too small" {
 					t.Errorf("%v", err)
 				}
-				// The same again opens one: under a reference of its own, or under the
-				// same one after the bank's list has no account of that reference.
+				// The same request opens an account. Its reference is the same one if the
+				// bank may have opened an account and has none on its list.
 				got := h.generates(h.asks("order-1", 5000))
 				looks := len(h.bank.look)
 				if len(h.bank.seen) != 2 || looks > 1 || (h.bank.seen[0].Reference == h.bank.seen[1].Reference) != (looks == 1) || (looks == 1) != c.open {
@@ -132,7 +132,7 @@ func TestWhatTheBankMayAnswer(t *testing.T) {
 	}
 }
 
-func TestWhereTheMoneyGoesIsKnownBefore(t *testing.T) {
+func TestAForeignSettlementAccountIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		// Another company's second account has a number that ours has not.
 		foreign, err := h.settlements.Create(t.Context(), me, h.account().Company, "Second")
@@ -150,8 +150,8 @@ func TestWhereTheMoneyGoesIsKnownBefore(t *testing.T) {
 	})
 }
 
-// A request with an Idempotency-Key is cut off after its intent was written: the
-// same request later goes on where it stopped, and its answer is stored.
+// A request with an Idempotency-Key is cut off after its first unit. The same request
+// later goes on from there, and its answer is stored.
 func TestACutOffRequestGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ring, err := secret.Parse(secret.Generate())

@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// ExpireJob is the kind of job that ends the waiting.
+// ExpireJob is the kind of job that expires a collection.
 const ExpireJob = "collection.expire"
 
 // The reasons why money did not complete its collection.
@@ -46,7 +46,7 @@ type paid struct {
 
 func (c Collection) told(p *paid) told { return told{c.ID, c.ID, c.shown(), c.SettlementID, p} }
 
-// accepts tells whether a payment completes the collection, or why not.
+// accepts is the reason why a payment does not complete the collection, or "".
 func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	fits := amount == c.Amount
 	switch c.Control {
@@ -103,7 +103,7 @@ func (s *Service) take(ctx context.Context, company string, credit settlement.Cr
 	return taking, true, nil
 }
 
-// of is the collection that a credit is for.
+// of is the collection of a credit.
 func (s *Service) of(ctx context.Context, company string, credit settlement.Credit) (Collection, error) {
 	if credit.Reference != "" {
 		c, err := s.byReference(ctx, company, credit.Reference)

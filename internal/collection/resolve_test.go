@@ -64,8 +64,8 @@ func TestTheJobFindsAnAccount(t *testing.T) {
 	})
 }
 
-// What the bank never had is over after three looks and fifteen minutes. An account
-// whose time ran out is no longer looked for.
+// An opening that the bank never had is over after three looks and fifteen minutes.
+// Nobody looks for an account whose time is over.
 func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		valid time.Duration

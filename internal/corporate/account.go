@@ -34,7 +34,7 @@ type Request struct {
 	Key          *idempotency.Key // from the header; nil for none
 }
 
-// errAtWork: another request is asking the bank for the same account right now.
+// errAtWork says that another request is asking the bank for the same account.
 var errAtWork = failed("The account is being opened. Try again in a minute.")
 
 // GenerateAccount has the bank open the company's account. Faults are Missing and
@@ -63,8 +63,8 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	return a.result, err
 }
 
-// proven is the record of a proven identity. The id of a session is no such
-// record, however far the session has come.
+// proven is the record of a proven identity. The id of a session does not name such
+// a record.
 func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error) {
 	k, err := s.findKYC(ctx, company, kycID)
 	if !errors.Is(err, db.ErrNone) {
@@ -105,7 +105,7 @@ type attempt struct {
 	result  Account
 }
 
-// opens is what the machine must know of corporate accounts.
+// opens describes corporate accounts to the machine.
 func (s *Service) opens() opening.Kind {
 	return opening.Kind{
 		Name: "corporate", Job: ResolveJob, Find: s.followed,
@@ -237,8 +237,7 @@ func (a *attempt) Unanswered(said provider.Answer) error {
 }
 
 // earlier answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had written its attempt. Over is false while the attempt is
-// open.
+// cut off after it had written its attempt. Over is false while the attempt is open.
 func (s *Service) earlier(ctx context.Context, r Request, accountID string) (a Account, over bool, err error) {
 	a, err = s.find(ctx, r.Company, accountID)
 	if err != nil {

@@ -33,7 +33,7 @@ type KYC struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// MarshalJSON is the record as its event carries it.
+// MarshalJSON is the record as its event shows it.
 func (k KYC) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		KYCID     string `json:"kyc_id"`

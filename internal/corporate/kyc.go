@@ -108,7 +108,7 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 		event.Emit(&u, event.CorporateKYCVerified, k)
 		err = idempotency.Taken(s.book.Commit(context.WithoutCancel(ctx), u))
 		if identity.Overtaken(err) || ledger.Is(err, ledger.Exists, signatories.Table) {
-			continue // another OTP was sent, or proven, meanwhile: look again
+			continue // another OTP was sent, or proven, meanwhile: read the session again
 		}
 		return k, err
 	}

@@ -24,7 +24,7 @@ import (
 // answer. Its subject is the customer and our reference at the bank.
 const ResolveJob = "customer.resolve"
 
-// What a company hears of an account that cannot be generated.
+// The reasons why an account cannot be generated, as a company hears them.
 var (
 	errGenerated = fault.New(fault.Refused, "An account generated already")
 	errNoKYC     = fault.New(fault.Refused, "KYC entry not found")
@@ -95,9 +95,9 @@ func (s *Service) attempt(ctx context.Context, r Request, c Customer) (a *attemp
 	case err != nil:
 		return a, from, err
 	case earlier.state == opened && r.Key.Subject() != "":
-		return a, from, errAtWork // since the customer was read: the next request gets it
+		return a, from, errAtWork // opened since the customer was read: the next request gets the account
 	case earlier.state == opened:
-		return a, from, errGenerated // since the customer was read
+		return a, from, errGenerated // opened since the customer was read
 	case earlier.state == pending && now.Before(earlier.CalledUntil):
 		return a, from, errAtWork
 	}
@@ -117,7 +117,7 @@ type attempt struct {
 	otp      secret.Text
 }
 
-// opens is what the machine must know of customers' accounts.
+// opens describes customers' accounts to the machine.
 func (s *Service) opens() opening.Kind {
 	return opening.Kind{
 		Name: "customer", Job: ResolveJob, Find: s.followed,
@@ -173,8 +173,8 @@ func (a *attempt) Enter(ctx context.Context) error {
 	return a.settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
 }
 
-// Adopt gives the customer the account, and ends the session that proved who they
-// are. An OTP that was sent again meanwhile ends with the session too.
+// Adopt gives the customer the account, and ends the session that proved their
+// identity. An OTP that was sent again meanwhile ends with the session.
 func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	x, err := a.identities.Open(ctx, a.company, identity.Customer, a.customerID)
 	if err == nil {

@@ -61,13 +61,13 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 			},
 		})
 		if ledger.Is(err, ledger.Exists, addresses.Table) {
-			continue // another request has reserved the address just now: look again
+			continue // another request has reserved the address just now: read it again
 		}
 		return out, err
 	}
 }
 
-// enter is the registered customer as of now.
+// enter is the customer of the registration, created now.
 func (r Registration) enter(s *Service) Customer {
 	c := r.Customer
 	c.Status, c.CreatedAt = PendingOTP, s.clock.Now()

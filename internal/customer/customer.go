@@ -1,5 +1,5 @@
-// Package customer keeps a company's own customers, the one bank account that
-// each of them may have, and the money that comes into it.
+// Package customer keeps a company's own customers, their bank accounts and the
+// money that comes in. A customer has at most one account.
 //
 // A customer is created with their BVN: an OTP goes to the phone on that number.
 // With the OTP the bank opens an account in the customer's name. Payments into the
@@ -178,12 +178,10 @@ func (s *Service) Find(ctx context.Context, company, idOrEmail string) (Customer
 // addressKey is an e-mail address in the form that is compared.
 func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// Customers are limit of the company's customers after the first offset, newest
-// first, and how many there are in all. Search, if it is not empty, is part of a
-// name, an e-mail address or a phone number.
-//
-// Without a search a page is a range of the customers' numbers, however many of
-// them there are.
+// Customers is a page of the company's customers, newest first, with their number in
+// all. Search, if it is not empty, is part of a name, an e-mail address or a phone
+// number. Without a search a page is a range of the customers' numbers, so its place
+// costs nothing.
 func (s *Service) Customers(ctx context.Context, company, search string, offset, limit int) ([]Customer, int, error) {
 	if search = strings.ToLower(strings.TrimSpace(search)); search != "" {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"

@@ -29,7 +29,7 @@ var (
 	transactions = db.Declare[Transaction]("customer_transaction", db.Reads(transactionColumns), db.Unique("company_id", "id"))
 )
 
-// row is a customer with what only the table has.
+// row is a customer with the columns that only the table has.
 type row struct {
 	Customer
 	number  int64  `db:"number"`
@@ -87,7 +87,7 @@ func (c Customer) record() db.Record {
 	if c.Address != nil {
 		b, err := json.Marshal(c.Address)
 		if err != nil {
-			panic("customer: texts that are not JSON: " + err.Error()) // there are none
+			panic("customer: texts that are not JSON: " + err.Error()) // there are no such texts
 		}
 		r.address = b
 	}
@@ -171,7 +171,7 @@ func (s *Service) transactions(ctx context.Context, company string, high, low in
 		selectTransaction+`WHERE t.company_id = $1 AND t.number <= $2 AND t.number > $3 ORDER BY t.number DESC`, company, high, low)
 }
 
-// within is the filter's range of instants, which every transaction has one of.
+// within is the filter's range of instants.
 func (f TransactionFilter) within() (from, to int64) {
 	if f.To.IsZero() {
 		return clock.Micros(f.From), math.MaxInt64

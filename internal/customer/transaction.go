@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// The dense sequences of a company that are ours.
+// The names of a company's two dense sequences: its customers and its transactions.
 const (
 	numbers            ledger.Next = "customer"
 	transactionNumbers ledger.Next = "customer.transaction"
@@ -27,7 +27,7 @@ const (
 	success = "SUCCESS"
 )
 
-// Transaction is money that came into a customer's account.
+// Transaction is a credit on a customer's account.
 type Transaction struct {
 	Company      string     `db:"company_id,key"`
 	number       int64      `db:"number,key"`
@@ -99,9 +99,9 @@ type TransactionFilter struct {
 	From, To   time.Time // from the one on, and before the other; zero for no limit
 }
 
-// Transactions are limit of the company's transactions after the first offset,
-// newest first, and how many there are in all. Without a filter a page is a range
-// of their numbers, so the last of a million pages is as near as the first.
+// Transactions is a page of the company's transactions, newest first, with their
+// number in all. Without a filter a page is a range of their numbers, so the last of
+// a million pages costs no more than the first.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	if f != (TransactionFilter{}) {
 		total, err := s.countTransactions(ctx, company, f)
@@ -120,8 +120,8 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 	return list, int(last), err
 }
 
-// mostOfOne is how many transactions of one customer are shown (wallet-api.md,
-// Limits).
+// mostOfOne limits the transactions of one customer that a list shows
+// (wallet-api.md, Limits).
 const mostOfOne = 50
 
 // TransactionsOf are the newest transactions of one customer, by id; none for a

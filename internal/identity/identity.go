@@ -37,7 +37,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Purpose is whose identity a session proves.
+// Purpose says whose identity a session proves: a signatory's or a customer's.
 type Purpose string
 
 // The purposes.
@@ -46,13 +46,13 @@ const (
 	Customer  Purpose = "customer"  // a company's own customer
 )
 
-// State is where a session stands.
+// State is the state of a session.
 type State string
 
 // The states of a session (wallet-api.md, Corporate KYC session).
 const (
 	Pending  State = "PENDING"  // no OTP has been sent yet
-	OTPSent  State = "OTP_SENT" // an OTP is on its way, or was
+	OTPSent  State = "OTP_SENT" // an OTP has been sent
 	Verified State = "VERIFIED" // proven: the session is closed
 )
 
@@ -95,13 +95,13 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, ke
 // sealed is the column that a sealed BVN is bound to.
 const sealed = "identity_session.bvn"
 
-// Subjects stand for a BVN in Open, without telling it. The first is what a new
-// session is begun with; the others are of older keys.
+// Subjects stand for a BVN in Open without showing the number. New takes the first
+// one. The others are of older keys.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
 	return s.keys.BlindIndex(company, sealed, bvn.Reveal())
 }
 
-// New is a session that is not written yet: Send writes it.
+// New is a session that Send will write.
 func (s *Service) New(company string, purpose Purpose, subject string, bvn secret.Text) (Session, error) {
 	now := s.clock.Now()
 	box, err := s.keys.Seal(company, sealed, bvn.Reveal())
@@ -111,7 +111,7 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 	}, err
 }
 
-// BVN is the number of the session, for a provider that wants it once more.
+// BVN is the BVN of the session, for a provider that needs the number again.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.keys.Open(x.Company, sealed, x.bvn) }
 
 // About is the session for this BVN. A session for another BVN begins anew, and the
@@ -145,7 +145,7 @@ func absent(x Session, err error) (Session, error) {
 	return x, err
 }
 
-// Words are what a caller hears when the provider says nothing better.
+// Words are for the caller when the provider gives none.
 type Words struct{ Sent, Failed string }
 
 // The words of the contract for a first OTP and for another one.
@@ -162,11 +162,11 @@ type Effects struct {
 	End func(u *ledger.Unit, message string, err error)
 }
 
-// Send has an OTP sent: a session's first, or another one, which makes the
-// earlier one void. It returns the session as it is then and the provider's
-// words. Faults are Limited (nothing was sent) and Refused (the provider could
-// not, or did not say). A refusal of what Begin adds comes back as it is, and the
-// refusal of an Idempotency-Key before all others.
+// Send has an OTP sent, the first of a session or another one. Another OTP makes the
+// earlier one void. Send returns the session as it is then and the provider's words.
+// Faults are Limited (nothing was sent) and Refused (the provider could not, or did
+// not answer). Send returns a refusal of the rows that Begin adds unchanged. The
+// refusal of an Idempotency-Key comes before all others.
 //
 // The call goes on when the caller hangs up.
 func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Session, string, error) {
@@ -194,7 +194,7 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 		return s.verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
 	})
 	if strings.Contains(answer.Message, bvn.Reveal()) {
-		answer.Message = "" // a provider promises words without personal data; a BVN is worth a second look
+		answer.Message = "" // a provider promises words without personal data, and we check for the BVN
 	}
 	return s.conclude(ctx, x, answer, w, e)
 }
@@ -232,7 +232,7 @@ func Said(a provider.Answer) string {
 	return a.Message
 }
 
-// ask calls the provider, which has a time to answer.
+// ask calls the provider with a deadline.
 func (s *Service) ask(ctx context.Context, call func(context.Context) provider.Answer) provider.Answer {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.window)
 	defer cancel()
@@ -243,9 +243,8 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 	return a
 }
 
-// Confirm gives the OTP back, as it was typed, and returns the provider's proof.
-// The session stays open until a unit with Close says otherwise. Faults are
-// Limited (too many guesses) and Refused.
+// Confirm gives the provider the OTP as it was typed, and returns the proof. The
+// session stays open until Close. Faults are Limited (too many guesses) and Refused.
 func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
 	failed := fault.New(fault.Refused, "BVN OTP validation failed")
 	if x.Reference == "" {
@@ -268,18 +267,18 @@ func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 
 // end adds the transition that closes a session in a state.
 func (s *Service) end(u *ledger.Unit, x Session, in State) {
-	x.turn++ // a call that read the open session may not change it any more
+	x.turn++ // a call that read the open session may not change the closed one
 	x.State, x.subject, x.UpdatedAt = in, "", s.clock.Now()
 	u.Update(x.record())
 }
 
-// Overtaken tells whether a unit was refused because its session had changed, or
-// the count of its OTPs.
+// Overtaken tells whether a unit was refused because its session, or the count of its
+// OTPs, had changed.
 func Overtaken(err error) bool {
 	return ledger.Is(err, ledger.Moved, sessions.Table, persons.Table) || ledger.Is(err, ledger.Exists, sessions.Table, persons.Table)
 }
 
-// overtaken turns the refusal of an attempt into words: another call has just had it.
+// overtaken turns the refusal of an attempt into a fault: another call has used it.
 func overtaken(err error) error {
 	if Overtaken(err) {
 		return errTooSoon.After(cooldown)

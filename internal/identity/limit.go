@@ -47,11 +47,11 @@ func (c count) next(now time.Time) (count, error) {
 	return count{c.attempts + 1, now}, nil
 }
 
-// over is when the count no longer matters.
+// over is when the count begins anew.
 func (c count) over() time.Time { return c.askedAt.Add(period) }
 
-// Current is the session, unless it is spent and its last OTP is a day old. Current
-// closes such a session, and the fault is Missing. The next session begins anew.
+// Current is the session, if it is not spent or its last OTP is less than a day old.
+// Current closes any other session, and the fault is Missing.
 func (s *Service) Current(ctx context.Context, x Session) (Session, error) {
 	if now := s.clock.Now(); x.attempts < most || now.Before(x.over()) {
 		return x, nil
@@ -64,7 +64,7 @@ func (s *Service) Current(ctx context.Context, x Session) (Session, error) {
 	return x, errNoSession
 }
 
-// counted is the session with one more OTP, if the limits allow it. The unit gets
+// counted is the session with one more OTP, if the limits allow one. The unit gets
 // the counts.
 func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text) (Session, error) {
 	now := s.clock.Now()

@@ -29,7 +29,7 @@ type person struct {
 	count
 }
 
-// record is the session's row as a call writes it: with all guesses available.
+// record is the session's row with all guesses available, as every call writes it.
 func (x Session) record() db.Record {
 	x.guessedUntil = time.Time{}
 	return sessions.Record(x)
@@ -42,7 +42,7 @@ func (s *Service) findPerson(ctx context.Context, company string, purpose Purpos
 		WHERE company_id = $1 AND purpose = $2 AND subject = ANY($3) ORDER BY asked_at DESC LIMIT 1`, company, string(purpose), subjects)
 }
 
-// takeGuess takes one of the session's guesses, unless that would pass the limit.
+// takeGuess uses one of the session's guesses, if the limit allows it.
 func (s *Service) takeGuess(ctx context.Context, x Session, now, limit time.Time) (bool, error) {
 	n, err := s.db.Exec(ctx, `
 		UPDATE identity_session

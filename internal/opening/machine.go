@@ -81,7 +81,7 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 	return cmp.Or(end, err)
 }
 
-// begin writes an attempt down, and has it followed.
+// begin writes an attempt, with the job that follows it.
 func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, also func(u *ledger.Unit)) error {
 	now, n, i := m.clock.Now(), a.Name(), a.intent()
 	a.Touch(now)
@@ -106,8 +106,8 @@ func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idem
 	return idempotency.Taken(err)
 }
 
-// call gives the provider a time, and survives a plug that panics: what it did
-// then is unknown.
+// call calls the provider with a deadline. A plug that panics leaves the outcome
+// unknown.
 func (m *Machine) call(
 	ctx context.Context, a Attempt, limit time.Duration, call func(ctx context.Context) (provider.Answer, error),
 ) (said provider.Answer, err error) {
@@ -129,7 +129,7 @@ func (m *Machine) warn(a Attempt, said provider.Answer) {
 	m.log.Warn(m.kind.Unknown, "company", n.Company, "reference", n.Reference, "code", said.Code)
 }
 
-// adopt makes what the provider has made the company's.
+// adopt makes a thing of the provider the company's.
 func (m *Machine) adopt(ctx context.Context, a Attempt, was db.Record, key *idempotency.Key) error {
 	err := a.Enter(ctx)
 	if fault.Is(err, fault.Refused) {

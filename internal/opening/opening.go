@@ -8,9 +8,9 @@
 //  3. A unit writes the outcome. The row must be as it was read, so of two units one
 //     is accepted.
 //
-// When nobody knows the outcome, the attempt stays open. The next request looks for
-// the thing that may have been made before it asks again, and so does the job. What
-// the provider does not have, often and long enough, was not made.
+// While nobody knows the outcome, the attempt stays open. The next request looks for
+// the thing before it asks again, and the job looks too. A thing that the provider
+// does not have, often and long enough, was not made.
 package opening
 
 import (
@@ -44,13 +44,14 @@ func (i *Intent) search() operation.Search {
 // Name tells an attempt from others.
 type Name struct {
 	Company   string
-	ID        string // what an Idempotency-Key and a case are about
+	ID        string // the subject of an Idempotency-Key and of a case
 	Subject   string // of the job
 	Reference string // ours, at the provider
-	Provider  string // whose calls the job shares; "" for nobody's
+	Provider  string // of the job; "" if the job counts for no provider
 }
 
-// Attempt is one thing on its way, as its kind knows it. It embeds an Intent.
+// Attempt is one thing that is being opened, as its kind knows it. An attempt embeds
+// an Intent.
 type Attempt interface {
 	Name() Name
 	// Record is the attempt's row as the attempt is now.
@@ -60,32 +61,32 @@ type Attempt interface {
 	// Ask has the provider make the thing, and keeps what the provider shows of it.
 	// An error says that the provider was not asked.
 	Ask(ctx context.Context) (provider.Answer, error)
-	// Look looks for the thing that an earlier Ask may have made, and keeps it.
-	// Missing is a provider without it.
+	// Look looks for the thing that an earlier Ask may have made, and keeps it. The
+	// answer is Missing when the provider does not have the thing.
 	Look(ctx context.Context) (provider.Answer, error)
-	// Enter writes into a directory whose thing it is, before anybody hears of the
-	// thing. A Refused fault says that the thing is somebody else's.
+	// Enter writes the owner of the thing into a directory, before anybody hears of
+	// the thing. A Refused fault says that another company owns the thing.
 	Enter(ctx context.Context) error
 	// Adopt makes the thing the company's: the attempt gets its final state and the
 	// unit what goes with that. The result is for the Idempotency-Key; nil if the
 	// answer comes later. The machine calls Adopt again when another row of the unit
 	// has changed meanwhile.
 	Adopt(ctx context.Context, u *ledger.Unit) (result any, err error)
-	// Refuse ends the attempt because of a definite no, and returns that for the
-	// company.
+	// Refuse ends the attempt because of a definite no, and returns the answer for
+	// the company.
 	Refuse(u *ledger.Unit, no provider.Answer) error
-	// Unanswered is what the company hears while nobody knows the outcome.
+	// Unanswered is the answer for the company while nobody knows the outcome.
 	Unanswered(said provider.Answer) error
 
 	intent() *Intent
 }
 
-// Kind is what the machine must know of all attempts of one kind.
+// Kind describes all attempts of one kind to the machine.
 type Kind struct {
 	Name    string // for the log
 	Job     string // the kind of the job that follows an attempt
 	Unknown string // the log line while nobody knows the outcome
-	Gone    string // why there is nothing, when the provider never had the thing
+	Gone    string // the refusal when the provider never had the thing
 	TooOld  string // the detail of the case after 72 hours
 	// Find is the open attempt that a job follows; nil when the attempt is over.
 	Find func(ctx context.Context, j job.Job) (Attempt, error)

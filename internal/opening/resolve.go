@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Resolve is the work of the kind's job: one look for the thing. It asks the
-// provider to make nothing.
+// Resolve is the work of the kind's job: one look for the thing. The job makes
+// nothing.
 func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	a, err := m.kind.Find(ctx, j)
 	if err != nil || a == nil {
@@ -40,8 +40,8 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return a.intent().search().Next(now), err
 }
 
-// Look looks once for a thing that may have been made. An attempt without one stays
-// open, until the thing has been missing often and long enough. The definite no is
+// Look looks once for a thing that may have been made. An attempt without its thing
+// stays open, until the thing has been missing often and long enough. The refusal is
 // for the company, and no fault here.
 func (m *Machine) Look(ctx context.Context, a Attempt) error {
 	was := a.Record()
@@ -64,7 +64,7 @@ func (m *Machine) Look(ctx context.Context, a Attempt) error {
 			err = m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })
 		}
 	default:
-		m.warn(a, said) // nothing is known that was not known before
+		m.warn(a, said) // the attempt stays as it is
 	}
 	if fault.Is(err, fault.Refused) {
 		return nil
