@@ -32,7 +32,7 @@ var (
 // row is a customer with the columns that only the table has.
 type row struct {
 	Customer
-	number  int64  `db:"number"`
+	Number  int64  `db:"number"`
 	address []byte `db:"address"`
 	search  string `db:"search"`
 }

@@ -30,7 +30,7 @@ const (
 // Transaction is a credit on a customer's account.
 type Transaction struct {
 	Company      string     `db:"company_id,key"`
-	number       int64      `db:"number,key"`
+	Number       int64      `db:"number,key"` // its place among the company's
 	ID           string     `db:"id"`
 	CustomerID   string     `db:"customer_id"`
 	FirstName    string     // the customer's

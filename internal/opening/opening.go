@@ -36,6 +36,8 @@ type Intent struct {
 
 func (i *Intent) intent() *Intent { return i }
 
+var _ interface{ intent() *Intent } = &Intent{} // an attempt gets the method by embedding
+
 // search is the clock of the looks for the thing.
 func (i *Intent) search() operation.Search {
 	return operation.Search{Since: i.CalledUntil, Missing: i.Missing}
