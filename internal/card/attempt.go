@@ -31,16 +31,6 @@ type attempt struct {
 	who     customer.Customer
 }
 
-// opens describes cards to the machine.
-func (s *Service) opens() opening.Kind {
-	return opening.Kind{
-		Name: "card", Job: ResolveJob, Find: s.followed,
-		Unknown: "it is unknown whether a card was made",
-		Gone:    "the card was not made",
-		TooOld:  "a card whose creation is not known after 72 hours",
-	}
-}
-
 // Resolve is the work of a ResolveJob.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
@@ -48,7 +38,7 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 
 // followed is the open attempt that a job is about.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
-	c, err := s.findCard(ctx, j.Company, j.Subject)
+	c, err := findCard(ctx, s.db, j.Company, j.Subject)
 	if err != nil || c.state != creating {
 		return nil, err
 	}
@@ -62,7 +52,7 @@ func (s *Service) lookFor(ctx context.Context, c Card) (Card, error) {
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return c, err
 	}
-	return s.findCard(ctx, c.Company, c.ID)
+	return findCard(ctx, s.db, c.Company, c.ID)
 }
 
 func (a *attempt) Name() opening.Name {

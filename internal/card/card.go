@@ -137,7 +137,12 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, operation
 		db: d, book: book, clock: c, log: log, operations: operations, settlements: settlements, customers: customers,
 		keys: keys, issuers: issuers, issues: issues, window: window, house: house,
 	}
-	s.openings = opening.New(book, c, log, operations, window, s.opens())
+	s.openings = opening.New(book, c, log, operations, window, opening.Kind{
+		Name: "card", Job: ResolveJob, Find: s.followed,
+		Unknown: "it is unknown whether a card was made",
+		Gone:    "the card was not made",
+		TooOld:  "a card whose creation is not known after 72 hours",
+	})
 	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects})
 	return s
 }
@@ -171,7 +176,7 @@ func saidBy(by provider.Issuer, err error) error {
 
 // find is an issued card of the company, as the database has it.
 func (s *Service) find(ctx context.Context, company, cardID string) (Card, error) {
-	c, err := s.findCard(ctx, company, cardID)
+	c, err := findCard(ctx, s.db, company, cardID)
 	if errors.Is(err, db.ErrNone) || err == nil && c.state != issued {
 		return Card{}, errNoCard
 	}

@@ -242,11 +242,11 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	if err != nil {
 		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
 	}
-	cardID, err := s.fundedCard(ctx, o.Company, o.ID)
+	cardID, err := cardOf(ctx, s.db, o.Company, o.ID)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The funding could not be read"}
 	}
-	c, err := s.findCard(ctx, o.Company, cardID)
+	c, err := findCard(ctx, s.db, o.Company, cardID)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The card could not be read"}
 	}
@@ -264,7 +264,7 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 // effects adds to an outcome its event, and makes room for another funding of the
 // same card and amount.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
-	cardID, err := s.fundedCard(ctx, o.Company, o.ID)
+	cardID, err := cardOf(ctx, s.db, o.Company, o.ID)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (s *Service) Funding(ctx context.Context, company, reference string) (Fundi
 	if err != nil {
 		return Funding{}, err
 	}
-	cardID, err := s.fundedCard(ctx, company, reference)
+	cardID, err := cardOf(ctx, s.db, company, reference)
 	return of(o, cardID), err
 }
 

@@ -74,7 +74,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err
 	}
-	c, err := s.findCard(ctx, r.Company, a.ID)
+	c, err := findCard(ctx, s.db, r.Company, a.ID)
 	if errors.Is(err, db.ErrNone) {
 		return Generated{}, errCreating // another card of the customer began first
 	}
@@ -107,7 +107,7 @@ func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, err
 
 // resume answers a request whose first try, under the same key, was cut off.
 func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generated, error) {
-	c, err := s.findCard(ctx, r.Company, cardID)
+	c, err := findCard(ctx, s.db, r.Company, cardID)
 	if err == nil && c.state == creating {
 		c, err = s.lookFor(ctx, c)
 	}
@@ -178,7 +178,7 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 	if err != nil || h.cardID == "" {
 		return h, earlier, err
 	}
-	if earlier, err = s.findCard(ctx, company, h.cardID); err != nil {
+	if earlier, err = findCard(ctx, s.db, company, h.cardID); err != nil {
 		return h, earlier, err
 	}
 	if s.clock.Now().Before(earlier.CalledUntil) {

@@ -30,7 +30,7 @@ func (s *Service) correct(ctx context.Context, company, cardID string, amount mo
 	var counted int64
 	var list []string
 	err = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		if seen, err = readCard(ctx, q, company, cardID); err != nil {
+		if seen, err = findCard(ctx, q, company, cardID); err != nil {
 			return err
 		}
 		if counted, err = ledger.Last(ctx, q, company, ledger.Next(guard(cardID, amount))); err != nil {

@@ -66,7 +66,7 @@ func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNo
 	u := ledger.For(whose.company)
 	u.Insert(activities.Record(activity{whose.company, n.ID, whose.card, n.Word, n.Amount, n.At, now}))
 	if n.Kind == provider.CardEnded {
-		c, err := s.findCard(ctx, whose.company, whose.card)
+		c, err := findCard(ctx, s.db, whose.company, whose.card)
 		if err != nil {
 			return err
 		}

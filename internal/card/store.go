@@ -92,11 +92,7 @@ func (s *Service) findHolder(ctx context.Context, company, customerID string) (h
 
 const selectCard = `SELECT ` + cardColumns + ` FROM card `
 
-func (s *Service) findCard(ctx context.Context, company, cardID string) (Card, error) {
-	return readCard(ctx, s.db, company, cardID)
-}
-
-func readCard(ctx context.Context, q db.Querier, company, cardID string) (Card, error) {
+func findCard(ctx context.Context, q db.Querier, company, cardID string) (Card, error) {
 	return db.One(ctx, q, cards.Scan, selectCard+`WHERE company_id = $1 AND id = $2`, company, cardID)
 }
 
@@ -141,10 +137,6 @@ func (s *Service) openFunding(ctx context.Context, company, cardID string, amoun
 
 func cardOf(ctx context.Context, q db.Querier, company, reference string) (string, error) {
 	return db.One(ctx, q, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
-}
-
-func (s *Service) fundedCard(ctx context.Context, company, reference string) (string, error) {
-	return cardOf(ctx, s.db, company, reference)
 }
 
 func (s *Service) findAddress(ctx context.Context, company string) (LastResort, error) {

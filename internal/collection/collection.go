@@ -112,7 +112,12 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
 	settlements *settlement.Service, operations *operation.Service, bank Bank, window time.Duration,
 ) *Service {
 	s := &Service{db: d, book: book, clock: c, log: log, settlements: settlements, bank: bank}
-	s.openings = opening.New(book, c, log, operations, window, s.opens())
+	s.openings = opening.New(book, c, log, operations, window, opening.Kind{
+		Name: "collection", Job: ResolveJob, Find: s.followed,
+		Unknown: "it is unknown whether a virtual account was opened",
+		Gone:    "The bank did not open it.",
+		TooOld:  "a virtual account whose opening is not known after 72 hours",
+	})
 	settlements.Take(s.take)
 	return s
 }

@@ -105,16 +105,6 @@ type attempt struct {
 	result  Account
 }
 
-// opens describes corporate accounts to the machine.
-func (s *Service) opens() opening.Kind {
-	return opening.Kind{
-		Name: "corporate", Job: ResolveJob, Find: s.followed,
-		Unknown: "it is unknown whether an account was opened",
-		Gone:    "The bank did not open the account",
-		TooOld:  "a corporate account whose opening is not known after 72 hours",
-	}
-}
-
 // Resolve is the work of a ResolveJob. It opens no account: a company asks for one.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)

@@ -131,7 +131,12 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identitie
 		db: d, book: book, clock: c,
 		identities: identities, settlements: settlements, keys: keys, opener: bank, callback: callback,
 	}
-	s.openings = opening.New(book, c, log, operations, identities.Window(), s.opens())
+	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
+		Name: "corporate", Job: ResolveJob, Find: s.followed,
+		Unknown: "it is unknown whether an account was opened",
+		Gone:    "The bank did not open the account",
+		TooOld:  "a corporate account whose opening is not known after 72 hours",
+	})
 	return s
 }
 

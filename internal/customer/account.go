@@ -117,16 +117,6 @@ type attempt struct {
 	otp      secret.Text
 }
 
-// opens describes customers' accounts to the machine.
-func (s *Service) opens() opening.Kind {
-	return opening.Kind{
-		Name: "customer", Job: ResolveJob, Find: s.followed,
-		Unknown: "it is unknown whether an account was opened",
-		Gone:    "The bank did not open it.",
-		TooOld:  "an account whose opening is not known after 72 hours",
-	}
-}
-
 // Resolve is the work of a ResolveJob. It opens no account: that takes an OTP.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)

@@ -54,10 +54,13 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 					r.Key.Finish(u, nil, err)
 					return
 				}
-				out = Created{r.enter(s), message}
+				c := r.Customer
+				c.Status, c.CreatedAt = PendingOTP, s.clock.Now()
+				c.UpdatedAt = c.CreatedAt
+				out = Created{c, message}
 				r.Key.Finish(u, out, nil)
-				u.Append(out.Customer.record())
-				event.Emit(u, event.CustomerCreated, out.Customer)
+				u.Append(c.record())
+				event.Emit(u, event.CustomerCreated, c)
 			},
 		})
 		if ledger.Is(err, ledger.Exists, addresses.Table) {
@@ -65,14 +68,6 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 		}
 		return out, err
 	}
-}
-
-// enter is the customer of the registration, created now.
-func (r Registration) enter(s *Service) Customer {
-	c := r.Customer
-	c.Status, c.CreatedAt = PendingOTP, s.clock.Now()
-	c.UpdatedAt = c.CreatedAt
-	return c
 }
 
 // reserve gives the registration its customer id: a fresh one, for which the e-mail

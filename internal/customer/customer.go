@@ -156,7 +156,12 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identitie
 		db: d, book: book, clock: c, log: log,
 		identities: identities, settlements: settlements, keys: keys, opener: bank, callback: callback,
 	}
-	s.openings = opening.New(book, c, log, operations, identities.Window(), s.opens())
+	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
+		Name: "customer", Job: ResolveJob, Find: s.followed,
+		Unknown: "it is unknown whether an account was opened",
+		Gone:    "The bank did not open it.",
+		TooOld:  "an account whose opening is not known after 72 hours",
+	})
 	settlements.Take(s.take)
 	return s
 }

@@ -166,8 +166,9 @@ const tries = 10
 func (m *Machine) conclude(
 	ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, add func(u *ledger.Unit, key *idempotency.Key) error,
 ) (err error) {
+	n := a.Name()
 	for range tries {
-		u := ledger.For(a.Name().Company)
+		u := ledger.For(n.Company)
 		if err := add(&u, key); err != nil {
 			return err
 		}
@@ -179,6 +180,11 @@ func (m *Machine) conclude(
 			key = nil
 		case !ledger.Is(err, ledger.Moved):
 			return err
+		default: // somebody else may have ended the attempt, together with that row
+			open, e := m.kind.Find(ctx, job.Job{Company: n.Company, Kind: m.kind.Job, Subject: n.Subject})
+			if e == nil && open == nil {
+				return ErrTaken
+			}
 		}
 	}
 	return err

@@ -90,6 +90,7 @@ type world struct {
 	clock   *clock.Manual
 	keys    *idempotency.Service
 	company string
+	open    opening.Attempt // as the kind finds it; nil when it is over
 }
 
 func each(t *testing.T, f func(t *testing.T, w *world)) {
@@ -103,7 +104,7 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 		w.keys = idempotency.NewService(d, book, w.clock, ring)
 		w.Machine = opening.New(book, w.clock, log, operation.NewService(d, book, w.clock, log, time.Second), time.Second, opening.Kind{
 			Name: "thing", Job: "thing.resolve", Unknown: "unknown", Gone: "gone", TooOld: "old",
-			Find: func(context.Context, job.Job) (opening.Attempt, error) { return nil, nil },
+			Find: func(context.Context, job.Job) (opening.Attempt, error) { return w.open, nil },
 		})
 		c, _, err := company.New(d, book, ring, w.clock).Create(t.Context(), operator.Local("test"), "Acme")
 		w.must(err)
@@ -202,11 +203,16 @@ func TestAUnitThatNeverFitsIsGivenUp(t *testing.T) {
 			u.Transition(holders.Record(holder{Company: w.company, CustomerID: a.CustomerID, State: "FREE"}), "BUSY")
 			return "made", nil
 		}
+		w.open = a
 		err := w.Open(t.Context(), a, opening.From{}, nil, nil)
 		if !ledger.Is(err, ledger.Moved) || tries < 2 {
 			t.Errorf("%v after %d tries", err, tries)
 		}
 		w.is(a, "PENDING")
+		a.CustomerID, a.State, w.open, tries = id.New(), "PENDING", nil, 0 // somebody else ends this one
+		if err := w.Open(t.Context(), a, opening.From{}, nil, nil); !errors.Is(err, opening.ErrTaken) || tries != 1 {
+			t.Errorf("%v after %d tries", err, tries)
+		}
 	})
 }
 
