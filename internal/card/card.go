@@ -130,8 +130,9 @@ type Service struct {
 // New is the business. Fundings are a kind of the operations machine from then on.
 // Issues names the issuer of new cards. Window is how long a call to an issuer may
 // take. House is the address of a company that has set none; it may be empty.
-func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, operations *operation.Service, settlements *settlement.Service,
-	customers *customer.Service, keys *idempotency.Service, issuers map[string]provider.Issuer, issues string, window time.Duration, house customer.Address,
+func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, operations *operation.Service,
+	settlements *settlement.Service, customers *customer.Service, keys *idempotency.Service,
+	issuers map[string]provider.Issuer, issues string, window time.Duration, house customer.Address,
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log, operations: operations, settlements: settlements, customers: customers,

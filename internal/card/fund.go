@@ -127,9 +127,9 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 // follows the outcome. The money of a FAILED one is back.
 // Faults are Missing, Refused (nothing was debited now), Conflict and Unavailable.
 //
-// Nobody can tell a request without a key from its own repetition. While an earlier
-// funding of the same card and amount is open, the request counts as a repetition
-// and gets the reference of the first (completion.md §4.2).
+// Nobody can tell a request without a key from its own repetition. It counts as one
+// while an earlier funding of the same card and amount is open. The answer has the
+// reference of the earlier funding then (completion.md §4.2).
 func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	c, op, err := s.plan(ctx, o)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 const Pattern = "POST /callbacks/{provider}"
 
 // Door is the callback handler for notices. An issuer waits one second to hear
-// whether a payment may go through, so the answer comes from the configuration and
+// whether a payment may go through. So that answer comes from the configuration, and
 // not from the database. An event of a card is written once, before the issuer hears
 // a yes.
 func (s *Service) Door() http.Handler {

@@ -45,7 +45,7 @@ type Request struct {
 }
 
 // GenerateAccount has the bank open the customer's one account. The OTP proves the
-// customer's identity in the same call. Of many requests one asks the bank. Faults
+// customer's identity in the same call. One of many requests asks the bank. Faults
 // are Missing, Refused and Limited (too many guesses of the OTP).
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, error) {
 	c, err := s.Find(ctx, r.Company, r.Customer)

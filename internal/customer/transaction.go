@@ -100,7 +100,7 @@ type TransactionFilter struct {
 }
 
 // Transactions is a page of the company's transactions, newest first, with their
-// number in all. Without a filter a page is a range of their numbers, so the last of
+// number in all. Without a filter a page is a range of their numbers. So the last of
 // a million pages costs no more than the first.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	if f != (TransactionFilter{}) {

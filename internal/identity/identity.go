@@ -7,8 +7,8 @@
 // new session replaces a spent one a day after its last OTP. OTPs to customers
 // count by BVN, and their count begins anew after a day.
 //
-// The database has an attempt before the provider is asked. Of two calls at the
-// same instant one gets the attempt. A call that failed has used its attempt up.
+// The database has an attempt before the provider is asked. One of two calls at the
+// same instant gets the attempt. A call that failed has used its attempt up.
 //
 // Guesses of an OTP are limited too: ten for a session, and one more each 30
 // seconds. Another OTP makes them ten again. A company's quota limits its OTPs of a
@@ -88,7 +88,9 @@ type Service struct {
 
 // NewService proves identities through a verifier. Window is how long a call to
 // it may take.
-func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, keys *secret.Keyring, v provider.Verifier, window time.Duration) *Service {
+func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
+	keys *secret.Keyring, v provider.Verifier, window time.Duration,
+) *Service {
 	return &Service{db: d, book: book, clock: c, log: log, keys: keys, verifier: v, window: window}
 }
 
