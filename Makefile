@@ -10,7 +10,7 @@ BENCH    ?= .
 N        ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg standby bench bench-naive fuzz lint generate
+.PHONY: help run check test test-pg standby bench bench-naive fuzz lint generate measure
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -53,3 +53,6 @@ lint: ## formatting, go vet and staticcheck
 
 generate: ## make the generated code again from its sources
 	$(GO) generate ./...
+
+measure: ## figures about the size and the shape of the code
+	@$(GO) -C tools build -o ../bin/measure ./measure && bin/measure

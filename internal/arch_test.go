@@ -59,10 +59,12 @@ var order = []string{
 	"internal/nuban",
 	"internal/chain",
 	"internal/id",
+	"internal/wire",
 	"internal/money",
 	"internal/peer",
 	"internal/fault",
 	"internal/clock",
+	"internal/text",
 }
 
 var (

@@ -23,7 +23,7 @@ var overCompanies = map[string]string{
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
 	"job.outstanding":        "who has moved the sandbox's clock waits until nothing is due any more",
 	"operation.findCase":     "an operator's case is found by its id alone",
-	"operation.caseList":        "operators work across companies",
+	"operation.caseList":     "operators work across companies",
 	"operation.caseCount":    "operators work across companies",
 	"operation.openBreaks":   "operators work across companies",
 	"operation.pendingAfter": "the walk that restores lost jobs goes through all companies",
@@ -68,7 +68,7 @@ var tenantless = map[string]string{
 	"payout_sync": "the banks are the same for all companies",
 
 	"crypto_owner":     "whose an extended public key is: one key is one company's",
-	"crypto_number":    "the allocator of ids: a row for each company, and one for each chain of keys",
+	"crypto_number":    "the last chain below each of the house's keys, and the ids of older programs",
 	"crypto_directory": "whose an address is, for a movement that names only the address",
 	"crypto_cursor":    "how far a chain was read is the same for all companies",
 
@@ -79,7 +79,7 @@ var tenantless = map[string]string{
 	"operator_key":         "operators belong to no company",
 	"operator_keyring":     "the master keys are the same for all companies",
 	"operator_door":        "the door is the same for all companies",
-	"settlement_number":    "the allocator of account numbers: a row for each company, by name",
+	"settlement_number":    "the allocator of account numbers of older programs",
 	"deployment":           "how far the whole database has come",
 	"settlement_directory": "whose a bank account is, for a credit that names only the account",
 	"settlement_session":   "whose a bank's credit is, decided once for all companies",

@@ -13,26 +13,25 @@ func backupCommand() *cobra.Command {
 	var k app.Copying
 	c := &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Copy the SQLite database into a file, beside a serving Kobo",
-		Long: `Write what the database holds at one instant into FILE, check it, and say what it holds.
-Kobo may go on serving. The file is there when it is whole and on the disk, or not at all.
+		Short: "Copy the SQLite database into a file, while Kobo serves",
+		Long: `Write the content of the database at one instant into FILE. Check the copy, and print what
+it holds. FILE appears only when it is complete and on the disk. Kobo may go on serving.
 
-The copy's pages are checked and its book is re-added, as by kobo verify; --quick leaves
-the re-adding out. The master key is not in the backup, and neither are the sandbox's books.
+The command checks the pages of the copy, and the ledger as kobo verify does. --quick
+leaves out the ledger. A backup holds neither the master key nor the sandbox's books.
 
-PostgreSQL brings its own tools: docs/operating.md.`,
+PostgreSQL has tools of its own: docs/operating/incidents.md.`,
 		Args: cobra.ExactArgs(1),
 	}
-	b := located(c)
+	l := configuredOrDev(c)
 	c.Flags().BoolVar(&k.Overwrite, "force", false, "overwrite FILE")
-	c.Flags().BoolVar(&k.Quick, "quick", false, "do not re-add the book")
+	c.Flags().BoolVar(&k.Quick, "quick", false, "do not check the ledger")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		k.File = args[0]
-		cfg, err := b.settings()
+		cfg, err := l.load()
 		if err != nil {
 			return err
 		}
-		k.Database = cfg.Database
+		k.File, k.Database = args[0], cfg.Database
 		held, err := app.Backup(c.Context(), k)
 		if err != nil {
 			return fmt.Errorf("no backup was made: %w", err)
@@ -47,26 +46,25 @@ func restoreCommand() *cobra.Command {
 	k := app.Copying{By: local()}
 	c := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Put a backup into the place of the SQLite database",
-		Long: `Check the backup, bring it to this program's schema, and put it into the place of the
-database. No Kobo may be using that. The database that was there is kept beside it.
+		Short: "Replace the SQLite database by a backup",
+		Long: `Check the backup, migrate it to this program's schema, and replace the database by it. No
+Kobo may use the database meanwhile. The command keeps the old database beside the new one.
 
-What happened after the backup was taken is not in it: providers have paid, and the book
-does not know. So the companies' door is closed after a restore. Start Kobo, let it catch up,
-run kobo reconcile, settle what that finds, and then kobo door open. Read "Backup and restore"
-in docs/operating.md before you need it.`,
+A backup does not hold what happened after it was made: providers have paid, and the ledger
+does not know. So a restore closes API access for companies. Start Kobo and let it catch up.
+Run kobo reconcile, decide what it finds, and then run kobo door open. Read "Backup and
+restore" in docs/operating/incidents.md before you need it.`,
 		Args: cobra.ExactArgs(1),
 	}
-	b := located(c)
-	b.makes = true
-	c.Flags().BoolVar(&k.Quick, "quick", false, "do not re-add the book")
+	l := configuredOrDev(c)
+	l.mayBeMissing = true
+	c.Flags().BoolVar(&k.Quick, "quick", false, "do not check the ledger")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		k.File = args[0]
-		cfg, err := b.settings()
+		cfg, err := l.load()
 		if err != nil {
 			return err
 		}
-		k.Database = cfg.Database
+		k.File, k.Database = args[0], cfg.Database
 		held, kept, err := app.Restore(c.Context(), k)
 		if err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)

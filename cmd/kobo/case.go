@@ -1,10 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,138 +18,125 @@ import (
 func caseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "case",
-		Short: "What only a human can decide",
-		Long: `List, inspect and resolve cases. It takes two operators to resolve one: the first
-proposes, and a second says the same or approves. Who runs the command is the
-operator local:<user name>; who has an admin key by that name is the same person.`,
+		Short: "Decide cases, with two operators",
+		Long: `List, show and resolve cases. A case needs two operators: the first proposes an outcome,
+and the second approves it or proposes the same.
+
+` + fourEyes,
 	}
-	sub := verbsOf(c)
+	add := commandsOf(c)
 	var resolved bool
 	var wanted operation.CaseFilter
 	var f operation.Finding
 	var note string
-	list := sub("list", "List the open cases, newest first", 0, func(c *cobra.Command, a *app.App, _ []string) error {
+	list := add("list", "List the open cases, newest first", 0, func(c *cobra.Command, a *app.App, _ []string) error {
 		wanted.State = operation.Open
 		if resolved {
 			wanted.State = operation.Resolved
 		}
 		return listCases(c, a, wanted)
-	})
-	list.Flags().BoolVar(&resolved, "resolved", false, "list the resolved ones instead")
-	list.Flags().StringVar(&wanted.Company, "company", "", "only those of a company")
-	list.Flags().StringVar((*string)(&wanted.Reason), "reason", "", "only those of a reason")
-	list.Flags().StringVar(&wanted.Subject, "subject", "", "only those about an operation, or a bank and its session")
-	sub("show ID", "Show a case and everything known around it", 1, showCase)
-	resolve := sub("resolve ID confirmed|rejected|assigned|booked|dismissed", "Propose what became of it, or agree with the proposal", 2,
+	}).Flags()
+	list.BoolVar(&resolved, "resolved", false, "list resolved cases instead")
+	list.StringVar(&wanted.Company, "company", "", "only cases of this company")
+	list.StringVar((*string)(&wanted.Reason), "reason", "", "only cases with this reason")
+	list.StringVar(&wanted.Subject, "subject", "", "only cases about this operation, or this bank and session")
+	add("show ID", "Show a case and its history", 1, showCase)
+	resolve := add("resolve ID confirmed|rejected|assigned|booked|dismissed", "Propose an outcome, or agree with a proposal", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
 			f.Outcome = args[1]
-			done, err := a.Operations.ResolveCase(c.Context(), args[0], f, note, local().Name, local().Note)
-			return saidOf(c, done, err)
+			is, err := a.Operations.ResolveCase(c.Context(), args[0], f, note, local().Name, local().Note)
+			return printResolution(c, is, err)
 		})
-	resolve.Long = `The first operator's finding is a proposal; a second one who says the same makes it true.
+	resolve.Long = `Propose an outcome. The same proposal by a second operator resolves the case.
 
-confirmed  the provider did it: the money moves on
-rejected   the provider did not, and never will: the money goes back
-assigned   money of an unknown account, or a credit that is on the bank's statement and in no
-           book under its session, is a company's (--company and --settlement)
-booked     the bank is right about what it charged on a day: the case's amount is booked
-dismissed  nothing is to be moved`
+confirmed  the provider executed the operation: the money moves on
+rejected   the provider did not and never will execute the operation: the money goes back
+assigned   the money belongs to a company (--company and --settlement): money of an unknown
+           account, or a credit on the bank's statement whose session is in no ledger
+booked     the bank's charges of a day are right: the amount of the case is booked
+dismissed  no money moves`
 	resolve.Flags().StringVar(&note, "note", "", "how you know (required)")
-	approve := sub("approve ID confirmed|rejected|assigned|booked|dismissed", "Agree with the proposal of another operator", 2,
+	approve := add("approve ID confirmed|rejected|assigned|booked|dismissed", "Approve the proposal of another operator", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
 			f.Outcome = args[1]
-			done, err := a.Operations.ApproveCase(c.Context(), args[0], f, local().Name, local().Note)
-			return saidOf(c, done, err)
+			is, err := a.Operations.ApproveCase(c.Context(), args[0], f, local().Name, local().Note)
+			return printResolution(c, is, err)
 		})
 	for _, one := range []*cobra.Command{resolve, approve} {
-		one.Flags().StringVar(&f.Target, "company", "", "assigned: whose the money is")
-		one.Flags().Int64Var(&f.TargetID, "settlement", 0, "assigned: its settlement account")
+		one.Flags().StringVar(&f.Target, "company", "", "for assigned: the company that owns the money")
+		one.Flags().Int64Var(&f.TargetID, "settlement", 0, "for assigned: the company's settlement account")
 	}
 	return c
 }
 
-func saidOf(c *cobra.Command, done operation.Case, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case done.State == operation.Resolved:
-		fmt.Fprintf(c.OutOrStdout(), "resolved: %s, by %s and %s\n", done.Outcome, done.ProposedBy, done.ResolvedBy)
-	default:
-		fmt.Fprintf(c.OutOrStdout(), "proposed: %s, by %s; a second operator must say the same\n", done.Outcome, done.ProposedBy)
+func printResolution(c *cobra.Command, is operation.Case, err error) error {
+	if is.State == operation.Resolved {
+		return done(c, err, "resolved: %s, by %s and %s", is.Outcome, is.ProposedBy, is.ResolvedBy)
 	}
-	return nil
+	return done(c, err, "proposed: %s, by %s; a second operator must say the same", is.Outcome, is.ProposedBy)
 }
 
 func listCases(c *cobra.Command, a *app.App, f operation.CaseFilter) error {
 	if f.Reason != "" && !slices.Contains(operation.Reasons(), f.Reason) {
 		return fault.Newf(fault.Invalid, "%s is no reason: %v", f.Reason, operation.Reasons())
 	}
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSINCE\tCOMPANY\tREASON\tPROPOSED\tDETAIL")
-	return pages(w, func(limit, offset int) (int, error) {
-		list, _, err := a.Operations.Cases(c.Context(), f, limit, offset)
-		for _, one := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, clock.Text(one.CreatedAt), one.Company, one.Reason, one.Outcome, one.Detail)
-		}
-		return len(list), err
-	})
+	return printAll(c, "ID SINCE COMPANY REASON PROPOSED DETAIL",
+		func(limit, offset int) ([]operation.Case, int64, error) {
+			return a.Operations.Cases(c.Context(), f, limit, offset)
+		},
+		func(is operation.Case) []any {
+			return []any{is.ID, clock.Text(is.CreatedAt), is.Company, is.Reason, is.Outcome, is.Detail}
+		})
 }
 
 func showCase(c *cobra.Command, a *app.App, args []string) error {
-	one, err := a.Operations.FindCase(c.Context(), args[0])
+	is, err := a.Operations.FindCase(c.Context(), args[0])
 	if err != nil {
 		return err
 	}
-	steps, err := a.Reports.Timeline(c.Context(), one)
+	steps, err := a.Reports.Timeline(c.Context(), is)
 	if err != nil {
 		return err
 	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "%s of company %s, %s: %s\nsubject %s\n", one.Reason, one.Company, strings.ToLower(string(one.State)), one.Detail, one.Subject)
-	if one.Amount != 0 {
-		fmt.Fprintf(out, "amount %s\n", one.Amount.Decimal())
+	fmt.Fprintf(out, "%s of company %s, %s: %s\nsubject %s\n", is.Reason, is.Company, strings.ToLower(string(is.State)), is.Detail, is.Subject)
+	if is.Amount != 0 {
+		fmt.Fprintf(out, "amount %s\n", is.Amount.Decimal())
 	}
-	if one.ProposedBy != "" {
-		fmt.Fprintf(out, "%s says %s: %s\n", one.ProposedBy, one.Outcome, one.Note)
+	if is.ProposedBy != "" {
+		fmt.Fprintf(out, "%s says %s: %s\n", is.ProposedBy, is.Outcome, is.Note)
 	}
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	t := newTable(out)
 	for _, s := range steps {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", clock.Text(s.At), s.What, s.Text)
+		t.row(clock.Text(s.At), s.What, s.Text)
 	}
-	return w.Flush()
+	return t.Flush()
 }
 
 func webhookCommand() *cobra.Command {
-	c := &cobra.Command{Use: "webhook", Short: "Where companies want their events sent"}
-	b := named(c)
-	var failing bool
-	list := &cobra.Command{
-		Use: "list", Short: "List the endpoints of all companies, newest first", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return b.opened(c.Context(), func(a *app.App) error { return listEndpoints(c, a, failing) })
-		},
-	}
-	list.Flags().BoolVar(&failing, "failing", false, "only those that have taken nothing for three days")
-	c.AddCommand(list)
+	c := &cobra.Command{Use: "webhook", Short: "Show the webhook endpoints of companies"}
+	commandsOf(c)("list", "List the endpoints of all companies, newest first", 0, listEndpoints).
+		Flags().Bool("failing", false, "only endpoints that have accepted nothing for three days")
 	return c
 }
 
-func listEndpoints(c *cobra.Command, a *app.App, failing bool) error {
+func listEndpoints(c *cobra.Command, a *app.App, _ []string) error {
 	state := webhook.State("")
-	if failing {
+	if flagOf(c, "failing") == "true" {
 		state = webhook.Failing
 	}
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "COMPANY\tID\tSTATE\tFAILURES\tBEHIND\tURL")
-	return pages(w, func(limit, offset int) (int, error) {
-		list, _, err := a.Webhooks.All(c.Context(), state, limit, offset)
-		for _, e := range list {
-			b, err := a.Webhooks.Backlog(c.Context(), e)
-			if err != nil {
-				return 0, err
+	type row struct {
+		webhook.Endpoint
+		webhook.Backlog
+	}
+	return printAll(c, "COMPANY ID STATE FAILURES BEHIND URL",
+		func(limit, offset int) (rows []row, total int64, err error) {
+			list, total, err := a.Webhooks.All(c.Context(), state, limit, offset)
+			for _, e := range list {
+				b, unread := a.Webhooks.Backlog(c.Context(), e)
+				rows, err = append(rows, row{e, b}), errors.Join(err, unread)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", e.Company, e.ID, e.State, e.Failures, b.Behind, e.Address())
-		}
-		return len(list), err
-	})
+			return rows, total, err
+		},
+		func(r row) []any { return []any{r.Company, r.ID, r.State, r.Failures, r.Behind, r.Address()} })
 }

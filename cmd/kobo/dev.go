@@ -20,12 +20,12 @@ func devCommand() *cobra.Command {
 	var fresh bool
 	c := &cobra.Command{
 		Use:   "dev",
-		Short: "Try Kobo on this machine: nothing to set up",
+		Short: "Try Kobo on this machine without any setup",
 		Long: `Run Kobo in sandbox mode with a development company that holds a million naira.
 
-The providers are pretend ones inside this program; the last two digits of the phone
-number decide what they do (…01 refuse, …02 lose the answer, and so on: docs/sandbox.md).
-A second start finds the same company and its money.`,
+The providers are simulated inside this program. The last two digits of a phone number
+choose what they do: …01 refuses, …02 loses the answer, and so on (docs/sandbox.md). The
+company and its money are still there at the next start.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg := app.DevConfig(data, database)
@@ -35,12 +35,12 @@ A second start finds the same company and its money.`,
 	}
 	f := c.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8080", "address and port")
-	f.StringVar(&data, "data", ".kobo", "folder for everything that is kept")
-	f.StringVar(&database, "database", "", "PostgreSQL instead of SQLite: postgres://…")
-	f.StringVar(&credentials, "credentials", "", "write the credentials into this file (JSON) once requests are answered")
-	f.StringVar(&routes, "routes", "", "who sells what: DATA=vtpass, CABLE_TV/DSTV=vtpass (docs/providers/vtpass.md)")
-	f.StringVar(&token, "sandbox-token", "", "what /sandbox/ wants as a bearer `TOKEN`; without one it answers on loopback alone")
-	f.BoolVar(&fresh, "fresh", false, "begin anew: forget the company and its money")
+	f.StringVar(&data, "data", ".kobo", "folder of all data")
+	f.StringVar(&database, "database", "", "use this PostgreSQL database instead of SQLite: postgres://…")
+	f.StringVar(&credentials, "credentials", "", "write the credentials into this file (JSON) once Kobo answers requests")
+	f.StringVar(&routes, "routes", "", "the biller of each service, as in the setting vtu.routes (docs/settings.md)")
+	f.StringVar(&token, "sandbox-token", "", "require this bearer `TOKEN` at /sandbox/; without one /sandbox/ answers on loopback alone")
+	f.BoolVar(&fresh, "fresh", false, "delete the company and its money, and begin again")
 	return c
 }
 
@@ -49,8 +49,8 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 	if err != nil {
 		return err
 	}
-	// The port first: a second `kobo dev` should say so before it touches the
-	// data of the first.
+	// Open the port first: a second kobo dev fails here, before it touches the data
+	// of the first.
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("%w (another one running? choose a port with --listen)", err)
@@ -75,7 +75,7 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 			err = c.Write(credentials)
 		}
 		if err != nil {
-			// Somebody waits for this file, and would for ever.
+			// A script that waits for the file would wait for ever.
 			unwritten = fmt.Errorf("the credentials were not written: %w", err)
 			stop()
 		}

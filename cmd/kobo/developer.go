@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"time"
 
@@ -19,19 +20,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 )
 
-// developer is a company's own program, as seen by a running Kobo: it knows no
-// more than an API key, and asks over HTTP like everybody else.
+// developer is a client of a running Kobo. It has an API key and uses HTTP, like
+// the program of a company.
 type developer struct {
 	app.Credentials
 	http  *http.Client
 	token string
 }
 
-// developing adds the flags that say who one is, and returns what reads them.
+// developing adds the flags for the credentials, and returns the reader of the flags.
 func developing(f *pflag.FlagSet) func() (*developer, error) {
-	data := f.String("data", ".kobo", "the folder of kobo dev, for its credentials")
-	file := f.String("credentials", "", "a credentials file (JSON) instead")
-	address := f.String("url", "", "where Kobo answers, if not where the credentials say")
+	data := f.String("data", ".kobo", "the folder of kobo dev, which holds the credentials")
+	file := f.String("credentials", "", "read the credentials from this file (JSON) instead")
+	address := f.String("url", "", "the address of Kobo, if the credentials name another one")
 	return func() (*developer, error) {
 		path := *file
 		if path == "" {
@@ -59,7 +60,7 @@ func developing(f *pflag.FlagSet) func() (*developer, error) {
 	}
 }
 
-// refusal is an answer that is not a success.
+// refusal is an HTTP answer other than 200.
 type refusal struct {
 	status int
 	body   string
@@ -67,8 +68,7 @@ type refusal struct {
 
 func (r refusal) Error() string { return fmt.Sprintf("Kobo answered %d: %s", r.status, r.body) }
 
-// ask sends one request and reads the answer's data into v, which may be nil.
-// Body may be nil.
+// ask sends one request and decodes the answer into v. Body and v may be nil.
 func (d *developer) ask(ctx context.Context, method, path string, body, v any, header ...string) error {
 	text := []byte{}
 	if body != nil {
@@ -91,7 +91,7 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 	if err != nil {
 		return d.away(ctx, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // it has been read
+	defer func() { _ = answer.Body.Close() }() // the answer was read
 	got, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 	return nil
 }
 
-// away is why there was no answer, without the address that was asked.
+// away explains why there is no answer. The text leaves out the full address.
 func (d *developer) away(ctx context.Context, err error) error {
 	var asking *url.Error
 	if ctx.Err() != nil || !errors.As(err, &asking) {
@@ -117,7 +117,7 @@ func (d *developer) away(ctx context.Context, err error) error {
 	return fmt.Errorf("no answer from Kobo at %s (is it running? --url says where): %w", d.BaseURL, asking.Err)
 }
 
-// api asks as the company, with a token that is renewed when it has run out.
+// api sends a request as the company. It renews an expired token once.
 func (d *developer) api(ctx context.Context, method, path string, body, data any) error {
 	for again := true; ; again = false {
 		if d.token == "" {
@@ -137,7 +137,7 @@ func (d *developer) api(ctx context.Context, method, path string, body, data any
 	}
 }
 
-// sandbox steers the pretend world; only a sandbox answers.
+// sandbox controls the simulated providers. Only a sandbox answers.
 func (d *developer) sandbox(ctx context.Context, path string, body, answer any) error {
 	var with []string
 	if d.SandboxToken != "" {
@@ -146,7 +146,7 @@ func (d *developer) sandbox(ctx context.Context, path string, body, answer any) 
 	return d.ask(ctx, http.MethodPost, "/sandbox/"+path, body, answer, with...)
 }
 
-// admin asks as an operator, with the key that kobo dev leaves.
+// admin sends a request as an operator, with the admin key of the credentials.
 func (d *developer) admin(ctx context.Context, path string, body, data any) error {
 	if d.AdminKey == "" {
 		return errors.New("the credentials hold no admin key")
@@ -155,7 +155,7 @@ func (d *developer) admin(ctx context.Context, path string, body, data any) erro
 	return d.ask(ctx, http.MethodPost, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+d.AdminKey)
 }
 
-// told is an event of the feed. Text is its JSON, to the byte.
+// told is an event of the feed. Text is the exact JSON.
 type told struct {
 	ID       string
 	Sequence int64
@@ -163,8 +163,8 @@ type told struct {
 	text     json.RawMessage
 }
 
-// events are up to limit events after a number. If there is none yet it waits
-// for one, at most so many seconds.
+// events are the events after a number, limit at most. Without any the call waits
+// for one, for so many seconds at most.
 func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([]told, error) {
 	var feed struct{ Data []json.RawMessage }
 	err := d.api(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?after=%d&limit=%d&wait=%d", after, limit, wait), nil, &feed)
@@ -178,35 +178,20 @@ func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([
 	return out, err
 }
 
-// last is the number of the newest event. The feed has no gaps, so it is looked
-// for by halves.
-func (d *developer) last(ctx context.Context) (int64, error) {
-	low, high := int64(0), int64(1)
-	more := func(n int64) (bool, error) {
-		page, err := d.events(ctx, n, 1, 0)
-		return len(page) > 0, err
-	}
-	for {
-		there, err := more(high)
+// last is the number of the newest event. The feed has no gaps, so a binary search
+// finds the number.
+func (d *developer) last(ctx context.Context) (n int64, err error) {
+	isLast := func(n int) bool {
 		if err != nil {
-			return 0, err
+			return true // an error ends the search
 		}
-		if !there {
-			break
-		}
-		low, high = high, high*2
+		var page []told
+		page, err = d.events(ctx, int64(n), 1, 0)
+		return len(page) == 0
 	}
-	for low < high {
-		middle := (low + high) / 2
-		there, err := more(middle)
-		if err != nil {
-			return 0, err
-		}
-		if there {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	most := 1
+	for !isLast(most) {
+		most *= 2
 	}
-	return low, nil
+	return int64(sort.Search(most, isLast)), err
 }

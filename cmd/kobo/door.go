@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -12,46 +10,42 @@ import (
 func doorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "door",
-		Short: "Tell whether companies are let in, and close or open their door",
-		Long: `While the companies' door is closed every request of a company is answered 503 and
-/readyz says so; notifications of providers, the sweep, the resolver, and the operators' door
-go on. A serving Kobo notices within a second.`,
+		Short: "Show, open or close API access",
+		Long: `Show whether companies may use the API. While API access is closed, Kobo answers every
+request of a company with 503, and /readyz shows it. Notifications of providers, the credit
+poll, the resolver and the operators' API go on. A serving Kobo follows within a second.`,
 		Args: cobra.NoArgs,
 	}
-	b := located(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		return door(c, b, func(o *operator.Service) error {
-			d, err := o.Door(c.Context())
-			switch {
-			case err != nil:
-				return err
-			case d.Closed:
-				fmt.Fprintf(c.OutOrStdout(), "closed since %s: %s\n", clock.Text(d.Since), d.Reason)
-			default:
-				fmt.Fprintln(c.OutOrStdout(), "open")
-			}
-			return nil
-		})
-	}
+	l := configuredOrDev(c)
+	c.RunE = withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
+		d, err := o.Door(c.Context())
+		if d.Closed {
+			return done(c, err, "closed since %s: %s", clock.Text(d.Since), d.Reason)
+		}
+		return done(c, err, "open")
+	})
 	c.AddCommand(&cobra.Command{
-		Use: "close REASON", Short: "Let no company in", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return door(c, b, func(o *operator.Service) error { return o.CloseDoor(c.Context(), local(), args[0]) })
-		},
+		Use: "close REASON", Short: "Close API access for all companies", Args: cobra.ExactArgs(1),
+		RunE: withOperators(l, func(c *cobra.Command, o *operator.Service, args []string) error {
+			return o.CloseDoor(c.Context(), local(), args[0])
+		}),
 	}, &cobra.Command{
-		Use: "open", Short: "Let companies in again", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return door(c, b, func(o *operator.Service) error { return o.OpenDoor(c.Context(), local()) })
-		},
+		Use: "open", Short: "Open API access again", Args: cobra.NoArgs,
+		RunE: withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
+			return o.OpenDoor(c.Context(), local())
+		}),
 	})
 	return c
 }
 
-func door(c *cobra.Command, b *book, do func(o *operator.Service) error) error {
-	d, err := b.open(c.Context())
-	if err != nil {
-		return err
+// withOperators runs do on the database alone: the program need not be able to start.
+func withOperators(l *location, do func(c *cobra.Command, o *operator.Service, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		d, err := l.openDatabase(c.Context())
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return do(c, operator.New(d, nil, clock.System{}), args)
 	}
-	defer d.Close()
-	return do(operator.New(d, nil, clock.System{}))
 }

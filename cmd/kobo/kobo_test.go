@@ -10,12 +10,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets this test program be the command of its scripts.
+// TestMain lets this test program run as the command kobo in the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"kobo": main})
 }
 
-// The scripts in testdata are what an operator types, and what comes back.
+// The scripts in testdata hold the commands of an operator, and their output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// keeps puts the first match in a file, such as stdout, into a variable.
+// keeps copies the first match in a file, such as stdout, into a variable.
 func keeps(name, pattern string) func(*testscript.TestScript, bool, []string) {
 	find := regexp.MustCompile(pattern)
 	return func(s *testscript.TestScript, _ bool, args []string) {

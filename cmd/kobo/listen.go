@@ -25,25 +25,25 @@ func listenCommand() *cobra.Command {
 	var count int
 	c := &cobra.Command{
 		Use:   "listen --forward URL",
-		Short: "Post a company's events to a program on this machine, signed like webhooks",
-		Long: `Read the company's event feed and post each event to a local address, signed as a webhook
-would be, so that a receiver can be written and tried without a public address.
+		Short: "Forward a company's events to a local address, signed like webhooks",
+		Long: `Read the event feed of the company, and post each event to a local address. The signature is
+that of a webhook. So you can write and try a receiver without a public address.
 
-It prints the secret to verify with, the same each time for the same API key. It begins with
-what happens next; --from N begins with event number N, and when it ends it says with which it
-would go on. An event that is not taken is shown, with the reason and what was answered, and
-not sent again: --from N --count 1 does that.`,
+The command prints the secret of the signature. An API key always has the same secret. The
+command begins with the next event, or with event N of --from N. At its end it prints the
+number of the event that comes next. If the receiver does not accept an event, the command
+prints the reason and the answer, and goes on. --from N --count 1 sends one event again.`,
 		Args: cobra.NoArgs,
 	}
 	f := c.Flags()
-	f.StringVar(&forward, "forward", "", "the address to post to, such as http://127.0.0.1:3000/hooks")
-	f.StringVar(&key, "secret", "", "sign with this secret (whsec_…) instead of the one of the API key")
-	f.StringSliceVar(&kinds, "events", nil, "only these kinds")
-	f.Int64Var(&from, "from", 0, "begin with this event instead of the next one")
-	f.IntVar(&count, "count", 0, "end after so many events instead of never")
+	f.StringVar(&forward, "forward", "", "post to this address, such as http://127.0.0.1:3000/hooks")
+	f.StringVar(&key, "secret", "", "sign with this secret (whsec_…) instead of the secret of the API key")
+	f.StringSliceVar(&kinds, "events", nil, "forward only these kinds")
+	f.Int64Var(&from, "from", 0, "begin with this event number instead of the next event")
+	f.IntVar(&count, "count", 0, "end after so many events; 0 never ends")
 	who := developing(f)
 	if err := c.RegisterFlagCompletionFunc("events", completeKinds); err != nil {
-		panic(err) // the flag is right above
+		panic(err) // the flag is defined above
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := listenable(forward, key, kinds, from, count); err != nil {
@@ -76,7 +76,7 @@ not sent again: --from N --count 1 does that.`,
 	return c
 }
 
-// listenable refuses what could only be waited for in vain.
+// listenable refuses flags with which the command could never forward an event.
 func listenable(forward, key string, kinds []string, from int64, count int) error {
 	if forward == "" {
 		return errors.New("required flag --forward is not set")
@@ -113,25 +113,25 @@ type listener struct {
 	secret  secret.Text
 	http    *http.Client
 	out     io.Writer
-	pause   time.Duration // before Kobo is asked again when it is away
+	pause   time.Duration // the time between two tries while Kobo is away
 
 	posted  int
-	missed  []string // the numbers of those that were not taken
-	waiting string   // why we wait for Kobo; "" if we do not
+	missed  []string // the numbers of events that the receiver did not accept
+	waiting string   // why the listener waits for Kobo; "" if it does not wait
 }
 
-// listen goes on until ctx ends. When Kobo is away it waits for it.
+// listen forwards events until ctx ends. While Kobo is away the listener waits.
 func (l *listener) listen(ctx context.Context, after int64) (err error) {
 	defer func() { l.end(after, err) }()
 	for {
-		patience := 30
+		wait := 30
 		if l.waiting != "" {
-			patience = 0 // to hear at once that Kobo is back
+			wait = 0 // the answer shows at once that Kobo is back
 		}
-		page, err := l.events(ctx, after, 100, patience)
+		page, err := l.events(ctx, after, 100, wait)
 		switch {
 		case ctx.Err() != nil:
-			return nil // told to stop
+			return nil // the user stopped the command
 		case hopeless(err):
 			return fmt.Errorf("this company or its key is not known to Kobo (was it started --fresh?): %w", err)
 		case err != nil:
@@ -146,7 +146,7 @@ func (l *listener) listen(ctx context.Context, after int64) (err error) {
 		for _, e := range page {
 			if len(l.kinds) == 0 || slices.Contains(l.kinds, e.Event) {
 				if !l.post(ctx, e) {
-					return nil // and this one is the next
+					return nil // this event comes next
 				}
 			}
 			after = e.Sequence
@@ -157,7 +157,7 @@ func (l *listener) listen(ctx context.Context, after int64) (err error) {
 	}
 }
 
-// end says what there was, and how to go on.
+// end prints a summary and the number of the next event.
 func (l *listener) end(after int64, err error) {
 	if err != nil {
 		return
@@ -176,15 +176,14 @@ func (l *listener) end(after int64, err error) {
 	fmt.Fprintf(l.out, "\n%s; --from %d goes on from here\n", said, after+1)
 }
 
-// hopeless tells whether asking again leads nowhere: company or key are not known.
-// One that may not come in now (403) may later.
+// hopeless tells whether a new try cannot succeed: Kobo does not know the company
+// or the key. A company that gets 403 now may have access later.
 func hopeless(err error) bool {
 	var no refusal
 	return errors.As(err, &no) && (no.status == http.StatusBadRequest || no.status == http.StatusUnauthorized)
 }
 
-// wait lets some time pass, and says why when the reason is a new one. It is
-// false when ctx has ended.
+// wait pauses, and prints a reason that is new. The result is false if ctx has ended.
 func (l *listener) wait(ctx context.Context, why error) bool {
 	if l.waiting != why.Error() {
 		l.waiting = why.Error()
@@ -198,8 +197,8 @@ func (l *listener) wait(ctx context.Context, why error) bool {
 	}
 }
 
-// post sends one event and says what came of it. It is false when ctx has ended
-// before that was known.
+// post sends one event and prints the result. The return value is false if ctx ended
+// before the answer.
 func (l *listener) post(ctx context.Context, e told) bool {
 	start := time.Now()
 	status, excerpt, trouble := webhook.Try(ctx, l.http, l.forward, e.ID, e.text, l.secret)

@@ -20,8 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// feed is a Kobo with so many events, which is away or lets nobody in when it is
-// told to.
+// feed is a Kobo with so many events. The test chooses when it is away or refuses access.
 type feed struct {
 	*httptest.Server
 	length int64
@@ -56,7 +55,7 @@ func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]any{"data": list}})
 }
 
-// listens runs a listener against a feed until it ends, and returns what it said.
+// listens runs a listener against a feed until the end, and returns the output.
 func listens(t *testing.T, ctx context.Context, f *feed, forward string, count int) (string, error) { //nolint:revive // t first, as in all tests
 	t.Helper()
 	var out bytes.Buffer
@@ -70,7 +69,7 @@ func listens(t *testing.T, ctx context.Context, f *feed, forward string, count i
 	return out.String(), err
 }
 
-// wants fails the test unless all of the lines were said, in their order.
+// wants fails the test unless the output has all of the lines, in their order.
 func wants(t *testing.T, said string, lines ...string) {
 	t.Helper()
 	rest := said
@@ -83,9 +82,9 @@ func wants(t *testing.T, said string, lines ...string) {
 	}
 }
 
-// What is posted verifies, with the same secret each time, and of what is not
-// taken it is said why.
-func TestListenSaysWhatCameOfEachEvent(t *testing.T) {
+// Each posted event verifies, with the same secret each time. The output names the
+// reason of each event that the receiver does not accept.
+func TestListenPrintsTheResultOfEachEvent(t *testing.T) {
 	verifier, err := standardwebhooks.NewWebhook(webhook.SecretOf("kobo_key_x").Reveal())
 	if err != nil {
 		t.Fatal(err)
@@ -115,9 +114,9 @@ func TestListenSaysWhatCameOfEachEvent(t *testing.T) {
 		"ended: 5 posted, 3 of them not taken (2 3 4); --from 6 goes on from here\n")
 }
 
-// A Kobo that is away is waited for, which is said once for each reason; one that does not know
-// the company any more is not.
-func TestListenWaitsWhileThereIsHope(t *testing.T) {
+// The listener waits for a Kobo that is away, and prints each reason once. It does not
+// wait for a Kobo that no longer knows the company.
+func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer receiver.Close()
 	away := newFeed(t, 1, func(asked int64) int {
@@ -140,8 +139,8 @@ func TestListenWaitsWhileThereIsHope(t *testing.T) {
 	}
 }
 
-// Who ends it while an event is on its way is told to begin with that one.
-func TestListenEndsInTheMiddle(t *testing.T) {
+// After a stop while an event is on its way, the output says to begin with that event.
+func TestListenStopsWhileAnEventIsOnItsWay(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var posted atomic.Int64
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
@@ -11,26 +9,22 @@ import (
 func migrateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the database's schema to what this program needs",
-		Long: `Bring the database's schema to what this program needs (docs/upgrading.md).
+		Short: "Migrate the database to this program's schema",
+		Long: `Migrate the database to the schema that this program needs (docs/upgrading.md).
 
-On PostgreSQL it refuses while a connected Kobo would not run on the new schema, and
-names the sessions. A table that is in use is waited for in tries of five seconds.`,
+On PostgreSQL the command refuses while a connected Kobo could not run on the new schema,
+and names the sessions. It waits for a table in use, five seconds at a time.`,
 		Args: cobra.NoArgs,
 	}
 	force := c.Flags().Bool("force", false, "migrate beside programs that the new schema does not serve")
-	b := named(c)
-	b.makes = true
+	l := configured(c)
+	l.mayBeMissing = true
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := b.settings()
+		cfg, err := l.load()
 		if err != nil {
 			return err
 		}
-		if err := app.Migrate(c.Context(), cfg.Database, *force); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.OutOrStdout(), "the schema is current")
-		return nil
+		return done(c, app.Migrate(c.Context(), cfg.Database, *force), "the schema is current")
 	}
 	return c
 }

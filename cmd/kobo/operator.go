@@ -2,30 +2,45 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/user"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-func operatorCommand() *cobra.Command {
-	c := &cobra.Command{Use: "operator", Short: "Who may use the operators' API"}
-	sub := verbsOf(c)
-	sub("add NAME", "Give a person an admin key, printed once", 1, func(c *cobra.Command, a *app.App, args []string) error {
-		_, key, err := a.Operators.IssueKey(c.Context(), local(), args[0])
-		if err == nil {
-			fmt.Fprintln(c.OutOrStdout(), key.Reveal())
+// local is the operator of this command, for the audit log.
+func local() operator.Operator {
+	// Look the name up by number: anybody can set a name in the environment.
+	if uid := os.Getuid(); uid >= 0 {
+		if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+			return operator.Local(u.Username)
 		}
-		return err
+		return operator.Local("uid-" + strconv.Itoa(uid))
+	}
+	if u, err := user.Current(); err == nil {
+		return operator.Local(u.Username)
+	}
+	return operator.Local("unknown")
+}
+
+func operatorCommand() *cobra.Command {
+	c := &cobra.Command{Use: "operator", Short: "Manage the keys of the operators' API"}
+	add := commandsOf(c)
+	add("add NAME", "Give a person an admin key; the key is printed once", 1, func(c *cobra.Command, a *app.App, args []string) error {
+		_, key, err := a.Operators.IssueKey(c.Context(), local(), args[0])
+		return done(c, err, "%s", key.Reveal())
 	})
-	sub("remove NAME", "End a person's admin key", 1, func(c *cobra.Command, a *app.App, args []string) error {
+	add("remove NAME", "Revoke a person's admin key", 1, func(c *cobra.Command, a *app.App, args []string) error {
 		return a.Operators.RevokeKey(c.Context(), local(), args[0])
 	})
-	sub("list", "List the admin keys, the oldest first", 0, listOperators)
+	add("list", "List the admin keys, oldest first", 0, listOperators)
 	return c
 }
 
@@ -34,39 +49,31 @@ func listOperators(c *cobra.Command, a *app.App, _ []string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tSTATE\tSINCE\tKEY ID")
+	t := newTable(c.OutOrStdout(), headings("NAME STATE SINCE KEY_ID")...)
 	for _, k := range keys {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Name, k.State, clock.Text(k.CreatedAt), k.ID)
+		t.row(k.Name, k.State, clock.Text(k.CreatedAt), k.ID)
 	}
-	return w.Flush()
+	return t.Flush()
 }
 
 func auditCommand() *cobra.Command {
-	var company string
-	var most int
-	c := &cobra.Command{
-		Use: "audit", Short: "Show what operators did, the newest first", Args: cobra.NoArgs,
-	}
-	b := named(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		return b.opened(c.Context(), func(a *app.App) error { return showAudit(c, a, company, most) })
-	}
-	c.Flags().StringVar(&company, "company", "", "of this company alone")
-	c.Flags().IntVar(&most, "lines", 50, "how many")
+	c := &cobra.Command{Use: "audit", Short: "Show the audit log, newest first", Args: cobra.NoArgs}
+	c.RunE = configured(c).run(showAudit)
+	c.Flags().String("company", "", "only lines about this company")
+	c.Flags().Int("lines", 50, "how many lines")
 	return c
 }
 
-func showAudit(c *cobra.Command, a *app.App, company string, most int) error {
-	if most < 1 {
+func showAudit(c *cobra.Command, a *app.App, _ []string) error {
+	most, err := c.Flags().GetInt("lines")
+	if err != nil || most < 1 {
 		return usagef("--lines must be at least 1")
 	}
-	lines, total, err := a.Operators.Audit(c.Context(), company, most, 0)
+	lines, total, err := a.Operators.Audit(c.Context(), flagOf(c, "company"), most, 0)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "AT\tOPERATOR\tCOMPANY\tACTION\tSUBJECT\tDETAILS")
+	t := newTable(c.OutOrStdout(), headings("AT OPERATOR COMPANY ACTION SUBJECT DETAILS")...)
 	for _, l := range lines {
 		var details []string
 		for name, value := range l.Details {
@@ -75,13 +82,10 @@ func showAudit(c *cobra.Command, a *app.App, company string, most int) error {
 			}
 		}
 		slices.Sort(details)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", clock.Text(l.CreatedAt), l.Operator, l.Company, l.Action, l.Subject, strings.Join(details, " "))
+		t.row(clock.Text(l.CreatedAt), l.Operator, l.Company, l.Action, l.Subject, strings.Join(details, " "))
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.Flush(); err != nil || total <= int64(len(lines)) {
 		return err
 	}
-	if total > int64(len(lines)) {
-		fmt.Fprintf(c.OutOrStdout(), "and %d earlier ones\n", total-int64(len(lines)))
-	}
-	return nil
+	return done(c, nil, "and %d earlier ones", total-int64(len(lines)))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,83 +12,71 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 func payoutCommand() *cobra.Command {
-	c := &cobra.Command{Use: "payout", Short: "What companies pay for payouts, and how much they may pay out"}
-	sub := verbsOf(c)
-	sub("fees REFERENCE", "Show a company's fee schedule", 1, either(showFees, showFeesHistory)).
-		Flags().Bool("history", false, "all schedules it was ever given, the newest first, and by whom")
-	fees := sub("set-fees REFERENCE [FROM:FLAT:PERCENT:CAP ...]", "Give a company a new fee schedule; none is no fees", 1, setFees)
+	c := &cobra.Command{Use: "payout", Short: "Set the fees and limits of payouts"}
+	add := commandsOf(c)
+	add("fees REFERENCE", "Show a company's fee schedule", 1, nowOrHistory(showFees, showFeesHistory)).
+		Flags().Bool("history", false, "show every schedule so far with its operator, newest first")
+	fees := add("set-fees REFERENCE [FROM:FLAT:PERCENT:CAP ...]", "Set a company's fee schedule; no bands are no fees", 1, setFees)
 	fees.Args = cobra.MinimumNArgs(1)
-	fees.Long = `Give a company a new fee schedule, in bands by the amount paid out. Amounts are naira. A
-band holds from its FROM up to the next band's, and the first begins at 0. A fee is FLAT plus
-PERCENT of the amount, at most CAP (0 for no cap); a part of a kobo is rounded down.
+	fees.Long = `Set a company's fee schedule, in bands by the amount of a payout. Amounts are in naira. A
+band holds from its FROM up to the FROM of the next band. The first band begins at 0. A fee
+is FLAT plus PERCENT of the amount, and at most CAP (0 for no cap). Parts of a kobo are
+rounded down.
 
   kobo payout set-fees REFERENCE 0:10:0:0 5000:25:0:0 50000:50:0.1:2000`
-	sub("limits REFERENCE", "Show the daily limits, of the company and of each settlement account, and what is used of them today", 1,
-		either(showLimits, showLimitsHistory)).
-		Flags().Bool("history", false, "all limits that were ever set, the newest first, and by whom")
-	sub("set-limit REFERENCE all|SETTLEMENT-ID AMOUNT PAYOUTS", "Limit what may be paid out in a day", 4, setLimit).
-		Long = `Limit what a company, or one of its settlement accounts, may pay out from midnight to midnight
-in Lagos: the AMOUNT in naira, without fees, and how many PAYOUTS. 0 is no limit. What was paid
-out today already counts.`
+	add("limits REFERENCE", "Show the daily limits of a company and its settlement accounts, and their use today", 1,
+		nowOrHistory(showLimits, showLimitsHistory)).
+		Flags().Bool("history", false, "show every limit so far with its operator, newest first")
+	add("set-limit REFERENCE all|SETTLEMENT-ID AMOUNT PAYOUTS", "Set a daily limit of payouts", 4, setLimit).
+		Long = `Set a daily limit for the payouts of a company, or of one of its settlement accounts. AMOUNT is
+the sum in naira without fees, PAYOUTS the number. 0 is no limit. A day is from midnight to
+midnight in Lagos. Payouts of today already count.`
 	return c
 }
 
-// either shows what is in force, or with --history what ever was.
-func either(now, history func(c *cobra.Command, a *app.App, args []string) error) func(c *cobra.Command, a *app.App, args []string) error {
-	return func(c *cobra.Command, a *app.App, args []string) error {
-		if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
-			return err
-		}
+// nowOrHistory shows what is in force, or with --history all that ever was.
+func nowOrHistory(now, history action) action {
+	return ofCompany(func(c *cobra.Command, a *app.App, args []string) error {
 		if flagOf(c, "history") == "true" {
 			return history(c, a, args)
 		}
 		return now(c, a, args)
-	}
+	})
 }
 
 func showFees(c *cobra.Command, a *app.App, args []string) error {
 	schedule, since, err := a.Payouts.FeesSince(c.Context(), args[0])
-	if err != nil {
-		return err
+	if err != nil || len(schedule) == 0 {
+		return done(c, err, "no fees, since %s", instant(since))
 	}
-	if len(schedule) == 0 {
-		fmt.Fprintf(c.OutOrStdout(), "no fees, since %s\n", sinceOf(since))
-		return nil
-	}
-	fmt.Fprintf(c.OutOrStdout(), "since %s\n", sinceOf(since))
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "FROM\tFLAT\tPERCENT\tCAP")
+	fmt.Fprintf(c.OutOrStdout(), "since %s\n", instant(since))
+	t := newTable(c.OutOrStdout(), headings("FROM FLAT PERCENT CAP")...)
 	for _, b := range schedule {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", b.From.Decimal(), b.Flat.Decimal(), money.Kobo(b.BasisPoints).Decimal(), b.Cap.Decimal())
+		t.row(b.From.Decimal(), b.Flat.Decimal(), money.Kobo(b.BasisPoints).Decimal(), b.Cap.Decimal())
 	}
-	return w.Flush()
+	return t.Flush()
 }
 
 func showFeesHistory(c *cobra.Command, a *app.App, args []string) error {
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "SINCE\tBY\tFROM:FLAT:PERCENT:CAP")
-	return pages(w, func(limit, offset int) (int, error) {
-		list, _, err := a.Reports.FeesHistory(c.Context(), args[0], limit, offset)
-		for _, f := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", clock.Text(f.At), f.By, f.Schedule)
-		}
-		return len(list), err
-	})
+	return printAll(c, "SINCE BY FROM:FLAT:PERCENT:CAP",
+		func(limit, offset int) ([]report.FeesSet, int64, error) {
+			return a.Reports.FeesHistory(c.Context(), args[0], limit, offset)
+		},
+		func(is report.FeesSet) []any { return []any{clock.Text(is.At), is.By, is.Schedule} })
 }
 
 func showLimitsHistory(c *cobra.Command, a *app.App, args []string) error {
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "SINCE\tBY\tOF\tAMOUNT\tPAYOUTS")
-	return pages(w, func(limit, offset int) (int, error) {
-		list, _, err := a.Reports.LimitsHistory(c.Context(), args[0], limit, offset)
-		for _, l := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", clock.Text(l.Since), l.By, limitedOf(l.SettlementID), l.Amount.Decimal(), l.Payouts)
-		}
-		return len(list), err
-	})
+	return printAll(c, "SINCE BY OF AMOUNT PAYOUTS",
+		func(limit, offset int) ([]report.LimitSet, int64, error) {
+			return a.Reports.LimitsHistory(c.Context(), args[0], limit, offset)
+		},
+		func(is report.LimitSet) []any {
+			return []any{clock.Text(is.Since), is.By, accountOrAll(is.SettlementID), is.Amount.Decimal(), is.Payouts}
+		})
 }
 
 func setFees(c *cobra.Command, a *app.App, args []string) error {
@@ -104,8 +91,8 @@ func setFees(c *cobra.Command, a *app.App, args []string) error {
 	return a.Payouts.SetFees(c.Context(), local(), args[0], schedule)
 }
 
-// band reads FROM:FLAT:PERCENT:CAP. A percentage has two decimals, as naira
-// have, and so is read as they are: its hundredths are basis points.
+// band reads FROM:FLAT:PERCENT:CAP. A percentage has two decimals, like naira, so
+// its hundredths are basis points.
 func band(text string) (payout.Band, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 {
@@ -121,8 +108,8 @@ func band(text string) (payout.Band, error) {
 	return payout.Band{From: n[0], Flat: n[1], BasisPoints: int64(n[2]), Cap: n[3]}, nil
 }
 
-// limited is the settlement account that a limit is of; 0 for the whole company.
-func limited(text string) (int64, error) {
+// accountIn is the settlement account of a limit; 0 is the whole company.
+func accountIn(text string) (int64, error) {
 	if text == "all" {
 		return 0, nil
 	}
@@ -133,8 +120,8 @@ func limited(text string) (int64, error) {
 	return n, nil
 }
 
-// limitedOf is what a limit is of, as limited reads it.
-func limitedOf(settlementID int64) string {
+// accountOrAll is the text that accountIn reads.
+func accountOrAll(settlementID int64) string {
 	if settlementID == 0 {
 		return "all"
 	}
@@ -146,8 +133,7 @@ func showLimits(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintf(w, "OF\tAMOUNT\tPAYOUTS\tSINCE\tUSED ON %s\tPAYOUTS\tLEFT\tPAYOUTS\n", day)
+	t := newTable(c.OutOrStdout(), "OF", "AMOUNT", "PAYOUTS", "SINCE", "USED ON "+day, "PAYOUTS", "LEFT", "PAYOUTS")
 	for _, u := range uses {
 		left := [2]string{"no limit", "no limit"}
 		amount, payouts := u.Left()
@@ -157,14 +143,14 @@ func showLimits(c *cobra.Command, a *app.App, args []string) error {
 		if u.Payouts > 0 {
 			left[1] = strconv.FormatInt(payouts, 10)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%s\n", limitedOf(u.SettlementID), u.Amount.Decimal(), u.Limit.Payouts, sinceOf(u.Since),
+		t.row(accountOrAll(u.SettlementID), u.Amount.Decimal(), u.Limit.Payouts, instant(u.Since),
 			u.Used.Decimal(), u.UsedPayouts, left[0], left[1])
 	}
-	return w.Flush()
+	return t.Flush()
 }
 
-// sinceOf is an instant, or never.
-func sinceOf(t time.Time) string {
+// instant is a time as text; the zero time is never.
+func instant(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
@@ -172,7 +158,7 @@ func sinceOf(t time.Time) string {
 }
 
 func setLimit(c *cobra.Command, a *app.App, args []string) error {
-	settlementID, err := limited(args[1])
+	settlementID, err := accountIn(args[1])
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/nuban"
 )
 
-// What `kobo trigger` does for the kinds that take several steps.
+// The recipes of kobo trigger that take several steps.
 
-// digits are ten digits that were not used before.
+// digits are ten digits that no earlier call returned.
 func digits() string { return fmt.Sprintf("%010d", time.Now().UnixMicro()%1e10) }
 
-// pay validates a beneficiary whose account has this ending, and sends a payout.
+// pay sends a payout to an account number with this ending.
 func (d *developer) pay(ctx context.Context, ending string) (reference string, err error) {
 	var banks []struct{ Code string }
 	if err := d.api(ctx, http.MethodGet, "/api/v1/settlement/banks", nil, &banks); err != nil {
@@ -43,7 +43,7 @@ func (d *developer) pay(ctx context.Context, ending string) (reference string, e
 	}, nil))
 }
 
-// beneficiary is an account number of a bank that ends with these digits.
+// beneficiary is an account number of a bank, with this ending.
 func beneficiary(bank, ending string) (string, error) {
 	for serial := int64(12_345_670); serial < 12_345_670+10_000; serial++ {
 		number, err := nuban.Make(bank, serial)
@@ -61,7 +61,7 @@ func payOut(ending string) recipe {
 	}
 }
 
-// payOutAndBack sends a payout, which the bank takes back.
+// payOutAndBack sends a payout that the other bank returns.
 func payOutAndBack(ctx context.Context, d *developer) error {
 	reference, err := d.pay(ctx, "10")
 	if err == nil {
@@ -70,7 +70,7 @@ func payOutAndBack(ctx context.Context, d *developer) error {
 	return err
 }
 
-// virtualAccount waits for a payment, which comes in time, late, or never.
+// virtualAccount creates a virtual account. Its payment comes in time, late, or never.
 func virtualAccount(inTime, late bool) recipe {
 	return func(ctx context.Context, d *developer) error {
 		var v struct{ AccountNumber string }
@@ -87,7 +87,7 @@ func virtualAccount(inTime, late bool) recipe {
 	}
 }
 
-// customer creates a customer, with an address for their cards.
+// customer creates a customer with an address, which cards need.
 func (d *developer) customer(ctx context.Context) (customerID string, err error) {
 	var c struct{ ID string }
 	n := digits()
@@ -133,7 +133,7 @@ func (d *developer) card(ctx context.Context) (cardID string, err error) {
 	return c.CardID, err
 }
 
-// fundCard puts money on a new card; the amount's last digits are the story.
+// fundCard puts money on a new card. The last digits of the amount choose the story.
 func fundCard(naira int) recipe {
 	return func(ctx context.Context, d *developer) error {
 		cardID, err := d.card(ctx)
@@ -148,7 +148,7 @@ func fundCard(naira int) recipe {
 	}
 }
 
-// coin is a new address, and what can be sent to it.
+// coin is a deposit of one coin to a new address.
 func (d *developer) coin(ctx context.Context) (send map[string]any, err error) {
 	var networks []struct{ ID, NativeAsset string }
 	if err := d.api(ctx, http.MethodGet, "/api/v1/crypto/networks", nil, &networks); err != nil {
@@ -162,40 +162,21 @@ func (d *developer) coin(ctx context.Context) (send map[string]any, err error) {
 	return map[string]any{"address": a.Address, "asset": networks[0].NativeAsset, "amount": json.Number("1")}, err
 }
 
-// deposit has somebody send coins to a new address.
-func deposit(confirmed bool) recipe {
+// onChain moves a coin to or from a new address. A move that is not confirmed may be
+// dropped by the chain. Kobo looks for a dropped one several times before it gives up.
+func onChain(move string, confirmed, dropped bool) recipe {
 	return func(ctx context.Context, d *developer) error {
 		send, err := d.coin(ctx)
 		if err != nil {
 			return err
 		}
 		send["confirmed"] = confirmed
-		return d.sandbox(ctx, "crypto-deposit", send, nil)
-	}
-}
-
-// withdrawal has the company spend from a new address of its own.
-func withdrawal(ctx context.Context, d *developer) error {
-	send, err := d.coin(ctx)
-	if err != nil {
-		return err
-	}
-	return d.sandbox(ctx, "crypto-withdrawal", send, nil)
-}
-
-// goneFromTheChain has coins move, in a block that the chain gives up. It is
-// asked for them a few times before they count as gone.
-func goneFromTheChain(move string) recipe {
-	return func(ctx context.Context, d *developer) error {
-		send, err := d.coin(ctx)
-		if err != nil {
+		var sent struct{ Data struct{ TxHash string } }
+		err = d.sandbox(ctx, move, send, &sent)
+		if err != nil || !dropped {
 			return err
 		}
-		send["confirmed"] = false
-		var sent struct{ Data struct{ TxHash string } }
-		if err = d.sandbox(ctx, move, send, &sent); err == nil {
-			err = d.sandbox(ctx, "crypto-drop", map[string]string{"txHash": sent.Data.TxHash}, nil)
-		}
+		err = d.sandbox(ctx, "crypto-drop", map[string]string{"txHash": sent.Data.TxHash}, nil)
 		for range 6 {
 			if err == nil {
 				err = d.advance(ctx, "10m")
@@ -205,7 +186,7 @@ func goneFromTheChain(move string) recipe {
 	}
 }
 
-// lowBalance buys something while less than there is would be too little.
+// lowBalance sets the alert to the balance, and buys something.
 func lowBalance(ctx context.Context, d *developer) error {
 	var accounts []struct {
 		ID                  int64
@@ -226,7 +207,7 @@ func lowBalance(ctx context.Context, d *developer) error {
 		if err != nil {
 			return err
 		}
-		var before any // as it was
+		var before any // the earlier alert
 		if a.LowBalance != "" {
 			before = a.LowBalance
 		}
@@ -235,10 +216,10 @@ func lowBalance(ctx context.Context, d *developer) error {
 	return errors.New("the settlement account of the credentials is not the company's")
 }
 
-// kybChanged is the one kind that cannot happen to the development company.
+// kybChanged is the kind that cannot happen to the development company.
 const kybChanged = "kyb.changed"
 
-// newcomer is a company that an operator has just taken on.
+// newcomer is a new company, created with the admin key.
 func (d *developer) newcomer(ctx context.Context) (*developer, error) {
 	other := &developer{Credentials: d.Credentials, http: d.http}
 	var made struct{ Reference, APIKey string }
@@ -247,7 +228,7 @@ func (d *developer) newcomer(ctx context.Context) (*developer, error) {
 	return other, err
 }
 
-// takeOn has an operator verify the company: each step is told.
+// takeOn verifies the company as an operator. Each step is an event.
 func takeOn(ctx context.Context, d *developer) error {
 	for _, status := range []string{"IN_PROGRESS", "SUBMITTED", "APPROVED"} {
 		if err := d.admin(ctx, "companies/"+d.Reference+"/kyb", map[string]string{"status": status}, nil); err != nil {
@@ -276,7 +257,7 @@ func corporateAccount(ctx context.Context, d *developer) error {
 	return d.corporateAccount(ctx, "RC"+digits())
 }
 
-// heldAccount asks twice for the account of one registration number.
+// heldAccount requests the account of one registration number twice.
 func heldAccount(ctx context.Context, d *developer) error {
 	registration := "RC" + digits()
 	if err := d.corporateAccount(ctx, registration); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,23 +19,24 @@ func reconcileCommand() *cobra.Command {
 	days := int(app.Reach / (24 * time.Hour))
 	c := &cobra.Command{
 		Use:   "reconcile",
-		Short: "Hold the banks' statements against the book and say where they differ",
-		Long: `Read the statement of each bank and compare it with the operations, the credits and the
-ledger. Each break opens a case, once however often it is found, and is printed with what
-became of that. What has moved in the last half hour, or has no outcome yet, is not judged.
-Breaks of earlier comparisons whose cases are open are listed too, however old they are.
-Money that has been in clearing for more than 72 hours is listed with its operations, and each
-has its case. A serving Kobo does the same every day. The exit code is 1 if a break waits for a
-decision, or money is stuck.`,
+		Short: "Reconcile bank statements with the ledger",
+		Long: `Read the statement of each bank, and compare it with the operations, the credits and the
+ledger. Each difference (a break) opens one case. The command prints each break with its case.
+It does not judge operations without an outcome, or money that moved in the last half hour.
+
+The command also lists earlier breaks whose cases are open, and operations whose money has
+been in clearing for more than 72 hours. Each of them has a case. A serving Kobo reconciles
+every day. The exit code is 1 if a break waits for a decision, or money is stuck.`,
 		Args: cobra.NoArgs,
 	}
-	b := located(c)
-	c.Flags().IntVar(&days, "days", days, "how many days back")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	l := configuredOrDev(c)
+	c.Flags().IntVar(&days, "days", days, "read the statements of so many days")
+	run := l.run(func(c *cobra.Command, a *app.App, _ []string) error { return reconcile(c, a, days) })
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if days < 1 {
 			return usagef("--days must be at least 1")
 		}
-		return b.opened(c.Context(), func(a *app.App) error { return reconcile(c, a, days) })
+		return run(c, args)
 	}
 	return c
 }
@@ -59,7 +59,7 @@ func reconcile(c *cobra.Command, a *app.App, days int) error {
 	return nil
 }
 
-// earlier are the open cases of breaks that these comparisons did not find.
+// earlier are the cases of open breaks that these comparisons did not find.
 func earlier(open []operation.Case, compared []report.Reconciliation) []operation.Case {
 	found := map[string]bool{}
 	for _, r := range compared {
@@ -94,7 +94,7 @@ func printBreaks(out io.Writer, r report.Reconciliation) {
 	}
 }
 
-// became is where a case stands, in a line.
+// became is the state of a case, in one line.
 func became(c operation.Case) string {
 	switch {
 	case c.State == operation.Resolved:
@@ -106,13 +106,12 @@ func became(c operation.Case) string {
 }
 
 func printOverdue(out io.Writer, list []report.Overdue) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	t := newTable(out)
 	for _, c := range list {
-		fmt.Fprintf(w, "company %s, %s: %s for more than 72 hours\n", c.Company, c.Account, c.Amount.Decimal())
+		fmt.Fprintf(t, "company %s, %s: %s for more than 72 hours\n", c.Company, c.Account, c.Amount.Decimal())
 		for i, o := range c.Operations {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\tcase %s: %s\n",
-				o.ID, (o.Amount + o.Fee).Decimal(), o.Provider, clock.Text(o.CreatedAt), c.Cases[i].ID, became(c.Cases[i]))
+			t.row("  "+o.ID, (o.Amount + o.Fee).Decimal(), o.Provider, clock.Text(o.CreatedAt), "case "+c.Cases[i].ID+": "+became(c.Cases[i]))
 		}
 	}
-	return w.Flush()
+	return t.Flush()
 }

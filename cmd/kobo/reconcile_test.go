@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Each break is printed with the id of its case, for kobo case show, and what became
-// of it.
+// The command prints each break with the id of its case, for kobo case show, and with
+// the state of the case.
 func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	one := func(c operation.Case) report.Break {
@@ -43,7 +43,7 @@ func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 	}
 }
 
-// reconciled is what kobo reconcile says about a serving program's book, and how it ends.
+// reconciled runs kobo reconcile beside a serving program, and returns output and error.
 func reconciled(t *testing.T, p *apptest.Program) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -54,8 +54,7 @@ func reconciled(t *testing.T, p *apptest.Program) (string, error) {
 	return out.String(), err
 }
 
-// A break that no statement of these days shows is listed, and fails the command,
-// until it is decided.
+// The command lists an older break, and fails until the break is decided.
 func TestAnOldBreakFailsReconcileUntilItIsDecided(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -92,15 +91,14 @@ func TestAnOldBreakFailsReconcileUntilItIsDecided(t *testing.T) {
 	}
 }
 
-// mute is a biller that never says what became of a sale.
+// mute is a biller that never knows the outcome of a sale.
 type mute struct{ provider.Biller }
 
 func (mute) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
 
 func (mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
 
-// Money that is stuck is listed with a case that exists, although nobody has asked
-// about its operation.
+// The command lists stuck money with a case, even if no requery has opened one.
 func TestStuckMoneyIsListedWithItsCase(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -15,14 +15,14 @@ func serveCommand() *cobra.Command {
 		Short: "Run Kobo",
 		Long: `Run Kobo: the API, the operators' API and the workers.
 
-Everything is set in the configuration file or the environment (docs/operating.md).
-In live mode it refuses to start with sandbox settings, without a master key, or on
-a database whose schema does not serve it.`,
+The configuration file and the environment hold all settings (docs/settings.md). In live
+mode Kobo does not start with sandbox settings, without a master key, or on a database
+whose schema does not serve this program.`,
 		Args: cobra.NoArgs,
 	}
-	load := configured(c)
+	path := c.Flags().String("config", "", configUsage)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := load()
+		cfg, err := app.Load(*path)
 		if err := cfg.Check(err); err != nil {
 			return err
 		}

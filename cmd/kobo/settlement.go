@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -13,53 +11,54 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// settlementVerbs are what kobo company does with settlement accounts.
-func settlementVerbs(sub verb) {
-	sub("settlement REFERENCE NAME", "Open a settlement account", 2, openSettlement)
-	sub("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3, setSettlementStatus).
-		Flags().String("reason", "", "why, for the audit log")
-	sub("settlement-alert REFERENCE SETTLEMENT-ID AMOUNT|never", "Say below which balance (naira) the company is told", 3, setSettlementAlert)
-	sub("bank-accounts REFERENCE SETTLEMENT-ID", "List the bank accounts that feed a settlement account", 2, listBankAccounts)
-	attach := sub("bank-account REFERENCE SETTLEMENT-ID BANK ACCOUNT-NUMBER ACCOUNT-NAME", "Have a bank account that was opened otherwise feed a settlement account", 5, attachBankAccount)
-	attach.Long = `Have a bank account that was opened otherwise, in the bank's dashboard say, feed a settlement
-account. BANK is the provider: safehaven. What is paid into the account from here on goes into the
-settlement account; what came in before stays where it is, in suspense with its case.
+// addSettlementCommands adds the commands of kobo company for settlement accounts.
+func addSettlementCommands(add adder) {
+	add("settlement REFERENCE NAME", "Open a settlement account", 2, openSettlement)
+	add("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3,
+		ofSettlement(setSettlementStatus)).
+		Flags().String("reason", "", "the reason, for the audit log")
+	add("settlement-alert REFERENCE SETTLEMENT-ID AMOUNT|never", "Alert the company when the balance falls below this amount (naira)", 3,
+		ofSettlement(setSettlementAlert))
+	add("bank-accounts REFERENCE SETTLEMENT-ID", "List the bank accounts that feed a settlement account", 2, ofSettlement(listBankAccounts))
+	add("bank-account REFERENCE SETTLEMENT-ID BANK ACCOUNT-NUMBER ACCOUNT-NAME", "Attach an existing bank account to a settlement account", 5,
+		ofSettlement(attachBankAccount)).
+		Long = `Attach a bank account that Kobo did not open to a settlement account. BANK is the name of the
+bank's plug; a wrong name prints all names. Payments into the bank account go into the
+settlement account from now on. Earlier payments stay in suspense with their cases.
 
-A bank account is one company's for good and cannot be taken away again. One that belongs to
-another company, to a customer, or to us is refused.`
+A bank account belongs to one company for good and cannot be detached. The command refuses an
+account of another company, of a customer, or of our own.`
+}
+
+// ofSettlement runs an action for a company that exists, and for the number of a
+// settlement account: args[1].
+func ofSettlement(do func(c *cobra.Command, a *app.App, settlementID int64, args []string) error) action {
+	return func(c *cobra.Command, a *app.App, args []string) error {
+		settlementID, err := settlementIn(args[1])
+		if err != nil {
+			return err
+		}
+		if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
+			return err
+		}
+		return do(c, a, settlementID, args)
+	}
 }
 
 func openSettlement(c *cobra.Command, a *app.App, args []string) error {
 	account, err := a.Settlements.Create(c.Context(), local(), args[0], args[1])
-	if err == nil {
-		fmt.Fprintln(c.OutOrStdout(), account.ID)
-	}
-	return err
+	return done(c, err, "%d", account.ID)
 }
 
-func setSettlementStatus(c *cobra.Command, a *app.App, args []string) error {
-	settlementID, err := settlementIn(args[1])
-	if err != nil {
-		return err
-	}
-	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
-		return err
-	}
+func setSettlementStatus(c *cobra.Command, a *app.App, settlementID int64, args []string) error {
 	account, err := a.Settlements.SetStatus(c.Context(), local(), args[0], settlementID, settlement.Status(args[2]), flagOf(c, "reason"))
-	if err == nil {
-		fmt.Fprintln(c.OutOrStdout(), account.Status)
-	}
-	return err
+	return done(c, err, "%s", account.Status)
 }
 
-// setSettlementAlert says below which balance the company is told.
-func setSettlementAlert(c *cobra.Command, a *app.App, args []string) error {
-	settlementID, err := settlementIn(args[1])
-	if err != nil {
-		return err
-	}
+func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args []string) error {
 	var below money.Kobo
 	if args[2] != "never" {
+		var err error
 		if below, err = money.Parse(args[2]); err != nil {
 			return usagef("%q %w", args[2], err)
 		}
@@ -67,18 +66,12 @@ func setSettlementAlert(c *cobra.Command, a *app.App, args []string) error {
 			return usagef("say never, or an amount above 0, not %q", args[2])
 		}
 	}
-	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
-		return err
-	}
 	account, err := a.Settlements.Alert(c.Context(), local(), args[0], settlementID, below)
-	if err == nil {
-		fmt.Fprintln(c.OutOrStdout(), toldBelow(account))
-	}
-	return err
+	return done(c, err, "%s", alertOf(account))
 }
 
-// toldBelow is the balance below which the company is told.
-func toldBelow(a settlement.Account) string {
+// alertOf is the balance below which the company is told.
+func alertOf(a settlement.Account) string {
 	if a.LowBalance == 0 {
 		return "never"
 	}
@@ -94,37 +87,19 @@ func settlementIn(text string) (int64, error) {
 	return n, nil
 }
 
-func listBankAccounts(c *cobra.Command, a *app.App, args []string) error {
-	settlementID, err := settlementIn(args[1])
-	if err != nil {
-		return err
-	}
-	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
-		return err
-	}
+func listBankAccounts(c *cobra.Command, a *app.App, settlementID int64, args []string) error {
 	all, err := a.Settlements.BankAccounts(c.Context(), args[0], settlementID)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "ACCOUNT\tNAME\tBANK\tCODE\tSINCE")
+	t := newTable(c.OutOrStdout(), headings("ACCOUNT NAME BANK CODE SINCE")...)
 	for _, b := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since))
+		t.row(b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since))
 	}
-	return w.Flush()
+	return t.Flush()
 }
 
-func attachBankAccount(c *cobra.Command, a *app.App, args []string) error {
-	settlementID, err := settlementIn(args[1])
-	if err != nil {
-		return err
-	}
-	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
-		return err
-	}
+func attachBankAccount(c *cobra.Command, a *app.App, settlementID int64, args []string) error {
 	b, err := a.Settlements.Attach(c.Context(), local(), args[0], settlementID, args[2], args[3], args[4])
-	if err == nil {
-		fmt.Fprintf(c.OutOrStdout(), "%s (%s, %s) feeds settlement account %d\n", b.Number, b.Name, b.BankName, settlementID)
-	}
-	return err
+	return done(c, err, "%s (%s, %s) feeds settlement account %d", b.Number, b.Name, b.BankName, settlementID)
 }

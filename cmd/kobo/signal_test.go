@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// serving starts `kobo serve` in sandbox mode and tells where it listens.
+// serving starts kobo serve in sandbox mode, and returns its address.
 func serving(t *testing.T, settings ...string) (c *exec.Cmd, base string) {
 	t.Helper()
 	c = exec.CommandContext(t.Context(), "kobo", "serve") // TestMain has put it into the path
@@ -44,7 +44,7 @@ func serving(t *testing.T, settings ...string) (c *exec.Cmd, base string) {
 	return nil, ""
 }
 
-// answers waits until the readiness is this one, and returns the answer.
+// answers waits until /readyz has this status, and returns the answer.
 func answers(t *testing.T, base string, want int) *http.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -72,8 +72,8 @@ func answers(t *testing.T, base string, want int) *http.Response {
 	}
 }
 
-// The first signal has a program drain. The second ends it at once: nobody waits
-// for the rest of ten minutes.
+// The first signal makes a program drain. The second signal ends it at once, without
+// the rest of ten minutes.
 func TestASecondSignalEndsTheProgramAtOnce(t *testing.T) {
 	c, base := serving(t, "KOBO_SERVE_DRAIN=10m")
 	answers(t, base, http.StatusOK)

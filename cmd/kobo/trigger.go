@@ -18,16 +18,15 @@ import (
 func triggerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trigger KIND",
-		Short: "Make an event happen, in the sandbox",
-		Long: `Make something happen to the development company, through the API and the sandbox, until an
-event of this kind is in its feed. What happens is real: money of the sandbox moves. Some kinds
-move the sandbox's clock.
+		Short: "Cause an event in the sandbox",
+		Long: `Use the API and the sandbox until the feed of the development company has an event of this
+kind. The money of the sandbox really moves. Some kinds move the clock of the sandbox.
 
 Kinds:
 ` + triggers() + `
 
-kyb.changed happens to another company, since that of kobo dev is approved for good; the admin
-key among the credentials takes it on.`,
+kyb.changed happens to a new company, because the company of kobo dev stays approved. The
+command creates the company with the admin key of the credentials.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeKinds,
 	}
@@ -46,7 +45,7 @@ key among the credentials takes it on.`,
 	return c
 }
 
-// triggers are the kinds that can be triggered, a line for each family.
+// triggers are the kinds of events, with a line for each family.
 func triggers() string {
 	var lines []string
 	family := ""
@@ -61,12 +60,12 @@ func triggers() string {
 	return strings.Join(lines, "\n")
 }
 
-// completeKinds tells a shell what can stand for a kind.
+// completeKinds lists the kinds for the completion of a shell.
 func completeKinds(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return slices.Sorted(maps.Keys(recipes)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// trigger makes an event happen and returns it.
+// trigger causes an event and returns the event.
 func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	do, known := recipes[kind]
 	if !known {
@@ -109,11 +108,11 @@ func (d *developer) await(ctx context.Context, kind string, after int64) (told, 
 	}
 }
 
-// recipe makes something happen.
+// recipe causes an event.
 type recipe func(ctx context.Context, d *developer) error
 
-// recipes are what makes each kind of event happen. The last digits of a number
-// choose the sandbox's story (docs/sandbox.md).
+// recipes has a recipe for each kind of event. The last digits of a number choose
+// the story of the sandbox (docs/sandbox.md).
 var recipes = map[string]recipe{
 	"vtu.pending":                  buy("10"),
 	"vtu.success":                  buy("10"),
@@ -133,11 +132,11 @@ var recipes = map[string]recipe{
 	"card.funding_pending":         fundCard(5000),
 	"card.funded":                  fundCard(5000),
 	"card.funding_failed":          fundCard(5001),
-	"crypto.deposit_pending":       deposit(false),
-	"crypto.deposit_completed":     deposit(true),
-	"crypto.deposit_failed":        goneFromTheChain("crypto-deposit"),
-	"crypto.withdrawal_completed":  withdrawal,
-	"crypto.withdrawal_failed":     goneFromTheChain("crypto-withdrawal"),
+	"crypto.deposit_pending":       onChain("crypto-deposit", false, false),
+	"crypto.deposit_completed":     onChain("crypto-deposit", true, false),
+	"crypto.deposit_failed":        onChain("crypto-deposit", false, true),
+	"crypto.withdrawal_completed":  onChain("crypto-withdrawal", true, false),
+	"crypto.withdrawal_failed":     onChain("crypto-withdrawal", false, true),
 	"corporate.kyc_verified":       func(ctx context.Context, d *developer) error { _, err := d.kyc(ctx); return err },
 	"corporate.account_created":    corporateAccount,
 	"corporate.account_updated":    heldAccount,
@@ -146,7 +145,7 @@ var recipes = map[string]recipe{
 	kybChanged:                     takeOn,
 }
 
-// buy buys the first data bundle on sale for a phone with this ending.
+// buy buys the first data bundle for a phone number with this ending.
 func buy(ending string) recipe {
 	return func(ctx context.Context, d *developer) error {
 		var services []struct{ ServiceID, ServiceName string }
@@ -178,7 +177,7 @@ func buy(ending string) recipe {
 	}
 }
 
-// refusable lets a 400 pass where the story is that the provider refuses.
+// refusable accepts a 400 for the endings with which the provider refuses.
 func refusable(ending string, err error) error {
 	var no refusal
 	if ending != "10" && errors.As(err, &no) && no.status == http.StatusBadRequest {
@@ -192,7 +191,7 @@ func (d *developer) advance(ctx context.Context, by string) error {
 	return d.sandbox(ctx, "clock", map[string]string{"advance": by}, nil)
 }
 
-// credit has somebody pay into an account.
+// credit simulates a payment into an account.
 func (d *developer) credit(ctx context.Context, account string, naira int) error {
 	return d.sandbox(ctx, "credit", map[string]any{
 		"accountNumber": account, "amount": naira, "senderName": "BOLA SAMPLE", "narration": "kobo trigger",
@@ -203,8 +202,8 @@ func paidIn(ctx context.Context, d *developer) error {
 	return d.credit(ctx, d.SettlementAccountNumber, 500)
 }
 
-// failingWebhook gives the company an endpoint that answers nothing, and three
-// days of it.
+// failingWebhook gives the company an endpoint that does not answer, and lets three
+// days pass.
 func failingWebhook(ctx context.Context, d *developer) error {
 	var made struct{ ID string }
 	err := d.api(ctx, http.MethodPost, "/api/v1/webhooks", map[string]any{
@@ -212,7 +211,7 @@ func failingWebhook(ctx context.Context, d *developer) error {
 	}, &made)
 	for _, do := range []func() error{
 		func() error { return buy("10")(ctx, d) },
-		// The three days begin with the first attempt.
+		// The first attempt starts the three days.
 		func() error { return d.until(ctx, made.ID, func(h hook) bool { return h.FailingSince != nil }) },
 		func() error { return d.advance(ctx, "73h") },
 		func() error { return d.until(ctx, made.ID, func(h hook) bool { return h.Status == "FAILING" }) },
@@ -225,13 +224,13 @@ func failingWebhook(ctx context.Context, d *developer) error {
 	return err
 }
 
-// hook is what is shown of an endpoint.
+// hook is an endpoint as the API shows it.
 type hook struct {
 	Status       string
 	FailingSince *string
 }
 
-// until waits until an endpoint is as it shall be.
+// until waits until an endpoint has the wanted state.
 func (d *developer) until(ctx context.Context, hookID string, is func(hook) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

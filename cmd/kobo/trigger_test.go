@@ -18,9 +18,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// Every kind of the contract can be triggered, and what is told then is what the
-// contract says of it.
-func TestEveryKindIsTriggeredAndKeepsToTheContract(t *testing.T) {
+// kobo trigger can cause every kind of event in the contract, and each event matches
+// the contract.
+func TestTriggerCausesEveryKindOfEvent(t *testing.T) {
 	text, err := api.Document()
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +60,8 @@ func TestEveryKindIsTriggeredAndKeepsToTheContract(t *testing.T) {
 	}
 }
 
-// Without an admin key only what an operator does cannot be triggered.
-func TestAnOperatorsDoingTakesAnAdminKey(t *testing.T) {
+// Without an admin key kobo trigger can cause all events but those of operators.
+func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 	p := apptest.Start(t, dbtest.Dialects[0])
 	d := &developer{Credentials: p.Credentials, http: http.DefaultClient}
 	d.AdminKey = ""
@@ -73,9 +73,9 @@ func TestAnOperatorsDoingTakesAnAdminKey(t *testing.T) {
 	}
 }
 
-// gets are where the thing that an event tells of is shown, by its kind and the
-// field of the data that names it; a path without a place for that is a list. Of
-// the other kinds the thing has changed since, or there is none (docs/contract.md).
+// gets are the paths that show the subject of an event, by its kind, with the field
+// of the data that names the subject. A path without a place for the name is a list.
+// The subjects of other kinds have changed since, or cannot be read (docs/contract.md).
 var gets = map[string][2]string{
 	"vtu.success":                 {"/api/v1/vtu/transaction/%s", "transactionId"},
 	"vtu.failed":                  {"/api/v1/vtu/transaction/%s", "transactionId"},
@@ -93,13 +93,13 @@ var gets = map[string][2]string{
 	"crypto.deposit_failed":       {"/api/v1/crypto/history"},
 	"crypto.withdrawal_completed": {"/api/v1/crypto/history"},
 	"crypto.withdrawal_failed":    {"/api/v1/crypto/history"},
-	// These carry more than GET shows, and all that it does.
+	// These events carry all that GET shows, and more.
 	"virtual_account.success":      {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 	"virtual_account.failed":       {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 	"virtual_account.late_payment": {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 }
 
-// shown holds what an event carries against what GET shows, to the byte.
+// shown compares the data of an event with the answer of GET, byte for byte.
 func shown(t *testing.T, d *developer, e told) {
 	t.Helper()
 	get, there := gets[e.Event]

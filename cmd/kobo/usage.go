@@ -15,14 +15,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// What a command ends with: 0 when all is well, 1 when it could not be done or
-// something was found, 2 when what was typed cannot be meant.
+// The exit codes: 0 if all is well, 1 if the command failed or found a fault, and 2
+// if the command line is not valid.
 const (
 	failed  = 1
 	unmeant = 2
 )
 
-// usage is an error in what was typed.
+// usage is an error in the command line.
 type usage struct{ error }
 
 func (u usage) Unwrap() error { return u.error }
@@ -37,8 +37,8 @@ func codeOf(err error) int {
 	return failed
 }
 
-// said is an error in one line; what was typed wrong may be answered with a list.
-// Of a plain no its kind is left out: it is the machine's word.
+// said is an error as one line. An error in the command line may have several lines.
+// The kind of a plain fault is for programs, so the text leaves the kind out.
 func said(err error) string {
 	text := err.Error()
 	if u := (usage{}); errors.As(err, &u) {
@@ -47,7 +47,7 @@ func said(err error) string {
 	if all := (app.Wrongs{}); errors.As(err, &all) {
 		return strings.ReplaceAll(text, "\n", "\nkobo: ")
 	}
-	if why, plain := err.(*fault.Fault); plain { //nolint:errorlint // what is around it has something to say
+	if why, plain := err.(*fault.Fault); plain { //nolint:errorlint // a wrapped fault keeps its kind
 		text = strings.TrimPrefix(text, string(why.Kind)+": ")
 	}
 	var lines []string
@@ -59,9 +59,8 @@ func said(err error) string {
 	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
-// strict has a command and all below it say what is wrong with what was typed.
-// Cobra answers a command that needs another, or gets one that it has not, with
-// its help and success.
+// strict makes a command and its subcommands refuse a wrong command line. Without
+// strict, Cobra prints the help of a group and reports success.
 func strict(c *cobra.Command) {
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, given []string) error {
@@ -80,8 +79,8 @@ func strict(c *cobra.Command) {
 	}
 }
 
-// texts refuses what the operators' API refuses as well: bytes that are not text,
-// and control characters, which would break the lines of a list.
+// texts refuses bytes that are not text, and control characters, which would break
+// the lines of a list. The operators' API refuses the same.
 func texts(c *cobra.Command, given []string) (err error) {
 	check := func(what, text string) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
@@ -95,10 +94,10 @@ func texts(c *cobra.Command, given []string) (err error) {
 	return err
 }
 
-// group marks a command that does nothing itself.
+// group marks a command that only has subcommands.
 const group = "group"
 
-// lost is who asked a group for nothing, or for what it has not.
+// lost explains a missing or unknown subcommand.
 func lost(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0 && !c.HasParent():

@@ -16,24 +16,28 @@ import (
 func verifyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
-		Short: "Re-add the whole book and say what does not add up",
-		Long: `Re-add the book of every company from its entries: chains unbroken, no floor broken,
-debits equal to credits, money in clearing equal to the open operations, events without
-a gap. Then compare each fact with its other copies: operations, credits, adjustments and
-cases with their transfers, events with what they tell of, pending operations with their
-jobs, limits with what was paid, decisions with the audit log. Print each difference with
-its company, what it is, its id, and what was expected and found. It only reads, and may
-run beside a serving Kobo. The exit code is 1 if anything does not add up.`,
+		Short: "Check that the ledger adds up",
+		Long: `Add up the ledger of every company again from its entries. Check that the entries have no
+gap, that no account is below its floor, that debits equal credits, that the money in
+clearing belongs to open operations, and that the events have no gap.
+
+Then compare each fact with its other copies: operations, credits, adjustments and cases
+with their transfers, events with their contents, pending operations with their jobs,
+limits with payments, and decisions with the audit log. Print each difference with its
+company, its check, its id, the expected value and the value found.
+
+The command only reads, and may run beside a serving Kobo. The exit code is 1 if there is
+a difference.`,
 		Args: cobra.NoArgs,
 	}
-	b := located(c)
-	c.RunE = func(c *cobra.Command, _ []string) error { return verify(c, b) }
+	l := configuredOrDev(c)
+	c.RunE = func(c *cobra.Command, _ []string) error { return verify(c, l) }
 	return c
 }
 
-func verify(c *cobra.Command, b *book) error {
+func verify(c *cobra.Command, l *location) error {
 	ctx := c.Context()
-	d, err := b.open(ctx)
+	d, err := l.openDatabase(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,7 +48,7 @@ func verify(c *cobra.Command, b *book) error {
 		return err
 	}
 	bar := progressbar.NewOptions(len(companies), progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetVisibility(watched(os.Stderr)),
+		progressbar.OptionSetVisibility(isTerminal(os.Stderr)),
 		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	var entries, operations int64
@@ -60,7 +64,7 @@ func verify(c *cobra.Command, b *book) error {
 			fmt.Fprintln(c.OutOrStdout(), w)
 			wrong = true
 		}
-		_ = bar.Add(1) // a bar that cannot be drawn changes nothing
+		_ = bar.Add(1) // a failure to draw does no harm
 	}
 	_ = bar.Finish()
 	if wrong {
@@ -70,9 +74,8 @@ func verify(c *cobra.Command, b *book) error {
 	return nil
 }
 
-// watched tells whether somebody looks at a file: what a job writes has no use for
-// a bar.
-func watched(f *os.File) bool {
+// isTerminal tells whether a file is a terminal, which can show a progress bar.
+func isTerminal(f *os.File) bool {
 	at, err := f.Stat()
 	return err == nil && at.Mode()&os.ModeCharDevice != 0
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// release is set when a release is built: -ldflags "-X main.release=1.2.3".
+// release is the version of a release build: -ldflags "-X main.release=1.2.3".
 var release = ""
 
-// version is the release, or what the build knows of the commit.
+// version is the release, or the commit of the build.
 func version() string {
 	if release != "" {
 		return release
@@ -33,7 +33,7 @@ func version() string {
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Say which Kobo this is",
+		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		Run: func(c *cobra.Command, _ []string) {
 			fmt.Fprintf(c.OutOrStdout(), "kobo %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -45,11 +45,12 @@ func keygenCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "keygen",
-		Short: "Make a master key: one line for the keyring",
-		Long: `Make a master key. To rotate, put the new line above the old ones: the first line
-makes everything new, the others still verify. Keep it out of the database's backups.
+		Short: "Generate a master key: one line of the keyring",
+		Long: `Generate a master key. To rotate, put the new line above the old ones: Kobo signs and
+seals with the first line, and still reads with the others. Keep the key apart from the
+backups of the database.
 
-With --out the key is shown nowhere: it is written into a new file for its owner alone.`,
+With --out the command shows the key nowhere. It writes a new file for its owner alone.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if out != "" {
@@ -59,6 +60,6 @@ With --out the key is shown nowhere: it is written into a new file for its owner
 			return err
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "write the key into this new `FILE` (mode 0600) instead of showing it")
+	c.Flags().StringVar(&out, "out", "", "write the key into this new `FILE` (mode 0600) instead of printing it")
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -12,9 +13,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/api/apitest"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/limit"
+	"github.com/kobo-waas/kobo/internal/peer"
 )
 
 // described is the door's description, against which every answer of these tests
@@ -63,8 +68,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
-// Every operation may be asked wrongly or without a key, and each that takes a
-// body may get one that is too large.
+// Every operation may be asked wrongly, without a key, and too often without one.
+// Each that takes a body may get one that is too large.
 func TestTheDescriptionListsRefusals(t *testing.T) {
 	text, err := admin.Document()
 	if err != nil {
@@ -87,10 +92,44 @@ func TestTheDescriptionListsRefusals(t *testing.T) {
 			if err := json.Unmarshal(raw, &op); err != nil {
 				t.Fatal(err)
 			}
-			for status, want := range map[string]bool{"400": true, "401": true, "413": method == "post"} {
+			for status, want := range map[string]bool{"400": true, "401": true, "413": method == "post", "429": true} {
 				if _, has := op.Responses[status]; has != want {
 					t.Errorf("%s %s: %s is listed: %v", method, path, status, has)
 				}
+			}
+		}
+	}
+}
+
+// An address without a right key hears 401 and then 429, as the description says
+// of both. The description names each header that tells of a limit.
+func TestTheDescriptionTellsOfTheLimit(t *testing.T) {
+	c, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := admin.New(admin.Config{
+		Clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), Log: slog.New(slog.DiscardHandler), Failed: &limit.Limit{Requests: 1, Period: time.Minute, Burst: 1},
+	})
+	limited := []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+	for i, want := range []int{http.StatusUnauthorized, http.StatusTooManyRequests} {
+		r := httptest.NewRequest(http.MethodGet, "/admin/v1/companies", nil)
+		r = r.WithContext(peer.With(r.Context(), "203.0.113.9"))
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Fatalf("request %d: %d %s", i+1, w.Code, w.Body)
+		}
+		if err := c.Holds(r, w.Code, w.Header(), w.Body.Bytes()); err != nil {
+			t.Error(err)
+		}
+		headers := limited
+		if want == http.StatusTooManyRequests {
+			headers = append(headers, "Retry-After")
+		}
+		for _, name := range headers {
+			if w.Header().Get(name) == "" || !c.Names("GET", "/admin/v1/companies", want, name) {
+				t.Errorf("%d: %s is %q, and described: %v", want, name, w.Header().Get(name), c.Names("GET", "/admin/v1/companies", want, name))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -30,39 +31,22 @@ type Cards interface {
 	Declined(f card.Funding) error
 }
 
-// GenerateCard has a card issued. With an Idempotency-Key, the way the answer
-// looks is handed to the business first, so that the commit which has the answer
-// stores it.
+// GenerateCard has a card issued.
 func (h *handlers) GenerateCard(ctx context.Context, r GenerateCardRequestObject) (GenerateCardResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer GenerateCard200JSONResponse
-		if err == nil {
-			answer = generatedCard(result.(card.Generated))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitGenerateCardResponse(w) }, err)
-	})
 	request := card.Request{
-		Company: c.company, Customer: r.Body.CustomerID, Type: r.Body.Type, Brand: r.Body.Brand, Currency: r.Body.Currency,
-		Load: sent(r.Body.Amount), SendPINSMS: r.Body.SendPINSMS, Key: key,
-	}
-	if request.Brand == "" {
-		request.Brand = "Verve"
-	}
-	if request.Currency == "" {
-		request.Currency = "NGN"
+		Company: callOf(ctx).company, Customer: r.Body.CustomerID, Type: r.Body.Type, Brand: cmp.Or(r.Body.Brand, "Verve"),
+		Currency: cmp.Or(r.Body.Currency, "NGN"), Load: sent(r.Body.Amount), SendPINSMS: r.Body.SendPINSMS,
 	}
 	if r.Body.Number != "" {
 		request.Number = secret.NewText(r.Body.Number)
 	}
-	g, err := h.Cards.Generate(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	return generatedCard(g), nil
+	return answer(ctx, generatedCard, func(key *idempotency.Key) (card.Generated, error) {
+		request.Key = key
+		return h.Cards.Generate(ctx, request)
+	})
 }
 
-func generatedCard(g card.Generated) GenerateCard200JSONResponse {
+func generatedCard(g card.Generated) (GenerateCard200JSONResponse, error) {
 	c := g.Card
 	out := GeneratedCard{
 		CardID: c.ID, ID: c.ID, Type: c.Type, Brand: c.Brand, Currency: c.Currency, MaskedPan: c.MaskedPAN,
@@ -73,7 +57,7 @@ func generatedCard(g card.Generated) GenerateCard200JSONResponse {
 		load := cardFunding(*g.Load)
 		out.Funding = &load
 	}
-	return GenerateCard200JSONResponse{Status: "success", Message: "Card generated successfully", Data: out}
+	return GenerateCard200JSONResponse{Status: "success", Message: "Card generated successfully", Data: out}, nil
 }
 
 // passing is an answer that nobody on the way may keep.
@@ -132,47 +116,28 @@ func cardDetails(c card.Card) Card {
 
 // SendDefaultPin has the issuer deliver the card's first PIN.
 func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestObject) (SendDefaultPinResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer SendDefaultPin200JSONResponse
-		if err == nil {
-			answer = SendDefaultPin200JSONResponse{Status: "success", Message: result.(string)}
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitSendDefaultPinResponse(w) }, err)
+	return answer(ctx, func(message string) (SendDefaultPin200JSONResponse, error) {
+		return SendDefaultPin200JSONResponse{Status: "success", Message: message}, nil
+	}, func(key *idempotency.Key) (string, error) {
+		return h.Cards.SendDefaultPIN(ctx, callOf(ctx).company, r.CardID, key)
 	})
-	message, err := h.Cards.SendDefaultPIN(ctx, c.company, r.CardID, key)
-	if err != nil {
-		return nil, err
-	}
-	return SendDefaultPin200JSONResponse{Status: "success", Message: message}, nil
 }
 
 // FundCard puts money on a card, or says what would happen.
 func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundCardResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	order := card.Order{Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount, Key: key}
+	c := callOf(ctx)
+	order := card.Order{Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount}
 	if isDry(c.request) {
 		_, order.Keyed = c.request.Header["Idempotency-Key"]
 		return h.previewFunding(ctx, order)
 	}
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer FundCard200JSONResponse
-		if err == nil {
-			answer, err = h.funded(result.(card.Funding))
+	return answer(ctx, h.funded, func(key *idempotency.Key) (card.Funding, error) {
+		if begun := key.Subject(); begun != "" {
+			return h.Cards.Resume(ctx, c.company, begun, key)
 		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitFundCardResponse(w) }, err)
+		order.Key = key
+		return h.Cards.Fund(ctx, order)
 	})
-	var f card.Funding
-	var err error
-	if begun := key.Subject(); begun != "" {
-		f, err = h.Cards.Resume(ctx, c.company, begun, key)
-	} else {
-		f, err = h.Cards.Fund(ctx, order)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return h.funded(f)
 }
 
 // funded is the 200 of a funding, or the fault of one that failed or is not

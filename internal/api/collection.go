@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -14,24 +13,13 @@ import (
 
 // GenerateVirtualAccount opens a bank account for one payment.
 func (h *handlers) GenerateVirtualAccount(ctx context.Context, r GenerateVirtualAccountRequestObject) (GenerateVirtualAccountResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer GenerateVirtualAccount200JSONResponse
-		if err == nil {
-			answer = virtualAccount(result.(collection.Collection))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitGenerateVirtualAccountResponse(w) }, err)
+	return answer(ctx, virtualAccount, func(key *idempotency.Key) (collection.Collection, error) {
+		return h.Collections.Generate(ctx, collection.Request{
+			Company: callOf(ctx).company, ExternalReference: r.Body.ExternalReference, Amount: money.Kobo(r.Body.Amount) * money.Naira,
+			SettlementID: sent(r.Body.SettlementID), ValidFor: time.Duration(sent(r.Body.ValidFor)) * time.Second,
+			AccountName: sent(r.Body.AccountName), Control: provider.AmountControl(sent(r.Body.AmountControl)), Key: key,
+		})
 	})
-	request := collection.Request{
-		Company: c.company, ExternalReference: r.Body.ExternalReference, Amount: money.Kobo(r.Body.Amount) * money.Naira,
-		SettlementID: sent(r.Body.SettlementID), ValidFor: time.Duration(sent(r.Body.ValidFor)) * time.Second,
-		AccountName: sent(r.Body.AccountName), Control: provider.AmountControl(sent(r.Body.AmountControl)), Key: key,
-	}
-	got, err := h.Collections.Generate(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	return virtualAccount(got), nil
 }
 
 // sent is an optional field's value; nothing when it was not sent.
@@ -42,12 +30,12 @@ func sent[T any](field *T) (value T) {
 	return value
 }
 
-func virtualAccount(c collection.Collection) GenerateVirtualAccount200JSONResponse {
+func virtualAccount(c collection.Collection) (GenerateVirtualAccount200JSONResponse, error) {
 	return GenerateVirtualAccount200JSONResponse{Status: "success", Data: VirtualAccount{
 		VirtualTrxID: c.ID, AccountNumber: c.AccountNumber, AccountName: c.AccountName, BankName: c.BankName, Amount: c.Amount,
 		ExternalReference: c.ExternalReference, ExpiryDate: clock.Text(c.ExpiresAt), Status: string(c.State), Currency: naira,
 		CreatedAt: clock.Text(c.CreatedAt),
-	}}
+	}}, nil
 }
 
 // FindVirtualAccount shows where a collection stands. Its id is not echoed.

@@ -182,7 +182,7 @@ func ruleCompiler(rendered []byte) (func(ref string, schemas map[string]schemaNo
 		if err != nil {
 			return nil, err
 		}
-		r := &rules{schema: s, place: map[string]int{}, secret: map[string]bool{}, past: map[string]bool{}}
+		r := &rules{schema: s, place: map[string]int{}, secret: map[string]bool{}, past: map[string]bool{}, names: map[string]bool{}}
 		r.number("", node, schemas)
 		return r, nil
 	}, nil

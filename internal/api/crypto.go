@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/crypto"
@@ -30,33 +29,19 @@ func (h *handlers) ListCryptoNetworks(context.Context, ListCryptoNetworksRequest
 // GenerateCryptoAddress makes one more address. One that an earlier request with
 // the same Idempotency-Key has made is answered for, and no other is made.
 func (h *handlers) GenerateCryptoAddress(ctx context.Context, r GenerateCryptoAddressRequestObject) (GenerateCryptoAddressResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer GenerateCryptoAddress200JSONResponse
-		if err == nil {
-			answer = newAddress(result.(crypto.Address))
+	return answer(ctx, func(a crypto.Address) (GenerateCryptoAddress200JSONResponse, error) {
+		return GenerateCryptoAddress200JSONResponse{Status: "success", Data: cryptoAddress(a)}, nil
+	}, func(key *idempotency.Key) (crypto.Address, error) {
+		company := callOf(ctx).company
+		if begun := key.Subject(); begun != "" {
+			return h.Crypto.Resume(ctx, company, begun, key)
 		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitGenerateCryptoAddressResponse(w) }, err)
-	})
-	var a crypto.Address
-	var err error
-	if begun := key.Subject(); begun != "" {
-		a, err = h.Crypto.Resume(ctx, c.company, begun, key)
-	} else {
-		g := crypto.Generation{Company: c.company, NetworkID: r.NetworkID, Key: key}
+		g := crypto.Generation{Company: company, NetworkID: r.NetworkID, Key: key}
 		if r.Body != nil {
 			g.Label = r.Body.Label
 		}
-		a, err = h.Crypto.Generate(ctx, g)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return newAddress(a), nil
-}
-
-func newAddress(a crypto.Address) GenerateCryptoAddress200JSONResponse {
-	return GenerateCryptoAddress200JSONResponse{Status: "success", Data: cryptoAddress(a)}
+		return h.Crypto.Generate(ctx, g)
+	})
 }
 
 func cryptoAddress(a crypto.Address) CryptoAddress {

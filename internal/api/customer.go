@@ -2,68 +2,52 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // CreateCustomer creates a customer and has an OTP sent to them.
 func (h *handlers) CreateCustomer(ctx context.Context, r CreateCustomerRequestObject) (CreateCustomerResponseObject, error) {
-	shape := func(made customer.Created) CreateCustomer200JSONResponse {
+	return answer(ctx, func(made customer.Created) (CreateCustomer200JSONResponse, error) {
 		c := made.Customer
 		return CreateCustomer200JSONResponse{Status: "success", Message: made.Message, Data: NewCustomer{
 			ID: c.ID, FirstName: c.FirstName, LastName: c.LastName, MiddleName: present(c.MiddleName), Email: c.Email,
 			PhoneNumber: c.PhoneNumber, Status: string(c.Status), CreatedAt: clock.Text(c.CreatedAt),
-		}}
-	}
-	key := answering(ctx, func(made customer.Created) func(http.ResponseWriter) error {
-		return shape(made).VisitCreateCustomerResponse
+		}}, nil
+	}, func(key *idempotency.Key) (customer.Created, error) {
+		return h.Customers.Create(ctx, customer.Registration{
+			Customer: customer.Customer{
+				Company: callOf(ctx).company, FirstName: r.Body.FirstName, MiddleName: r.Body.MiddleName, LastName: r.Body.LastName,
+				Email: r.Body.Email, PhoneNumber: r.Body.PhoneNumber, DateOfBirth: r.Body.DateOfBirth, Address: r.Body.Address,
+			},
+			BVN: typed(r.Body.Bvn), Key: key,
+		})
 	})
-	made, err := h.Customers.Create(ctx, customer.Registration{
-		Customer: customer.Customer{
-			Company: callOf(ctx).company, FirstName: r.Body.FirstName, MiddleName: r.Body.MiddleName, LastName: r.Body.LastName,
-			Email: r.Body.Email, PhoneNumber: r.Body.PhoneNumber, DateOfBirth: r.Body.DateOfBirth, Address: r.Body.Address,
-		},
-		BVN: typed(r.Body.Bvn), Key: key,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return shape(made), nil
 }
 
 // ResendCustomerOtp has another OTP sent to a customer.
 func (h *handlers) ResendCustomerOtp(ctx context.Context, r ResendCustomerOtpRequestObject) (ResendCustomerOtpResponseObject, error) {
-	shape := func(again customer.Resent) ResendCustomerOtp200JSONResponse {
-		return ResendCustomerOtp200JSONResponse{Status: "success", Message: "OTP re-sent", Data: ResentCustomer{CustomerID: again.CustomerID}}
-	}
-	key := answering(ctx, func(again customer.Resent) func(http.ResponseWriter) error {
-		return shape(again).VisitResendCustomerOtpResponse
+	return answer(ctx, func(again customer.Resent) (ResendCustomerOtp200JSONResponse, error) {
+		return ResendCustomerOtp200JSONResponse{Status: "success", Message: "OTP re-sent", Data: ResentCustomer{CustomerID: again.CustomerID}}, nil
+	}, func(key *idempotency.Key) (customer.Resent, error) {
+		return h.Customers.Resend(ctx, callOf(ctx).company, r.Body.CustomerID, key)
 	})
-	again, err := h.Customers.Resend(ctx, callOf(ctx).company, r.Body.CustomerID, key)
-	if err != nil {
-		return nil, err
-	}
-	return shape(again), nil
 }
 
 // GenerateCustomerAccount opens a customer's bank account. The answer has no
 // account details (wallet-api.md).
 func (h *handlers) GenerateCustomerAccount(ctx context.Context, r GenerateCustomerAccountRequestObject) (GenerateCustomerAccountResponseObject, error) {
-	done := GenerateCustomerAccount200JSONResponse{Status: "success", Message: "Account created successfully"}
-	key := answering(ctx, func(customer.Customer) func(http.ResponseWriter) error {
-		return done.VisitGenerateCustomerAccountResponse
+	return answer(ctx, func(customer.Customer) (GenerateCustomerAccount200JSONResponse, error) {
+		return GenerateCustomerAccount200JSONResponse{Status: "success", Message: "Account created successfully"}, nil
+	}, func(key *idempotency.Key) (customer.Customer, error) {
+		return h.Customers.GenerateAccount(ctx, customer.Request{
+			Company: callOf(ctx).company, Customer: r.Body.CustomerID, OTP: secret.NewText(r.Body.Otp),
+			SettlementID: r.Body.SettlementID, Key: key,
+		})
 	})
-	_, err := h.Customers.GenerateAccount(ctx, customer.Request{
-		Company: callOf(ctx).company, Customer: r.Body.CustomerID, OTP: secret.NewText(r.Body.Otp),
-		SettlementID: r.Body.SettlementID, Key: key,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return done, nil
 }
 
 // ListCustomers shows customers, newest first.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/api/apitest"
+	"github.com/kobo-waas/kobo/internal/peer"
 )
 
 // served is the document as a stranger gets it, who asked for this host.
@@ -100,6 +101,25 @@ func TestTheDocumentIsForStrangers(t *testing.T) {
 	}
 }
 
+// A key in the body names one purchase of a company, whatever is bought
+// (vtu_purchase_data shows the answers). Each description says so.
+func TestTheDocumentTellsTheScopeOfAKey(t *testing.T) {
+	seen := 0
+	each("", decoded(t, served(t, nil, nil)), func(path string, object map[string]any) {
+		key, there := object["idempotencyKey"].(map[string]any)
+		if !there || !strings.HasSuffix(path, "/properties") {
+			return
+		}
+		seen++
+		if text, _ := key["description"].(string); !strings.Contains(text, "over all kinds") {
+			t.Errorf("%s: %q does not say the scope", path, text)
+		}
+	})
+	if seen < 5 {
+		t.Errorf("%d keys were seen", seen)
+	}
+}
+
 // A request's example is the body as it could be sent: it keeps the rules, and
 // leaves nothing out but what would contradict the rest.
 func TestEveryRequestHasAWholeExample(t *testing.T) {
@@ -178,20 +198,26 @@ func TestEveryAnswerNamesItsHeaders(t *testing.T) {
 }
 
 func TestTheDocumentNamesItsServer(t *testing.T) {
+	trusted, err := peer.Parse([]string{"10.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for want, c := range map[string]struct {
 		public  string
 		host    string
 		forward string
+		from    string
 	}{
 		"http://127.0.0.1:8080":   {host: "127.0.0.1:8080"},
 		"http://[::1]:8080":       {host: "[::1]:8080"},
-		"http://pay.example.com":  {host: "pay.example.com", forward: "ftp"},
-		"https://pay.example.com": {host: "pay.example.com", forward: "https"},
+		"http://pay.example.com":  {host: "pay.example.com", forward: "ftp", from: "10.0.0.1:1"},
+		"https://pay.example.com": {host: "pay.example.com", forward: "https", from: "10.0.0.1:1"},
+		"http://own.example.com":  {host: "own.example.com", forward: "https", from: "203.0.113.9:1"}, // no trusted proxy
 		"https://api.example.com": {public: "https://api.example.com", host: "10.0.0.1"},
 		"/":                       {host: `evil"}],"x":[{"`},
 	} {
-		doc := decoded(t, served(t, func(config *api.Config) { config.PublicURL = c.public }, func(r *http.Request) {
-			r.Host = c.host
+		doc := decoded(t, served(t, func(config *api.Config) { config.PublicURL, config.Proxies = c.public, trusted }, func(r *http.Request) {
+			r.Host, r.RemoteAddr = c.host, c.from
 			r.Header.Set("X-Forwarded-Proto", c.forward)
 		}))
 		if got := doc["servers"].([]any)[0].(map[string]any)["url"]; got != want || len(doc["servers"].([]any)) != 1 {

@@ -187,19 +187,49 @@ func send(w http.ResponseWriter, a idempotency.Answer) {
 	_, _ = w.Write(a.Body)
 }
 
-// render is an answer before it is sent: what a commit stores.
-func render(f family, visit func(http.ResponseWriter) error, err error) idempotency.Answer {
-	m := &memory{header: http.Header{}}
-	if err == nil {
-		err = visit(m)
-	}
+// answer has a business do a request and shapes its result. The request's
+// Idempotency-Key, if there is one, learns the shape first, so that the commit which
+// decides the request stores the answer.
+func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key *idempotency.Key) (R, error)) (A, error) {
+	c, key := callOf(ctx), keyOf(ctx)
+	key.Render(func(result any, err error) idempotency.Answer {
+		var body A
+		if err == nil {
+			body, err = shape(result.(R))
+		}
+		return render(c.op.family, body, err)
+	})
+	result, err := do(key)
 	if err != nil {
-		m.body.Reset()
-		status, b := f.dress(fault.Of(err))
-		write(m, status, b)
+		var none A
+		return none, err
 	}
-	return idempotency.Answer{Status: m.status, Body: m.body.Bytes()}
+	return shape(result)
 }
+
+// render is an answer before it is sent: what a commit stores.
+func render(f family, body any, err error) idempotency.Answer {
+	status := http.StatusOK
+	if err != nil {
+		status, body = f.dress(fault.Of(err))
+	}
+	a := idempotency.Answer{Status: status, Body: written(status, body)}
+	if s, ok := body.(secretive); ok {
+		a.Secret, a.Public = true, written(status, s.public())
+	}
+	return a
+}
+
+// written is a body as it is sent.
+func written(status int, body any) []byte {
+	m := &memory{header: http.Header{}}
+	write(m, status, body)
+	return m.body.Bytes()
+}
+
+// secretive is a body that shows a secret. It is kept sealed, and later shown as
+// public has it.
+type secretive interface{ public() any }
 
 // FindIdempotencyKey shows what became of the request with a key.
 func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyRequestObject) (FindIdempotencyKeyResponseObject, error) {

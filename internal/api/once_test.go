@@ -165,12 +165,15 @@ func (w *twins) Send(ctx context.Context, o payout.Order) (payout.Payout, error)
 	}
 	<-w.both
 	sent := payout.Payout{Reference: o.VerifyID, Status: payout.Success, Amount: o.Amount}
-	if err := w.book.Commit(ctx, ledger.Unit{Company: o.Company, Claims: o.Key.Running(sent.Reference, w.clock.Now().Add(time.Minute))}); err != nil {
+	begin, end := ledger.For(o.Company), ledger.For(o.Company)
+	o.Key.Begin(&begin, sent.Reference, w.clock.Now().Add(time.Minute))
+	if err := w.book.Commit(ctx, begin); err != nil {
 		return sent, err
 	}
 	close(w.begun)
 	<-w.end
-	return sent, w.book.Commit(ctx, ledger.Unit{Company: o.Company, Moves: o.Key.Done(sent, nil)})
+	o.Key.Finish(&end, sent, nil)
+	return sent, w.book.Commit(ctx, end)
 }
 
 // One of two equal requests is at work. Whatever the other would say may be

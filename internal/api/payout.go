@@ -48,53 +48,30 @@ func (h *handlers) ListBanks(ctx context.Context, r ListBanksRequestObject) (Lis
 
 // ValidateAccount says whose a bank account is.
 func (h *handlers) ValidateAccount(ctx context.Context, r ValidateAccountRequestObject) (ValidateAccountResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		answer := validatedAnswer(result)
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitValidateAccountResponse(w) }, err)
+	return answer(ctx, func(v payout.Verification) (ValidateAccount200JSONResponse, error) {
+		return ValidateAccount200JSONResponse{Data: ValidatedAccount{ID: v.ID, AccountName: v.AccountName, AccountNumber: v.AccountNumber}}, nil
+	}, func(key *idempotency.Key) (payout.Verification, error) {
+		return h.Payouts.Validate(ctx, payout.Enquiry{
+			Company: callOf(ctx).company, BankCode: r.Body.BankCode, AccountNumber: r.Body.AccountNumber, PIN: secret.NewText(r.Body.Pin),
+			SettlementID: r.Body.FromSettlementID, Key: key,
+		})
 	})
-	v, err := h.Payouts.Validate(ctx, payout.Enquiry{
-		Company: c.company, BankCode: r.Body.BankCode, AccountNumber: r.Body.AccountNumber, PIN: secret.NewText(r.Body.Pin),
-		SettlementID: r.Body.FromSettlementID, Key: key,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return validatedAnswer(v), nil
 }
 
-func validatedAnswer(result any) ValidateAccount200JSONResponse {
-	v, _ := result.(payout.Verification) // none when there is an error to render
-	return ValidateAccount200JSONResponse{Data: ValidatedAccount{ID: v.ID, AccountName: v.AccountName, AccountNumber: v.AccountNumber}}
-}
-
-// SendPayout pays out, or says what would happen. With an Idempotency-Key, the
-// way the answer looks is handed to the business first, so that the commit which
-// has the answer stores it.
+// SendPayout pays out, or says what would happen.
 func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (SendPayoutResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration, Key: key}
+	c := callOf(ctx)
+	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration}
 	if isDry(c.request) {
 		return h.previewPayout(ctx, order)
 	}
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer SendPayout200JSONResponse
-		if err == nil {
-			answer, err = sentAnswer(result.(payout.Payout))
+	return answer(ctx, sentAnswer, func(key *idempotency.Key) (payout.Payout, error) {
+		if begun := key.Subject(); begun != "" {
+			return h.Payouts.Resume(ctx, c.company, begun, key)
 		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitSendPayoutResponse(w) }, err)
+		order.Key = key
+		return h.Payouts.Send(ctx, order)
 	})
-	var sent payout.Payout
-	var err error
-	if begun := key.Subject(); begun != "" {
-		sent, err = h.Payouts.Resume(ctx, c.company, begun, key)
-	} else {
-		sent, err = h.Payouts.Send(ctx, order)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return sentAnswer(sent)
 }
 
 // sentAnswer is the 200 of a payout, or the fault of one that failed.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -54,30 +53,15 @@ func (h *handlers) PurchaseUtility(ctx context.Context, r PurchaseUtilityRequest
 	return PurchaseUtility200JSONResponse(a), err
 }
 
-// buy is the same for every kind. With an Idempotency-Key, the way the answer
-// looks is handed to the business first, so that the commit which has the answer
-// stores it.
+// buy is the same for every kind.
 func buy[A any](ctx context.Context, h *handlers, dress func(vtu.Receipt) (A, error), purchase func(vtu.Order) (vtu.Receipt, error)) (A, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer A
-		if err == nil {
-			answer, err = dress(result.(vtu.Receipt))
+	c := callOf(ctx)
+	return answer(ctx, dress, func(key *idempotency.Key) (vtu.Receipt, error) {
+		if begun := key.Subject(); begun != "" {
+			return h.VTU.Resume(ctx, c.company, begun, key)
 		}
-		return render(c.op.family, func(w http.ResponseWriter) error { write(w, http.StatusOK, answer); return nil }, err)
+		return purchase(vtu.Order{Company: c.company, Key: key, DryRun: isDry(c.request)})
 	})
-	var receipt vtu.Receipt
-	var err error
-	if begun := key.Subject(); begun != "" {
-		receipt, err = h.VTU.Resume(ctx, c.company, begun, key)
-	} else {
-		receipt, err = purchase(vtu.Order{Company: c.company, Key: key, DryRun: isDry(c.request)})
-	}
-	if err != nil {
-		var none A
-		return none, err
-	}
-	return dress(receipt)
 }
 
 // goods are what is bought, as the messages call it.
@@ -123,7 +107,7 @@ func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	message, err := wordsOf(r)
 	t := r.Transaction
 	return PurchaseAnswer{Success: true, Message: message, Data: Purchase{
-		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: money.Text(t.Amount), CreatedAt: clock.Text(t.CreatedAt),
+		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: t.Amount, CreatedAt: clock.Text(t.CreatedAt.Time),
 	}}, err
 }
 
@@ -135,36 +119,24 @@ func powerAnswer(r vtu.Receipt) (UtilityPurchaseAnswer, error) {
 	message, err := wordsOf(r)
 	t := r.Transaction
 	return UtilityPurchaseAnswer{Success: true, Message: message, Data: PowerPurchase{
-		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: money.Text(t.Amount), CreatedAt: clock.Text(t.CreatedAt),
-		Token: present(t.Token),
+		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: t.Amount, CreatedAt: clock.Text(t.CreatedAt.Time),
+		Token: present(string(t.Token)),
 	}}, err
 }
 
 // VerifyEntity asks whose a smartcard or a meter is.
 func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject) (VerifyEntityResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer VerifyEntity200JSONResponse
-		if err == nil {
-			answer = verification(result.(vtu.Verification))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitVerifyEntityResponse(w) }, err)
+	return answer(ctx, func(v vtu.Verification) (VerifyEntity200JSONResponse, error) {
+		return VerifyEntity200JSONResponse{Success: true, Data: EntityVerification{
+			MeterVerificationID: v.ID, ServiceCategoryID: v.CategoryID, EntityNumber: v.Number, CustomerName: v.CustomerName,
+			Address: present(v.Address), CurrentPackage: present(v.CurrentPackage), DueDate: present(v.DueDate), RenewalAmount: priced(v.Renewal),
+			VendType: present(v.VendType), CreatedAt: clock.Text(v.CreatedAt), MinVendAmount: priced(v.Least), MaxVendAmount: priced(v.Most),
+		}}, nil
+	}, func(key *idempotency.Key) (vtu.Verification, error) {
+		return h.VTU.VerifyEntity(ctx, vtu.EntityQuery{
+			Company: callOf(ctx).company, CategoryID: r.Body.ServiceCategoryID, Number: r.Body.EntityNumber, Key: key,
+		})
 	})
-	v, err := h.VTU.VerifyEntity(ctx, vtu.EntityQuery{
-		Company: c.company, CategoryID: r.Body.ServiceCategoryID, Number: r.Body.EntityNumber, Key: key,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return verification(v), nil
-}
-
-func verification(v vtu.Verification) VerifyEntity200JSONResponse {
-	return VerifyEntity200JSONResponse{Success: true, Data: EntityVerification{
-		MeterVerificationID: v.ID, ServiceCategoryID: v.CategoryID, EntityNumber: v.Number, CustomerName: v.CustomerName,
-		Address: present(v.Address), CurrentPackage: present(v.CurrentPackage), DueDate: present(v.DueDate), RenewalAmount: priced(v.Renewal),
-		VendType: present(v.VendType), CreatedAt: clock.Text(v.CreatedAt), MinVendAmount: priced(v.Least), MaxVendAmount: priced(v.Most),
-	}}
 }
 
 // priced is an amount, or null for one that nobody named.

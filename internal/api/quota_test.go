@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,9 +32,19 @@ func TestQuotasOnTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	midnight := noon.Add(12 * time.Hour)
 	ask := func(path, body, key string) (status int, replayed bool, text string) {
 		t.Helper()
+		before := w.clock.Now()
 		answer, text := send(t, "POST", url+path, body, "Authorization", "Bearer "+access, "Content-Type", "application/json", "Idempotency-Key", key)
+		if answer.StatusCode == http.StatusTooManyRequests {
+			// The request was refused between two readings of the clock.
+			wait, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+			seconds := time.Duration(wait) * time.Second
+			if err != nil || w.clock.Now().Add(seconds).Before(midnight) || !before.Add(seconds-time.Second).Before(midnight) {
+				t.Errorf("%s: Retry-After is %q at %s, and the day ends at %s", path, answer.Header.Get("Retry-After"), before, midnight)
+			}
+		}
 		return answer.StatusCode, answer.Header.Get("Idempotent-Replayed") == "true", strings.TrimSpace(text)
 	}
 	const of = "Daily limit of 1 "

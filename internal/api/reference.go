@@ -60,15 +60,15 @@ func (e *edge) document(w http.ResponseWriter, r *http.Request) {
 var hostShape = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
 // address is where companies reach this server, as the settings or else the
-// request says it. A proxy that ends TLS tells so in X-Forwarded-Proto. Whoever
-// invents one is only told what they said.
+// request says it. A proxy that ends TLS tells so in X-Forwarded-Proto. Only a
+// trusted proxy is heard.
 func (e *edge) address(r *http.Request) string {
 	switch {
 	case e.PublicURL != "":
 		return e.PublicURL
 	case !hostShape.MatchString(r.Host):
 		return "/"
-	case r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https":
+	case r.TLS != nil || e.Proxies.Secure(r):
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host

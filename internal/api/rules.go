@@ -32,7 +32,9 @@ type rules struct {
 	// secret are the fields whose values no message repeats (writeOnly).
 	secret map[string]bool
 	// past are the fields whose day must not be after today in Lagos (x-past).
-	past  map[string]bool
+	past map[string]bool
+	// names are the fields that must show something: their pattern ends with visible.
+	names map[string]bool
 	clock clock.Clock // nil: every day counts as past
 }
 
@@ -44,6 +46,7 @@ type schemaNode struct {
 	Order      int                   `json:"x-order"`
 	WriteOnly  bool                  `json:"writeOnly"`
 	Past       bool                  `json:"x-past"`
+	Pattern    string                `json:"pattern"`
 	Properties map[string]schemaNode `json:"properties"`
 }
 
@@ -59,6 +62,7 @@ func (r *rules) number(path string, node schemaNode, schemas map[string]schemaNo
 		p := dotted(path, name)
 		r.place[p] = len(r.place)
 		r.secret[p], r.past[p] = node.Properties[name].WriteOnly, node.Properties[name].Past
+		r.names[p] = strings.HasSuffix(node.Properties[name].Pattern, visible)
 		r.number(p, node.Properties[name], schemas)
 	}
 	r.place[dotted(path, unknownFields)] = len(r.place)
@@ -74,6 +78,7 @@ func dotted(path, name string) string {
 // check is nil when the body keeps every rule, or a fault with one line for
 // each that it breaks.
 func (r *rules) check(b *body) error {
+	r.trim(b)
 	err := r.schema.Validate(b.value)
 	found := r.future(b)
 	if err == nil && b.unprintable == nil && found == nil {
@@ -139,15 +144,12 @@ func (r *rules) collect(found *problems, b *body, e *jsonschema.ValidationError)
 		if want := pattern(k); want != "" && r.secret[path] {
 			p.text = fmt.Sprintf("fails to match the required pattern: /%s/", want)
 		}
-		if text, ok := at(b.value, e.InstanceLocation).(string); ok && (text == "" || strings.HasSuffix(pattern(k), visible) && strings.TrimSpace(text) == "") {
+		if text, ok := at(b.value, e.InstanceLocation).(string); ok && (text == "" || r.names[path] && text == " ") {
 			p.text, p.alone = "is not allowed to be empty", true
 		}
 		found.add(p)
 	}
 }
-
-// visible is the pattern of a text that is not made of white space alone.
-const visible = `[^\s\p{Z}]`
 
 // pattern is the pattern that a text does not match, or "".
 func pattern(k jsonschema.ErrorKind) string {
@@ -346,7 +348,8 @@ func wholeNumber(v any) error {
 }
 
 // email is the format of e-mail addresses: one address without a name, at a
-// domain of at least two labels (RFC 5321, 4.1.2 and 4.5.3.1).
+// domain of at least two labels, the last of which begins with a letter (RFC 5321,
+// 4.1.2 and 4.5.3.1; RFC 3696, 2).
 func email(v any) error {
 	text, ok := v.(string)
 	if !ok {
@@ -364,7 +367,7 @@ func email(v any) error {
 	return nil
 }
 
-var domainName = regexp.MustCompile(`^([\pL\pN]([\pL\pN-]{0,61}[\pL\pN])?\.)+[\pL\pN-]{1,62}[\pL\pN]$`)
+var domainName = regexp.MustCompile(`^([\pL\pN]([\pL\pN-]{0,61}[\pL\pN])?\.)+\pL[\pL\pN-]{0,61}[\pL\pN]$`)
 
 // amount is the format of money that a caller names: naira greater than 0, read
 // from the digits that were sent and never through a float.

@@ -254,11 +254,52 @@ func TestPeopleAreDescribedSensibly(t *testing.T) {
 		{"two dots", map[string]any{"email": "ada@example..com"}, []string{`"email" must be a valid email`}},
 		{"a hyphen at the end of a label", map[string]any{"email": "ada@example-.com"}, []string{`"email" must be a valid email`}},
 		{"quoted", map[string]any{"email": `"ada lovelace"@example.com`}, []string{`"email" must be a valid email`}},
+		{"a domain that ends with a number", map[string]any{"email": "a@b.123"}, []string{`"email" must be a valid email`}},
+		{"spaces around a name", map[string]any{"firstName": " Ada "}, nil},
+		{"one letter and a space", map[string]any{"firstName": " A", "lastName": "B "}, []string{
+			`"firstName" length must be at least 2 characters long`, `"lastName" length must be at least 2 characters long`,
+		}},
+		{"characters that nobody sees", map[string]any{"firstName": "\u200b\u200b", "lastName": "\u3164\u3164", "middleName": "\ufeff"}, []string{
+			`"firstName" is not allowed to be empty`, `"lastName" is not allowed to be empty`, `"middleName" is not allowed to be empty`,
+		}},
+		{"fillers", map[string]any{"firstName": "\u2800\u2800", "lastName": "\u115f\u115f", "middleName": "\u00ad\u00ad"}, []string{
+			`"firstName" is not allowed to be empty`, `"lastName" is not allowed to be empty`, `"middleName" is not allowed to be empty`,
+		}},
+		{"neither letter nor digit", map[string]any{"firstName": "--"}, []string{
+			`"firstName" with value "--" fails to match the required pattern: /[\p{L}\p{N}]/`,
+		}},
 		{"a tag and a subdomain", map[string]any{"email": "ada+kobo@mail.example.co.uk"}, nil},
 	} {
 		if _, got := read(t, rules, "application/json", customer(c.change)); !cmp.Equal(got, c.want) {
 			t.Errorf("%s: %s", c.name, cmp.Diff(c.want, got))
 		}
+	}
+}
+
+// A name is kept without the characters around it that nobody sees.
+func TestNamesAreTrimmed(t *testing.T) {
+	c, err := readContract(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "/", strings.NewReader(`{"name":" Pay\u00a0roll\u200b "}`))
+	r.Header.Set("Content-Type", "application/json")
+	b, err := readBody(httptest.NewRecorder(), r, c.operations["POST /api/v1/settlement/accounts"].rules)
+	if err != nil || !cmp.Equal(b.value, map[string]any{"name": "Pay\u00a0roll"}) {
+		t.Errorf("%v %v", b, err)
+	}
+}
+
+func TestACompanyIsDescribedSensibly(t *testing.T) {
+	c, err := readContract(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := c.operations["POST /api/v1/coop/generate-account"].rules
+	_, got := read(t, rules, "application/json", `{"phoneNumber":"       ","emailAddress":"ada@example.com","rn_number":"   ","kyc_id":"k"}`)
+	want := []string{`"phoneNumber" is not allowed to be empty`, `"rn_number" is not allowed to be empty`}
+	if !cmp.Equal(got, want) {
+		t.Error(cmp.Diff(want, got))
 	}
 }
 

@@ -2,11 +2,11 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 
-	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // ListSettlementAccounts shows the company's settlement accounts.
@@ -20,50 +20,29 @@ func (h *handlers) ListSettlementAccounts(ctx context.Context, _ ListSettlementA
 
 // CreateSettlementAccount opens another settlement account.
 func (h *handlers) CreateSettlementAccount(ctx context.Context, r CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error) {
-	shape := func(a settlement.Account) CreateSettlementAccount200JSONResponse {
-		return CreateSettlementAccount200JSONResponse{Status: "success", Data: a}
-	}
-	key := answering(ctx, func(a settlement.Account) func(http.ResponseWriter) error {
-		return shape(a).VisitCreateSettlementAccountResponse
+	return answer(ctx, func(a settlement.Account) (CreateSettlementAccount200JSONResponse, error) {
+		return CreateSettlementAccount200JSONResponse{Status: "success", Data: a}, nil
+	}, func(key *idempotency.Key) (settlement.Account, error) {
+		return h.Settlements.CreateOwn(ctx, callOf(ctx).company, r.Body.Name, key)
 	})
-	a, err := h.Settlements.CreateOwn(ctx, callOf(ctx).company, r.Body.Name, key)
-	if err != nil {
-		return nil, err
-	}
-	return shape(a), nil
 }
 
 // SetSettlementAlert says below which balance the company is told. What is no
 // number is no account either.
 func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertRequestObject) (SetSettlementAlertResponseObject, error) {
-	shape := func(a settlement.Account) SetSettlementAlert200JSONResponse {
-		return SetSettlementAlert200JSONResponse{Status: "success", Data: a}
-	}
-	key := answering(ctx, func(a settlement.Account) func(http.ResponseWriter) error {
-		return shape(a).VisitSetSettlementAlertResponse
-	})
 	settlementID, err := strconv.ParseInt(r.SettlementID, 10, 64)
 	if err != nil {
 		settlementID = 0
 	}
-	var below money.Kobo
-	if r.Body.LowBalance != nil {
-		below = *r.Body.LowBalance
-	}
-	a, err := h.Settlements.AlertOwn(ctx, callOf(ctx).company, settlementID, below, key)
-	if err != nil {
-		return nil, err
-	}
-	return shape(a), nil
+	return answer(ctx, func(a settlement.Account) (SetSettlementAlert200JSONResponse, error) {
+		return SetSettlementAlert200JSONResponse{Status: "success", Data: a}, nil
+	}, func(key *idempotency.Key) (settlement.Account, error) {
+		return h.Settlements.AlertOwn(ctx, callOf(ctx).company, settlementID, sent(r.Body.LowBalance), key)
+	})
 }
 
 // naira is the currency of every amount.
 var naira = Currency{Name: "NGN"}
 
 // present is a text, or null for one that does not exist.
-func present(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
+func present(s string) *string { return wire.Optional(s) }

@@ -18,6 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/oapi-codegen/runtime"
 )
 
@@ -65,7 +66,7 @@ type Address = customer.Address
 
 // AirtimePurchase defines model for AirtimePurchase.
 type AirtimePurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// ServiceCategoryID An active category of the Airtime service; the network.
@@ -98,7 +99,7 @@ type Bank struct {
 
 // CableTVPurchase defines model for CableTVPurchase.
 type CableTVPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// MeterVerificationID An unused verification for a Cable TV category.
@@ -646,7 +647,7 @@ type CustomerTransaction struct {
 
 // DataPurchase defines model for DataPurchase.
 type DataPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// ServiceCategoryID An active category of the Data service; the network.
@@ -1522,7 +1523,7 @@ type TransactionPage struct {
 
 // UtilityPurchase defines model for UtilityPurchase.
 type UtilityPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again.
+	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// MeterVerificationID An unused verification for a Utility category. The power goes to that meter.
@@ -1667,72 +1668,7 @@ type VirtualAccountTransaction struct {
 }
 
 // VtuTransaction defines model for VtuTransaction.
-type VtuTransaction struct {
-	// TransactionID The purchase's id.
-	TransactionID string `json:"transactionId"`
-
-	// Status `FAILED` always means refunded.
-	Status string `json:"status"`
-
-	// Type What was bought.
-	Type VtuType `json:"type"`
-
-	// Amount The price in naira.
-	//
-	// Examples: 500.00
-	Amount money.Text `json:"amount"`
-
-	// CreatedAt When it was bought.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// Fee What was charged on top, in naira.
-	//
-	// Examples: 0.00
-	Fee money.Text `json:"fee"`
-
-	// IdempotencyKey Your own name for the purchase.
-	IdempotencyKey string `json:"idempotencyKey"`
-
-	// SettlementID The settlement account that pays.
-	SettlementID int64 `json:"settlementId"`
-
-	// ServiceCategoryID The category it was bought from.
-	ServiceCategoryID string `json:"serviceCategoryId"`
-
-	// ProductID The product; `null` where the buyer chooses the amount.
-	ProductID *string `json:"productId"`
-
-	// ProductName The name of the product; `null` where there is none.
-	ProductName *string `json:"productName"`
-
-	// PhoneNumber The phone that gets it; `null` for TV and power.
-	PhoneNumber *string `json:"phoneNumber"`
-
-	// CardNumber Cable TV only.
-	CardNumber *string `json:"cardNumber"`
-
-	// ProviderReference The provider's own id of the purchase.
-	ProviderReference *string `json:"providerReference"`
-
-	// Message What the provider said.
-	Message *string `json:"message"`
-
-	// Refunded True when the money is back in the settlement account.
-	Refunded bool `json:"refunded"`
-
-	// UpdatedAt When its state last changed.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	UpdatedAt Instant `json:"updatedAt"`
-
-	// MeterNumber Utility only.
-	MeterNumber *string `json:"meterNumber"`
-
-	// Token Utility only: what a prepaid meter wants to be told, as soon as it is known.
-	Token *string `json:"token"`
-}
+type VtuTransaction = vtu.Transaction
 
 // VtuTransactionPage defines model for VtuTransactionPage.
 type VtuTransactionPage struct {
@@ -1967,64 +1903,64 @@ type FundCardParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCardParams defines parameters for GenerateCard.
 type GenerateCardParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SendDefaultPinParams defines parameters for SendDefaultPin.
 type SendDefaultPinParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCorporateAccountParams defines parameters for GenerateCorporateAccount.
 type GenerateCorporateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // InitiateCorporateKycParams defines parameters for InitiateCorporateKyc.
 type InitiateCorporateKycParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RetryCorporateOtpParams defines parameters for RetryCorporateOtp.
 type RetryCorporateOtpParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ValidateCorporateKycParams defines parameters for ValidateCorporateKyc.
 type ValidateCorporateKycParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCryptoAddressParams defines parameters for GenerateCryptoAddress.
 type GenerateCryptoAddressParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2076,24 +2012,24 @@ type ListCustomersParams struct {
 // CreateCustomerParams defines parameters for CreateCustomer.
 type CreateCustomerParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCustomerAccountParams defines parameters for GenerateCustomerAccount.
 type GenerateCustomerAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResendCustomerOtpParams defines parameters for ResendCustomerOtp.
 type ResendCustomerOtpParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2121,16 +2057,16 @@ type ListOutcomesParams struct {
 // CreateSettlementAccountParams defines parameters for CreateSettlementAccount.
 type CreateSettlementAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SetSettlementAlertParams defines parameters for SetSettlementAlert.
 type SetSettlementAlertParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2147,8 +2083,8 @@ type SendPayoutParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2191,8 +2127,8 @@ type ListLedgerEntriesParams struct {
 // ValidateAccountParams defines parameters for ValidateAccount.
 type ValidateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2217,8 +2153,8 @@ type ListTransactionsParams struct {
 // GenerateVirtualAccountParams defines parameters for GenerateVirtualAccount.
 type GenerateVirtualAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2229,8 +2165,8 @@ type PurchaseAirtimeParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2241,8 +2177,8 @@ type PurchaseCableTVParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2253,8 +2189,8 @@ type PurchaseDataParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2265,8 +2201,8 @@ type PurchaseUtilityParams struct {
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2297,32 +2233,32 @@ type ListVtuTransactionsParams struct {
 // VerifyEntityParams defines parameters for VerifyEntity.
 type VerifyEntityParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResendWebhookDeliveryParams defines parameters for ResendWebhookDelivery.
 type ResendWebhookDeliveryParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // UpdateWebhookParams defines parameters for UpdateWebhook.
 type UpdateWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2341,24 +2277,24 @@ type ListWebhookDeliveriesParams struct {
 // ReplayWebhookParams defines parameters for ReplayWebhook.
 type ReplayWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
 type RotateWebhookSecretParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // TestWebhookParams defines parameters for TestWebhook.
 type TestWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body: 422. While the first is running: 409. Kept as long as the operation itself. It may differ from a
-	// key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
+	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 

@@ -3,10 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
-	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
 // ListServices shows what can be sold.
@@ -68,12 +66,8 @@ func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransaction
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]VtuTransaction, 0, len(transactions))
-	for _, t := range transactions {
-		rows = append(rows, vtuTransaction(t))
-	}
 	return ListVtuTransactions200JSONResponse{Success: true, Data: VtuTransactionPage{
-		Data: rows, Meta: p.meta(callOf(ctx).request.URL, len(rows), total),
+		Data: append([]VtuTransaction{}, transactions...), Meta: p.meta(callOf(ctx).request.URL, len(transactions), total),
 	}}, nil
 }
 
@@ -83,15 +77,5 @@ func (h *handlers) FindVtuTransaction(ctx context.Context, r FindVtuTransactionR
 	if err != nil {
 		return nil, err
 	}
-	return FindVtuTransaction200JSONResponse{Success: true, Data: vtuTransaction(t)}, nil
-}
-
-func vtuTransaction(t vtu.Transaction) VtuTransaction {
-	return VtuTransaction{
-		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: money.Text(t.Amount), CreatedAt: clock.Text(t.CreatedAt),
-		Fee: money.Text(t.Fee), IdempotencyKey: t.IdempotencyKey, SettlementID: t.SettlementID, ServiceCategoryID: t.CategoryID,
-		ProductID: present(t.ProductID), ProductName: present(t.ProductName), PhoneNumber: present(t.PhoneNumber),
-		CardNumber: present(t.CardNumber), ProviderReference: present(t.ProviderReference), Message: present(t.Message),
-		Refunded: t.Refunded, UpdatedAt: clock.Text(t.UpdatedAt), MeterNumber: present(t.MeterNumber), Token: present(t.Token),
-	}
+	return FindVtuTransaction200JSONResponse{Success: true, Data: t}, nil
 }

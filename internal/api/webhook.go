@@ -15,27 +15,14 @@ import (
 // CreateWebhook adds an endpoint. Its answer is the only one that shows the
 // secret.
 func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	shape := func(s webhook.Secret) CreateWebhook200JSONResponse {
-		return CreateWebhook200JSONResponse{Status: "success", Data: withSecret(s)}
-	}
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer CreateWebhook200JSONResponse
-		if err == nil {
-			answer = shape(result.(webhook.Secret))
-		}
-		visit := func(w http.ResponseWriter) error { return answer.VisitCreateWebhookResponse(w) }
-		full := render(c.op.family, visit, err)
-		answer.Data.Secret = nil
-		return confidential(full, render(c.op.family, visit, err))
+	return answer(ctx, func(s webhook.Secret) (newWebhook, error) {
+		return newWebhook{Status: "success", Data: withSecret(s)}, nil
+	}, func(key *idempotency.Key) (webhook.Secret, error) {
+		made, err := h.Webhooks.Create(ctx, callOf(ctx).company, webhook.Draft{
+			URL: &r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
+		}, key.Answered)
+		return made, idempotency.Taken(err)
 	})
-	made, err := h.Webhooks.Create(ctx, c.company, webhook.Draft{
-		URL: &r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-	}, key.Answered)
-	if err != nil {
-		return nil, idempotency.Taken(err)
-	}
-	return newWebhook(shape(made)), nil
 }
 
 // ListWebhooks shows the company's endpoints.
@@ -68,24 +55,14 @@ func (h *handlers) FindWebhook(ctx context.Context, r FindWebhookRequestObject) 
 
 // UpdateWebhook changes what was sent and leaves the rest.
 func (h *handlers) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	shape := func(e webhook.Endpoint) UpdateWebhook200JSONResponse {
-		return UpdateWebhook200JSONResponse{Status: "success", Data: endpoint(e)}
-	}
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer UpdateWebhook200JSONResponse
-		if err == nil {
-			answer = shape(result.(webhook.Endpoint))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitUpdateWebhookResponse(w) }, err)
+	return answer(ctx, func(e webhook.Endpoint) (UpdateWebhook200JSONResponse, error) {
+		return UpdateWebhook200JSONResponse{Status: "success", Data: endpoint(e)}, nil
+	}, func(key *idempotency.Key) (webhook.Endpoint, error) {
+		e, err := h.Webhooks.Update(ctx, callOf(ctx).company, r.ID, webhook.Draft{
+			URL: r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
+		}, key.Answered)
+		return e, idempotency.Taken(err)
 	})
-	e, err := h.Webhooks.Update(ctx, c.company, r.ID, webhook.Draft{
-		URL: r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-	}, key.Answered)
-	if err != nil {
-		return nil, idempotency.Taken(err)
-	}
-	return shape(e), nil
 }
 
 // DeleteWebhook ends an endpoint.
@@ -98,25 +75,12 @@ func (h *handlers) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObje
 
 // RotateWebhookSecret gives an endpoint a new secret, shown in this answer alone.
 func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	shape := func(s webhook.Secret) RotateWebhookSecret200JSONResponse {
-		return RotateWebhookSecret200JSONResponse{Status: "success", Data: withSecret(s)}
-	}
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer RotateWebhookSecret200JSONResponse
-		if err == nil {
-			answer = shape(result.(webhook.Secret))
-		}
-		visit := func(w http.ResponseWriter) error { return answer.VisitRotateWebhookSecretResponse(w) }
-		full := render(c.op.family, visit, err)
-		answer.Data.Secret = nil
-		return confidential(full, render(c.op.family, visit, err))
+	return answer(ctx, func(s webhook.Secret) (newSecret, error) {
+		return newSecret{Status: "success", Data: withSecret(s)}, nil
+	}, func(key *idempotency.Key) (webhook.Secret, error) {
+		made, err := h.Webhooks.Rotate(ctx, callOf(ctx).company, r.ID, key.Answered)
+		return made, idempotency.Taken(err)
 	})
-	made, err := h.Webhooks.Rotate(ctx, c.company, r.ID, key.Answered)
-	if err != nil {
-		return nil, idempotency.Taken(err)
-	}
-	return newSecret(shape(made)), nil
 }
 
 // Nothing on the way may keep an answer that shows a secret.
@@ -137,24 +101,18 @@ func (n newSecret) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error
 	return RotateWebhookSecret200JSONResponse(n).VisitRotateWebhookSecretResponse(w)
 }
 
+func (n newWebhook) public() any { n.Data.Secret = nil; return n }
+
+func (n newSecret) public() any { n.Data.Secret = nil; return n }
+
 // TestWebhook tries an endpoint out and shows what it answered.
 func (h *handlers) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (TestWebhookResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	shape := func(d webhook.Delivery) TestWebhook200JSONResponse {
-		return TestWebhook200JSONResponse{Status: "success", Data: delivery(d)}
-	}
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer TestWebhook200JSONResponse
-		if err == nil {
-			answer = shape(result.(webhook.Delivery))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitTestWebhookResponse(w) }, err)
+	return answer(ctx, func(d webhook.Delivery) (TestWebhook200JSONResponse, error) {
+		return TestWebhook200JSONResponse{Status: "success", Data: delivery(d)}, nil
+	}, func(key *idempotency.Key) (webhook.Delivery, error) {
+		d, err := h.Webhooks.Test(ctx, callOf(ctx).company, r.ID, key.Answered)
+		return d, idempotency.Taken(err)
 	})
-	d, err := h.Webhooks.Test(ctx, c.company, r.ID, key.Answered)
-	if err != nil {
-		return nil, idempotency.Taken(err)
-	}
-	return shape(d), nil
 }
 
 // ListWebhookDeliveries shows what was sent to an endpoint, newest first.
@@ -180,50 +138,30 @@ func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliv
 
 // ResendWebhookDelivery sends what a delivery was about once more.
 func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDeliveryRequestObject) (ResendWebhookDeliveryResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	shape := func(d webhook.Delivery) ResendWebhookDelivery200JSONResponse {
-		return ResendWebhookDelivery200JSONResponse{Status: "success", Data: delivery(d)}
-	}
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer ResendWebhookDelivery200JSONResponse
-		if err == nil {
-			answer = shape(result.(webhook.Delivery))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitResendWebhookDeliveryResponse(w) }, err)
+	return answer(ctx, func(d webhook.Delivery) (ResendWebhookDelivery200JSONResponse, error) {
+		return ResendWebhookDelivery200JSONResponse{Status: "success", Data: delivery(d)}, nil
+	}, func(key *idempotency.Key) (webhook.Delivery, error) {
+		d, err := h.Webhooks.Resend(ctx, callOf(ctx).company, r.ID, key.Answered)
+		return d, idempotency.Taken(err)
 	})
-	d, err := h.Webhooks.Resend(ctx, c.company, r.ID, key.Answered)
-	if err != nil {
-		return nil, idempotency.Taken(err)
-	}
-	return shape(d), nil
 }
 
 // ReplayWebhook sends a part of the feed to an endpoint once more.
 func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObject) (ReplayWebhookResponseObject, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	shape := func(p webhook.Replay) ReplayWebhook200JSONResponse {
-		return ReplayWebhook200JSONResponse{Status: "success", Data: WebhookReplay{
-			WebhookID: p.Endpoint, From: p.First, To: p.Last, RequestedAt: clock.Text(p.RequestedAt),
-		}}
-	}
-	key.Render(func(result any, err error) idempotency.Answer {
-		var answer ReplayWebhook200JSONResponse
-		if err == nil {
-			answer = shape(result.(webhook.Replay))
-		}
-		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitReplayWebhookResponse(w) }, err)
-	})
 	var q query
 	first, one := h.place(ctx, &q, "from", r.Body.From, false)
 	last, two := h.place(ctx, &q, "to", r.Body.To, true)
 	if err := errors.Join(q.fault(), one, two); err != nil {
 		return nil, err
 	}
-	p, err := h.Webhooks.Replay(ctx, c.company, r.ID, first, last, key.Answered)
-	if err != nil {
-		return nil, idempotency.Taken(err)
-	}
-	return shape(p), nil
+	return answer(ctx, func(p webhook.Replay) (ReplayWebhook200JSONResponse, error) {
+		return ReplayWebhook200JSONResponse{Status: "success", Data: WebhookReplay{
+			WebhookID: p.Endpoint, From: p.First, To: p.Last, RequestedAt: clock.Text(p.RequestedAt),
+		}}, nil
+	}, func(key *idempotency.Key) (webhook.Replay, error) {
+		p, err := h.Webhooks.Replay(ctx, callOf(ctx).company, r.ID, first, last, key.Answered)
+		return p, idempotency.Taken(err)
+	})
 }
 
 // place is where a replay begins or ends: a sequence number, or an instant, which
@@ -249,12 +187,6 @@ func (h *handlers) place(ctx context.Context, q *query, name string, value json.
 		n-- // the last before that
 	}
 	return n, err
-}
-
-// confidential has an answer kept sealed, and shown without its secret later.
-func confidential(a, public idempotency.Answer) idempotency.Answer {
-	a.Secret, a.Public = true, public.Body
-	return a
 }
 
 func withSecret(s webhook.Secret) Webhook {

@@ -189,13 +189,18 @@ func (w *world) moveClock(worker *job.Worker) http.Handler {
 	})
 }
 
-// raise lets a company's settlement accounts begin with number 1001.
+// raise gives the first settlement account of a company the number apitest.Raised.
 func raise(d *db.DB) func(testing.TB, string) {
 	return func(t testing.TB, company string) {
 		t.Helper()
-		_, err := d.Exec(t.Context(), `INSERT INTO settlement_number (name, last) VALUES ($1, 1000)`, "account of "+company)
-		if err != nil {
-			t.Fatal(err)
+		for _, query := range []string{
+			`UPDATE settlement_account SET id = $2 WHERE company_id = $1 AND id = 1`,
+			`UPDATE ledger_account SET id = 'settlement/' || CAST($2 AS BIGINT) WHERE company_id = $1 AND id = 'settlement/1'`,
+			`UPDATE operator_audit SET subject = 'settlement/' || CAST($2 AS BIGINT) WHERE company_id = $1 AND subject = 'settlement/1'`,
+		} {
+			if n, err := d.Exec(t.Context(), query, company, apitest.Raised); err != nil || n != 1 {
+				t.Fatal(n, err)
+			}
 		}
 	}
 }

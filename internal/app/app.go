@@ -150,7 +150,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
-	a.Operations.Voices(a.Operators.Still)
+	a.Operations.CheckOperators(a.Operators.Still)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
 	for name, b := range p.banks {
 		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: p.float[name]})
@@ -200,7 +200,7 @@ func (a *App) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := a.limits()
+	limits := a.cfg.Limits.limits()
 	cfg := api.Config{
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Webhooks: a.Webhooks, PublicURL: a.cfg.PublicURL,
@@ -240,8 +240,7 @@ func (a *App) answering(cfg api.Config) (http.Handler, error) {
 	}), err
 }
 
-func (a *App) limits() *api.Limits {
-	c := a.cfg.Limits
+func (c LimitConfig) limits() *api.Limits {
 	if c.Off {
 		return nil
 	}

@@ -2,10 +2,10 @@ package app
 
 import (
 	"errors"
-	"net/url"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sudo"
@@ -15,58 +15,66 @@ import (
 // sudoName is the name under which the books know Sudo.
 const sudoName = "sudo"
 
-// SudoConfig is our account at Sudo, which issues cards. In sandbox mode it
-// stays empty; a live deployment without it issues no cards.
+// SudoConfig is our account at Sudo, which issues cards. The group stays empty in
+// sandbox mode. See docs/providers/sudo.md.
 type SudoConfig struct {
-	BaseURL  string      `koanf:"base_url"`
-	VaultURL string      `koanf:"vault_url"` // for physical cards; empty for none
-	APIKey   secret.Text `koanf:"api_key"`
-	// DebitAccount is the id of our settlement account there.
-	DebitAccount  string `koanf:"debit_account"`
-	FundingSource string `koanf:"funding_source"`
-	Program       string `koanf:"program"`
-	AmountUnit    string `koanf:"amount_unit"` // major or minor
-	// CompleteList says that Sudo vouches for the list of the debit account: then
-	// a funding that is not on it was not made.
-	CompleteList bool `koanf:"complete_list"`
-	// WebhookAuthorization is the Authorization header that its notices bring.
-	WebhookAuthorization secret.Text `koanf:"webhook_authorization"`
-	// Approve says yes to authorization requests, which cards that are funded
-	// beforehand do not make.
-	Approve bool `koanf:"approve"`
+	BaseURL       string      `koanf:"base_url"`       // `https://api.sudo.africa`. Live mode only. Empty: no cards.
+	VaultURL      string      `koanf:"vault_url"`      // `https://vault.sudo.cards`. Empty: no physical cards.
+	APIKey        secret.Text `koanf:"api_key"`        // Bearer token of every call.
+	DebitAccount  string      `koanf:"debit_account"`  // Id of our settlement account at Sudo. Card fundings are paid from it.
+	FundingSource string      `koanf:"funding_source"` // Sudo's id of a funding source for new cards. Usually empty.
+	Program       string      `koanf:"program"`        // Sudo's id of a card program for new cards. Usually empty.
+	AmountUnit    string      `koanf:"amount_unit"`    // `major` (naira) or `minor` (kobo). Empty: `major`.
+	// `true` once Sudo has confirmed in writing that every transfer is on the debit
+	// account's list. A funding that is not on the list then was not made.
+	CompleteList         bool        `koanf:"complete_list"`
+	WebhookAuthorization secret.Text `koanf:"webhook_authorization"` // `Authorization` header of Sudo's notifications.
+	Approve              bool        `koanf:"approve"`               // `true` approves authorization requests.
 }
 
-// CardConfig is what cards have in common, whoever issues them.
+// CardConfig is what cards of all issuers have in common.
 type CardConfig struct {
-	// Address is where bills go of a customer without an address, whose company
-	// has none either: "1 Marina, Lagos, Lagos".
+	// Billing address of last resort, such as `1 Marina, Lagos, Lagos`. It serves
+	// customers without an address whose company has none either.
 	Address string `koanf:"address"`
 }
 
 func (c SudoConfig) check(mode Mode) error {
-	for _, address := range []string{c.BaseURL, c.VaultURL} {
-		u, err := url.Parse(address)
-		switch {
-		case address == "":
-		case mode == Sandbox:
-			return errors.New("configuration: sudo.… is for live mode: the sandbox brings its own provider")
-		case err != nil || u.Scheme != "https":
-			return errors.New("configuration: sudo.base_url and sudo.vault_url must be https URLs in live mode")
-		case pretend(u):
-			return errors.New("configuration: sudo.base_url is a sandbox: live mode refuses to start with it")
+	if mode == Sandbox && c.BaseURL+c.VaultURL != "" {
+		return errors.New("configuration: sudo.… is for live mode: the sandbox brings its own provider")
+	}
+	var all []error
+	plug := c.plug()
+	real := func(setting string, address *string) {
+		if *address == "" {
+			return
+		}
+		if err := checkReal(setting, *address); err != nil {
+			all = append(all, err)
+			*address = aRealAddress
 		}
 	}
-	return nil
+	real("sudo.base_url", &plug.BaseURL)
+	real("sudo.vault_url", &plug.VaultURL)
+	if plug.BaseURL != "" {
+		_, err := sudo.New(plug, clock.System{})
+		all = append(all, about("", err))
+	}
+	return errors.Join(all...)
 }
 
-// sudo is the plug for Sudo, or none where it is not configured.
-func (a *App) sudo() (map[string]provider.Issuer, error) {
-	c := a.cfg.Sudo
-	cfg := sudo.Config{
+// plug is the plug's own configuration.
+func (c SudoConfig) plug() sudo.Config {
+	return sudo.Config{
 		BaseURL: c.BaseURL, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,
 		Program: c.Program, Unit: sudo.Unit(c.AmountUnit), CompleteList: c.CompleteList,
 		WebhookAuthorization: c.WebhookAuthorization.Reveal(), Approve: c.Approve,
 	}
+}
+
+// sudo is the plug for Sudo, or none where it is not configured.
+func (a *App) sudo() (map[string]provider.Issuer, error) {
+	cfg := a.cfg.Sudo.plug()
 	if a.world != nil {
 		cfg = a.world.sandbox.Sudo(a.world.base)
 	}

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,13 +68,37 @@ func unreadable(err error) (out []error) {
 	return []error{fmt.Errorf("configuration: %w", err)}
 }
 
+// about puts the setting's name before each of the errors that were joined.
+func about(setting string, err error) error {
+	var out []error
+	for _, one := range taken(err) {
+		out = append(out, fmt.Errorf("configuration: %s%w", setting, one))
+	}
+	return errors.Join(out...)
+}
+
 // Check tells all that is wrong with a configuration, beside what was wrong when
 // it was read.
 func (c Config) Check(read error) error {
-	if read != nil && !errors.As(read, new(Wrongs)) {
+	return beside(read, c.check())
+}
+
+// CheckDatabase is Check for what needs the database alone.
+func (c Config) CheckDatabase(read error) error {
+	return beside(read, c.checkDatabase())
+}
+
+// beside are the errors that were read and those that were found. A missing database
+// is told once, in the words of the reader.
+func beside(read, found error) error {
+	all := taken(found)
+	switch {
+	case errors.Is(read, ErrNoDatabase):
+		all = slices.DeleteFunc(all, func(err error) bool { return errors.Is(err, ErrNoDatabase) })
+	case read != nil && !errors.As(read, new(Wrongs)):
 		return read // a file that cannot be read says nothing about its settings
 	}
-	return wrongs(read, c.check())
+	return wrongs(append([]error{read}, all...)...)
 }
 
 // check refuses what cannot work, and in live mode what would only seem to. All
@@ -79,8 +106,8 @@ func (c Config) Check(read error) error {
 func (c Config) check() error {
 	_, log := NewLogger(io.Discard, c.Log)
 	all := []error{
-		c.checkOwn(), log, c.checkDatabase(), c.checkKey(), c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode),
-		c.Jobs.check(), c.Issuer.check(), checkPublic(c.PublicURL), c.checkProxies(), checkTraces(c.Traces),
+		c.checkOwn(), checkListen(c.Listen), log, c.checkDatabase(), c.checkKey(), c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode),
+		c.checkRoutes(), c.checkCrypto(), c.Jobs.check(), c.checkLimits(), c.Issuer.check(), checkPublic(c.PublicURL), c.checkProxies(), checkTraces(c.Traces),
 	}
 	switch c.Mode {
 	case Live:
@@ -108,9 +135,21 @@ func (c Config) checkOwn() error {
 	return wrongs(all...)
 }
 
+// checkListen looks at the address that net.Listen will be given.
+func checkListen(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	return about("listen: ", err)
+}
+
+// ErrNoDatabase says that nothing names the database.
+var ErrNoDatabase = errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
+
 func (c Config) checkDatabase() error {
 	if c.Database == "" {
-		return errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
+		return ErrNoDatabase
 	}
 	if err := db.CheckURL(c.Database); err != nil {
 		return fmt.Errorf("configuration: database: %w", err)
@@ -124,6 +163,31 @@ func (c Config) checkKey() error {
 	}
 	_, err := c.keyring()
 	return err
+}
+
+// checkLimits looks at what a bucket cannot keep, where the limits are on.
+func (c Config) checkLimits() error {
+	l := c.Limits.limits()
+	if l == nil {
+		return nil
+	}
+	return errors.Join(about("limits.company_…: ", l.Company.Check()), about("limits.token_…: ", l.Token.Check()), about("limits.callbacks_…: ", l.Callbacks.Check()))
+}
+
+// aRealAddress stands for an address that was refused. A plug that is made with it
+// tells what else is wrong.
+const aRealAddress = "https://provider.example"
+
+// checkReal wants an address of a provider's that is no sandbox.
+func checkReal(setting, address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Scheme != "https":
+		return fmt.Errorf("configuration: %s must be an https URL in live mode", setting)
+	case pretend(u):
+		return fmt.Errorf("configuration: %s is a sandbox: live mode refuses to start with it", setting)
+	}
+	return nil
 }
 
 func (c Config) checkSandbox() error {

@@ -34,36 +34,33 @@ const (
 	Sandbox Mode = "sandbox"
 )
 
-// Config is everything a deployment can set. Each value comes from the
-// configuration file or, stronger, from the environment: KOBO_ and the path in
-// capitals, such as KOBO_SAFEHAVEN_BASE_URL for safehaven.base_url.
+// Config is everything that a deployment can set. The comment of a setting, and
+// of a group of settings, is its description in docs/settings.md.
 type Config struct {
-	Mode     Mode   `koanf:"mode"`
-	Listen   string `koanf:"listen"`   // address and port, 127.0.0.1:8080
-	Database string `koanf:"database"` // sqlite:PATH or postgres://…
-	Data     string `koanf:"data"`     // folder for the sandbox's books
-	// SandboxToken, if set, is what /sandbox/ wants as a bearer. Without one it
-	// answers on loopback alone.
+	Mode   Mode   `koanf:"mode"`   // `live` or `sandbox`.
+	Listen string `koanf:"listen"` // Address and port of the HTTP server. Put TLS in front of it.
+	// `sqlite:PATH` or `postgres://…`. `pool_max_conns` in the URL of PostgreSQL bounds
+	// the connections of one program. Without it the bound is 12, or the number of cores.
+	Database string `koanf:"database"`
+	Data     string `koanf:"data"` // Folder of the sandbox's books.
+	// Bearer token that `/sandbox/` requires. Without a token `/sandbox/` answers only
+	// when `listen` is on loopback.
 	SandboxToken secret.Text `koanf:"sandbox_token"`
-	// EpochFile remembers how far the database has come; empty: beside a SQLite
-	// file, and none for PostgreSQL.
+	// File that holds the last epoch (docs/operating/incidents.md). Empty: beside a
+	// SQLite database, such as `kobo.db.epoch`, and no file for PostgreSQL.
 	EpochFile string `koanf:"epoch_file"`
-	// CallbackBase is where providers reach this program, in live mode: a public
-	// https URL without a path.
+	// Public https URL, without a path, at which providers reach this program. Live mode only.
 	CallbackBase string `koanf:"callback_base"`
-	// PublicURL is where companies reach this program, for /openapi.json. Empty:
-	// the address that the reader of the document asked.
+	// Public https URL, without a path, at which companies reach this program.
+	// `kobo dev` takes it too, and `/openapi.json` names it. Empty: the address of the request.
 	PublicURL string `koanf:"public_url"`
-
-	// TrustedProxies are the networks whose word about the client's address is taken.
+	// Networks or addresses of proxies whose `X-Forwarded-For` counts. The environment
+	// separates them by commas (docs/operating/install.md).
 	TrustedProxies []string `koanf:"trusted_proxies"`
-
-	// MasterKey is the keyring as text; MasterKeyFile the file that holds it.
+	// The master key itself. Set this or `master_key_file` (docs/operating/keys.md).
 	MasterKey     secret.Text `koanf:"master_key"`
-	MasterKeyFile string      `koanf:"master_key_file"`
-
-	// Window is how long a call to a provider may take before its outcome
-	// counts as unknown.
+	MasterKeyFile string      `koanf:"master_key_file"` // File that holds the master key.
+	// How long a provider call may take before its outcome is unknown. At least `1s`.
 	Window    time.Duration   `koanf:"window"`
 	SafeHaven SafeHavenConfig `koanf:"safehaven"`
 	VTpass    VTpassConfig    `koanf:"vtpass"`
@@ -78,8 +75,8 @@ type Config struct {
 	Limits    LimitConfig     `koanf:"limits"`
 	Jobs      JobConfig       `koanf:"jobs"`
 	Log       LogConfig       `koanf:"log"`
-	// Traces is the address of an OpenTelemetry collector (OTLP over HTTP);
-	// empty sends none.
+	// OTLP/HTTP address of an OpenTelemetry collector, such as `http://collector:4318`
+	// (docs/operating/install.md).
 	Traces string `koanf:"traces"`
 
 	// Patience is how long a request waits for the database in all. Nothing
@@ -96,61 +93,66 @@ type Config struct {
 	AroundBanks func(provider.Bank) provider.Bank `koanf:"-"`
 }
 
-// SafeHavenConfig is our account at Safe Haven MFB. In sandbox mode it stays
-// empty.
+// SafeHavenConfig is our account at Safe Haven MFB. The group stays empty in
+// sandbox mode. See docs/providers/safehaven.md.
 type SafeHavenConfig struct {
-	BaseURL        string      `koanf:"base_url"`
-	ClientID       string      `koanf:"client_id"`
-	PrivateKeyFile string      `koanf:"private_key_file"`
-	Assertion      secret.Text `koanf:"assertion"`
-	Issuer         string      `koanf:"issuer"`
-	Audience       string      `koanf:"audience"`
-	DebitAccount   string      `koanf:"debit_account"`
-	AmountUnit     string      `koanf:"amount_unit"`
+	BaseURL        string      `koanf:"base_url"`         // `https://api.safehavenmfb.com`. Live mode only.
+	ClientID       string      `koanf:"client_id"`        // OAuth client id.
+	PrivateKeyFile string      `koanf:"private_key_file"` // File with the RSA key that signs the client assertion.
+	Assertion      secret.Text `koanf:"assertion"`        // A long-lived assertion, instead of `private_key_file`.
+	Issuer         string      `koanf:"issuer"`           // Your company URL, as registered with the OAuth client.
+	Audience       string      `koanf:"audience"`         // Audience of the assertion. Empty: `base_url`.
+	DebitAccount   string      `koanf:"debit_account"`    // The account that pays.
+	AmountUnit     string      `koanf:"amount_unit"`      // Unit of VAS amounts: `naira` or `kobo`. Empty: `naira`.
 }
 
-// WebhookConfig is about what is sent to companies. Deliveries that are done with
-// are removed after KeepDays; the events stay.
+// WebhookConfig is about deliveries of events to companies.
 type WebhookConfig struct {
+	// Days for which a finished delivery is kept, 1 to 3650. The events stay.
 	KeepDays int `koanf:"keep_days"`
 }
 
-// LimitConfig are the rate limits; off turns them off.
+// LimitConfig are the rate limits.
 type LimitConfig struct {
-	Off              bool `koanf:"off"`
-	CompanyPerSecond int  `koanf:"company_per_second"`
-	CompanyBurst     int  `koanf:"company_burst"`
-	TokenPerMinute   int  `koanf:"token_per_minute"`
-	// What one address may send to one provider's callback path.
-	CallbacksPerSecond int `koanf:"callbacks_per_second"`
-	CallbacksBurst     int `koanf:"callbacks_burst"`
+	Off              bool `koanf:"off"`                // Turns all rate limits off.
+	CompanyPerSecond int  `koanf:"company_per_second"` // Requests per second of one company.
+	CompanyBurst     int  `koanf:"company_burst"`      // Requests of one company at once.
+	// Failed token operations, and failed requests of operators, per minute: for each
+	// address, and for each company reference at an address.
+	TokenPerMinute     int `koanf:"token_per_minute"`
+	CallbacksPerSecond int `koanf:"callbacks_per_second"` // Callbacks per second from one address to one provider's path.
+	CallbacksBurst     int `koanf:"callbacks_burst"`      // Callbacks at once from one address to one provider's path.
 }
 
-// JobConfig is how much background work one program does at once. Of the workers,
-// Inbox are kept for money that comes in; of one kind of job at most PerProvider ask
-// the same provider.
+// JobConfig is how much background work one program does at once (docs/operating/daily.md).
 type JobConfig struct {
-	Workers     int `koanf:"workers"`
-	Inbox       int `koanf:"inbox"`
-	PerProvider int `koanf:"per_provider"`
+	Workers     int `koanf:"workers"`      // Jobs at once, 2 to 256.
+	Inbox       int `koanf:"inbox"`        // Workers kept free for incoming money: notifications and the credit poll.
+	PerProvider int `koanf:"per_provider"` // Jobs of one kind that may call one provider at once.
 }
 
 func (c JobConfig) check() error {
-	switch {
-	case c.Workers < 2 || c.Workers > 256:
-		return errors.New("configuration: jobs.workers must be 2 to 256")
-	case c.Inbox < 1 || c.Inbox >= c.Workers:
-		return errors.New("configuration: jobs.inbox must be at least 1 and less than jobs.workers")
-	case c.PerProvider < 1 || c.PerProvider > c.Workers:
-		return errors.New("configuration: jobs.per_provider must be 1 to jobs.workers")
+	var all []error
+	workers := c.Workers
+	if workers < 2 || workers > mostWorkers {
+		all = append(all, fmt.Errorf("configuration: jobs.workers must be 2 to %d", mostWorkers))
+		workers = mostWorkers // the others are held against a number that could be
 	}
-	return nil
+	if c.Inbox < 1 || c.Inbox >= workers {
+		all = append(all, errors.New("configuration: jobs.inbox must be at least 1 and less than jobs.workers"))
+	}
+	if c.PerProvider < 1 || c.PerProvider > workers {
+		all = append(all, errors.New("configuration: jobs.per_provider must be 1 to jobs.workers"))
+	}
+	return errors.Join(all...)
 }
 
-// LogConfig says how the log looks.
+const mostWorkers = 256
+
+// LogConfig is how the log looks. The log goes to standard error.
 type LogConfig struct {
-	Level  string `koanf:"level"`  // debug, info, warn, error
-	Format string `koanf:"format"` // json or text
+	Level  string `koanf:"level"`  // `debug`, `info`, `warn` or `error`.
+	Format string `koanf:"format"` // `json` or `text`.
 }
 
 // Defaults are what a deployment gets that sets nothing.
@@ -268,19 +270,28 @@ func checkPublic(address string) error {
 }
 
 func (c SafeHavenConfig) checkLive() error {
-	u, err := url.Parse(c.BaseURL)
-	switch {
-	case c.BaseURL == "" || c.ClientID == "" || c.DebitAccount == "":
-		return errors.New("configuration: live mode needs safehaven.base_url, safehaven.client_id and safehaven.debit_account")
-	case err != nil || u.Scheme != "https":
-		return errors.New("configuration: safehaven.base_url must be an https URL in live mode")
-	case pretend(u):
-		return errors.New("configuration: safehaven.base_url is a sandbox: live mode refuses to start with it")
-	case (c.PrivateKeyFile == "") == (c.Assertion.Reveal() == ""):
-		return errors.New("configuration: set either safehaven.private_key_file or safehaven.assertion")
+	plug, unread := c.plug()
+	wrong := checkReal("safehaven.base_url", c.BaseURL)
+	if c.BaseURL == "" {
+		wrong = errors.New("configuration: live mode needs safehaven.base_url")
 	}
-	_, err = c.plug()
-	return err
+	if wrong != nil {
+		plug.BaseURL = aRealAddress
+	}
+	all := []error{wrong, unread}
+	switch signed := c.Assertion.Reveal() != ""; {
+	case signed == (c.PrivateKeyFile != ""):
+		all = append(all, errors.New("configuration: set either safehaven.private_key_file or safehaven.assertion"))
+		plug.PrivateKeyPEM, plug.Assertion = "", "one of the two"
+	case !signed && c.Issuer == "":
+		all = append(all, errors.New("configuration: safehaven.private_key_file needs safehaven.issuer"))
+		plug.Issuer = "the one that is missing"
+	}
+	if unread != nil {
+		plug.PrivateKeyPEM, plug.Assertion = "", "the key that cannot be read"
+	}
+	_, err := safehaven.New(plug, clock.System{})
+	return errors.Join(append(all, about("", err))...)
 }
 
 // pretend says whether an address is of a sandbox: a provider's, or one on this
@@ -309,10 +320,7 @@ func (c SafeHavenConfig) plug() (safehaven.Config, error) {
 // proxies are the trusted ones.
 func (c Config) proxies() (peer.Proxies, error) {
 	p, err := peer.Parse(c.TrustedProxies)
-	if err != nil {
-		return nil, fmt.Errorf("configuration: trusted_proxies: %w", err)
-	}
-	return p, nil
+	return p, about("trusted_proxies: ", err)
 }
 
 func (c Config) checkProxies() error {
@@ -332,7 +340,8 @@ func (c Config) epochFile() string {
 // keyring is the master key.
 func (c Config) keyring() (*secret.Keyring, error) {
 	if text := c.MasterKey.Reveal(); text != "" {
-		return secret.Parse(text)
+		k, err := secret.Parse(text)
+		return k, about("master_key: ", err)
 	}
 	path := filepath.Clean(c.MasterKeyFile)
 	if _, err := secret.CheckMode(path); err != nil {
@@ -342,5 +351,6 @@ func (c Config) keyring() (*secret.Keyring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
 	}
-	return secret.Parse(string(b))
+	k, err := secret.Parse(string(b))
+	return k, about("master_key_file: ", err)
 }

@@ -114,7 +114,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"trusted_proxies: \"proxy\" is no network":    func(c *app.Config) { c.TrustedProxies = []string{"proxy"} },
 		"serve.drain must be 0s to 10m":               func(c *app.Config) { c.Serve.Drain = -time.Second },
 		"safehaven.base_url is for live mode":         func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
-		"live mode needs safehaven.base_url":          func(c *app.Config) { c.SafeHaven.ClientID = "" },
+		"live mode needs safehaven.base_url":          func(c *app.Config) { c.SafeHaven.BaseURL = "" },
 		"must be an https URL":                        func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },
 		"is a sandbox: live mode":                     func(c *app.Config) { c.SafeHaven.BaseURL = "https://API.Sandbox.safehavenmfb.com" },
 		"vtpass.base_url is a sandbox":                func(c *app.Config) { c.VTpass.BaseURL = "https://sandbox.vtpass.com/api" },

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,41 +12,54 @@ import (
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/provider/evm"
 	"github.com/kobo-waas/kobo/internal/provider/tatum"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// CryptoConfig says on which blockchains deposits are taken.
+// CryptoConfig is about the blockchains on which deposits are taken. See
+// docs/providers/evm.md and docs/providers/tatum.md.
 type CryptoConfig struct {
-	// Networks is a file with the networks and tokens that are taken, in the form
-	// of internal/chain/networks.json; empty takes the program's own list.
+	// File with the networks and tokens, in the form of `internal/chain/networks.json`.
+	// Empty: the program's own list.
 	Networks string `koanf:"networks"`
-	// Nodes are JSON-RPC nodes of Ethereum-like networks, as
-	// "ethereum-mainnet=https://…, base-mainnet=https://…". A network without one is
-	// Tatum's.
-	Nodes secret.Text `koanf:"nodes"`
-	// The house's own account keys, for companies that bring none.
-	EVMXpub     string `koanf:"evm_xpub"`
-	TronXpub    string `koanf:"tron_xpub"`
-	BitcoinXpub string `koanf:"bitcoin_xpub"`
+	// JSON-RPC nodes of Ethereum-like networks, such as `ethereum-mainnet=https://…,
+	// base-mainnet=https://…`. A network without a node is watched by Tatum.
+	Nodes       secret.Text `koanf:"nodes"`
+	EVMXpub     string      `koanf:"evm_xpub"`     // Extended public key for EVM addresses of companies without a key.
+	TronXpub    string      `koanf:"tron_xpub"`    // The same for Tron.
+	BitcoinXpub string      `koanf:"bitcoin_xpub"` // The same for Bitcoin.
 }
 
-// TatumConfig is our account at Tatum. In sandbox mode it stays empty.
+// TatumConfig is our account at Tatum, which watches deposit addresses. The group
+// stays empty in sandbox mode. See docs/providers/tatum.md.
 type TatumConfig struct {
-	BaseURL    string      `koanf:"base_url"`
-	APIKey     secret.Text `koanf:"api_key"`
-	HMACSecret secret.Text `koanf:"hmac_secret"`
-	// RemoteAddresses has Tatum derive each address too, and agree.
+	BaseURL    string      `koanf:"base_url"`    // Empty: `https://api.tatum.io`.
+	APIKey     secret.Text `koanf:"api_key"`     // Without it, networks that have no node are inactive.
+	HMACSecret secret.Text `koanf:"hmac_secret"` // 16 to 100 characters. Signs Tatum's notifications.
+	// `true` has Tatum derive each address too. An address is given out only if both agree.
 	RemoteAddresses bool `koanf:"remote_addresses"`
 }
 
 func (c TatumConfig) check(mode Mode) error {
-	if mode == Sandbox && c.BaseURL+c.APIKey.Reveal() != "" {
+	switch {
+	case mode == Sandbox && c.BaseURL+c.APIKey.Reveal() != "":
 		return errors.New("configuration: tatum.… is for live mode: the sandbox brings its own provider")
+	case c.APIKey.Reveal() == "":
+		return nil
 	}
-	return nil
+	_, err := tatum.New(c.plug(aRealAddress), clock.System{}) // callback_base has its own line
+	return about("", err)
+}
+
+// plug is the plug's own configuration, for a program that providers reach there.
+func (c TatumConfig) plug(callbackBase string) tatum.Config {
+	return tatum.Config{
+		BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io"), APIKey: c.APIKey, HMACSecret: c.HMACSecret,
+		CallbackURL: callbackBase + tatumPath, RemoteAddresses: c.RemoteAddresses,
+	}
 }
 
 const (
@@ -61,14 +76,26 @@ type custody struct {
 	plugs    []crypto.Custody
 }
 
+// checkCrypto looks at the networks, the house's keys, and the nodes. Nodes are held
+// against networks that can be read.
+func (c Config) checkCrypto() error {
+	networks, unread := c.networks()
+	_, keys := c.houseKeys()
+	if unread != nil {
+		return errors.Join(unread, keys)
+	}
+	_, nodes := c.nodes(networks, nil)
+	return errors.Join(keys, nodes)
+}
+
 func (a *App) custody() (out custody, err error) {
-	if out.networks, err = a.networks(); err != nil {
+	if out.networks, err = a.cfg.networks(); err != nil {
 		return out, err
 	}
-	if out.house, err = a.houseKeys(); err != nil {
+	if out.house, err = a.cfg.houseKeys(); err != nil {
 		return out, err
 	}
-	nodes, err := a.nodes(out.networks)
+	nodes, err := a.cfg.nodes(out.networks, a.traced())
 	if err != nil {
 		return out, err
 	}
@@ -80,32 +107,30 @@ func (a *App) custody() (out custody, err error) {
 	return out, err
 }
 
-func (a *App) networks() ([]chain.Network, error) {
+func (c Config) networks() ([]chain.Network, error) {
 	switch {
-	case a.cfg.Crypto.Networks != "":
-		text, err := os.ReadFile(filepath.Clean(a.cfg.Crypto.Networks))
+	case c.Crypto.Networks != "":
+		text, err := os.ReadFile(filepath.Clean(c.Crypto.Networks))
 		if err != nil {
-			return nil, fmt.Errorf("configuration: crypto.networks: %w", err)
+			return nil, about("crypto.networks: ", err)
 		}
 		list, err := chain.Read(text)
-		if err != nil {
-			return nil, fmt.Errorf("configuration: crypto.networks: %w", err)
-		}
-		return list, nil
-	case a.cfg.Mode == Sandbox:
+		return list, about("crypto.networks: ", err)
+	case c.Mode == Sandbox:
 		// What comes to an address of the sandbox is anybody's, so it must have no value.
 		return chain.Testnets(), nil
 	}
 	return chain.Mainnets(), nil
 }
 
-func (a *App) houseKeys() (map[chain.Kind]chain.Key, error) {
+func (c Config) houseKeys() (map[chain.Kind]chain.Key, error) {
 	given := map[chain.Kind]string{
-		chain.EVM: a.cfg.Crypto.EVMXpub, chain.Tron: a.cfg.Crypto.TronXpub, chain.Bitcoin: a.cfg.Crypto.BitcoinXpub,
+		chain.EVM: c.Crypto.EVMXpub, chain.Tron: c.Crypto.TronXpub, chain.Bitcoin: c.Crypto.BitcoinXpub,
 	}
-	out := map[chain.Kind]chain.Key{}
-	for kind, text := range given {
-		if text == "" && a.cfg.Mode == Sandbox {
+	out, all := map[chain.Kind]chain.Key{}, []error(nil)
+	for _, kind := range slices.Sorted(maps.Keys(given)) {
+		text := given[kind]
+		if text == "" && c.Mode == Sandbox {
 			text = chain.PublicTestKeys[kind]
 		}
 		if text == "" {
@@ -113,49 +138,52 @@ func (a *App) houseKeys() (map[chain.Kind]chain.Key, error) {
 		}
 		key, err := chain.ParseHouseKey(text)
 		if err != nil {
-			return nil, fmt.Errorf("configuration: crypto.%s_xpub: %w", kind, err)
+			all = append(all, fmt.Errorf("configuration: crypto.%s_xpub: %w", kind, err))
+			continue
 		}
-		if published, err := chain.ParseHouseKey(chain.PublicTestKeys[kind]); a.cfg.Mode == Live && err == nil && published.String() == key.String() {
-			return nil, fmt.Errorf("configuration: crypto.%s_xpub is a published test key: anybody could spend what is sent to it", kind)
+		if published, err := chain.ParseHouseKey(chain.PublicTestKeys[kind]); c.Mode == Live && err == nil && published.String() == key.String() {
+			all = append(all, fmt.Errorf("configuration: crypto.%s_xpub is a published test key: anybody could spend what is sent to it", kind))
 		}
 		out[kind] = key
 	}
-	return out, nil
+	return out, errors.Join(all...)
 }
 
 // nodes are the networks that a node of our own looks after.
-func (a *App) nodes(networks []chain.Network) (out []crypto.Custody, err error) {
-	for _, pair := range strings.Split(a.cfg.Crypto.Nodes.Reveal(), ",") {
+func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) http.RoundTripper) (out []crypto.Custody, err error) {
+	var all []error
+	for _, pair := range strings.Split(c.Crypto.Nodes.Reveal(), ",") {
 		if strings.TrimSpace(pair) == "" {
 			continue
 		}
-		id, url, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		id, url, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		if !ok || strings.Contains(id, "/") { // it may be an address, with a key in it
+			all = append(all, errors.New("configuration: crypto.nodes: a node is written network=https://…"))
+			continue
+		}
 		i := slices.IndexFunc(networks, func(n chain.Network) bool { return n.ID == id })
 		if i < 0 {
-			return nil, fmt.Errorf("configuration: crypto.nodes: there is no network %q", id)
+			all = append(all, fmt.Errorf("configuration: crypto.nodes: there is no network %q", id))
+			continue
 		}
-		plug, err := evm.New(evm.Config{Network: networks[i], URL: secret.NewText(url), Around: a.traced()})
+		plug, err := evm.New(evm.Config{Network: networks[i], URL: secret.NewText(url), Around: around})
 		if err != nil {
-			return nil, fmt.Errorf("configuration: crypto.nodes: %s: %w", id, err)
+			all = append(all, fmt.Errorf("configuration: crypto.nodes: %s: %w", id, err))
+			continue
 		}
 		out = append(out, crypto.Custody{Name: "node:" + id, Plug: plug, Networks: []string{id}})
 	}
-	return out, nil
+	return out, errors.Join(all...)
 }
 
 // tatum looks after the rest, if we are its customer.
 func (a *App) tatum(networks []chain.Network) ([]crypto.Custody, error) {
-	cfg := tatum.Config{
-		BaseURL: a.cfg.Tatum.BaseURL, APIKey: a.cfg.Tatum.APIKey, HMACSecret: a.cfg.Tatum.HMACSecret,
-		CallbackURL: a.cfg.CallbackBase + tatumPath, RemoteAddresses: a.cfg.Tatum.RemoteAddresses,
-	}
+	cfg := a.cfg.Tatum.plug(a.cfg.CallbackBase)
 	switch {
 	case a.world != nil:
 		cfg = a.world.sandbox.Tatum(a.world.base)
 	case cfg.APIKey.Reveal() == "":
 		return nil, nil
-	case cfg.BaseURL == "":
-		cfg.BaseURL = "https://api.tatum.io"
 	}
 	cfg.Networks, cfg.Around = networks, a.traced()
 	_, cfg.ReadDeadline = a.deadlines()

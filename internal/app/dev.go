@@ -38,7 +38,8 @@ type Credentials struct {
 }
 
 // DevConfig is the configuration of `kobo dev` with its data in a folder.
-// Database may be empty: then it is SQLite in that folder.
+// Database may be empty: then it is SQLite in that folder. KOBO_PUBLIC_URL counts as
+// it does in any other program.
 func DevConfig(data, database string) Config {
 	cfg := Defaults()
 	cfg.Mode, cfg.Data, cfg.Database = Sandbox, data, database
@@ -48,6 +49,7 @@ func DevConfig(data, database string) Config {
 	cfg.MasterKeyFile = filepath.Join(data, "master.key")
 	cfg.Window = 2 * time.Second // the bad days of the sandbox should not take minutes
 	cfg.Serve.Drain = 0          // nobody balances load to a development program
+	cfg.PublicURL = os.Getenv("KOBO_PUBLIC_URL")
 	cfg.Limits.Off = true
 	cfg.Log = LogConfig{Level: "info", Format: "text"}
 	return cfg

@@ -12,13 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// IssuerConfig is the letterhead of statements: who runs this deployment. Empty,
-// statements have none.
+// IssuerConfig is the letterhead of statements. An empty group gives statements no
+// letterhead. A line has at most 80 characters.
 type IssuerConfig struct {
-	Name    string `koanf:"name"`
-	Address string `koanf:"address"` // at most three lines
-	Support string `koanf:"support"` // one line: an e-mail address, a phone number, a web page
-	Logo    string `koanf:"logo"`    // a PNG or JPEG file
+	Name    string `koanf:"name"`    // Your name.
+	Address string `koanf:"address"` // Your address, at most three lines.
+	Support string `koanf:"support"` // One line: an e-mail address, a phone number or a web page.
+	// PNG or JPEG file for PDFs: at most 512 KiB and 1000 pixels each way. The program
+	// reads the file once, at start.
+	Logo string `koanf:"logo"`
 }
 
 // The bounds of the letterhead: it must fit above the statement.
@@ -36,18 +38,12 @@ func (c IssuerConfig) check() error {
 func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	i := report.Issuer{Name: c.Name, Address: strings.TrimRight(c.Address, "\n"), Support: c.Support}
 	err := errors.Join(lines("name", i.Name, 1), lines("address", i.Address, mostIssuerAddress), lines("support", i.Support, 1))
-	if err != nil {
+	if c.Logo == "" {
 		return i, err
 	}
-	if c.Logo == "" {
-		return i, nil
-	}
-	logo, err := readLogo(c.Logo)
-	if err != nil {
-		return i, fmt.Errorf("configuration: issuer.logo: %w", err)
-	}
+	logo, unread := readLogo(c.Logo)
 	i.Logo = logo
-	return i, nil
+	return i, errors.Join(err, about("issuer.logo: ", unread))
 }
 
 // lines refuses a text that has too many lines, or one that does not fit.

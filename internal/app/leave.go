@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// ServeConfig is about how the program serves.
+// ServeConfig is about `kobo serve`.
 type ServeConfig struct {
-	// Drain is how long the program still serves once it is told to stop: load
-	// balancers see meanwhile that it is leaving, and callers change connections.
+	// How long the program goes on serving after SIGTERM, at most `10m`. `kobo dev` uses `0s`.
 	Drain time.Duration `koanf:"drain"`
 }
 

@@ -66,7 +66,7 @@ func (a *App) providers() (plugs, error) {
 	if out.issuers, err = a.sudo(); err != nil {
 		return plugs{}, err
 	}
-	if out.routes, err = a.routes(out.billers); err != nil {
+	if out.routes, err = a.cfg.routes(); err != nil {
 		return plugs{}, err
 	}
 	if a.cfg.Around != nil {

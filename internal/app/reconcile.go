@@ -173,7 +173,9 @@ func (a *App) warnOverdue(ctx context.Context) error {
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
 	for _, name := range slices.Sorted(maps.Keys(a.books)) {
-		jobs = append(jobs, job.NewFor(name, settlement.House, reconcileJob, name, a.Clock.Now().Add(reconcileEvery)))
+		jobs = append(jobs, job.Job{
+			Company: settlement.House, Kind: reconcileJob, Subject: name, Provider: name, RunAt: a.Clock.Now().Add(reconcileEvery),
+		}.Record())
 	}
 	return a.DB.Insert(ctx, jobs...)
 }

@@ -9,17 +9,21 @@ import (
 // NewLogger is the program's log, in the form the configuration asks for.
 func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	var level slog.Level
+	var all []error
 	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
-		return nil, fmt.Errorf("configuration: log.level must be debug, info, warn or error, not %q", cfg.Level)
+		all = append(all, fmt.Errorf("configuration: log.level must be debug, info, warn or error, not %q", cfg.Level))
+	}
+	if cfg.Format != "json" && cfg.Format != "text" {
+		all = append(all, fmt.Errorf("configuration: log.format must be json or text, not %q", cfg.Format))
+	}
+	if err := wrongs(all...); err != nil {
+		return nil, err
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: redact}
-	switch cfg.Format {
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
-	case "text":
+	if cfg.Format == "text" {
 		return slog.New(slog.NewTextHandler(w, options)), nil
 	}
-	return nil, fmt.Errorf("configuration: log.format must be json or text, not %q", cfg.Format)
+	return slog.New(slog.NewJSONHandler(w, options)), nil
 }
 
 // unloggable are names whose values never reach the log, whoever logs them: the

@@ -40,6 +40,7 @@ const (
 type Child struct {
 	*Client
 	command *exec.Cmd
+	log     *childLog
 	leash   io.Closer
 	dead    chan struct{}
 	reaped  sync.Once
@@ -79,7 +80,8 @@ func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(),
 		childHome+"="+string(where), childMoment+"="+string(dies), childWindow+"="+window.String())
-	command.Stderr = os.Stderr
+	log := &childLog{}
+	command.Stderr = log
 	leash, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +93,7 @@ func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Child{command: command, leash: leash, dead: make(chan struct{})}
+	c := &Child{command: command, log: log, leash: leash, dead: make(chan struct{})}
 	t.Cleanup(func() { c.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	var credentials app.Credentials
@@ -103,6 +105,30 @@ func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 	}
 	c.Client = newClient(t, credentials)
 	return c
+}
+
+// PID is the child's number among the machine's processes.
+func (c *Child) PID() int { return c.command.Process.Pid }
+
+// Log is what the child has written to its log so far.
+func (c *Child) Log() string {
+	c.log.mu.Lock()
+	defer c.log.mu.Unlock()
+	return c.log.text.String()
+}
+
+// childLog keeps what a child writes to its log, and shows it.
+type childLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write keeps and shows a piece of the log.
+func (l *childLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	l.text.Write(b)
+	l.mu.Unlock()
+	return os.Stderr.Write(b)
 }
 
 // Kill ends the child on the spot, in the middle of whatever it does, and waits

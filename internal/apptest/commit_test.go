@@ -143,18 +143,21 @@ func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
 // A unit without money is known by a row that is as it wrote it. Another program
 // may claim the same meanwhile, and a name that claims nothing is many rows'.
 func TestALostClaimIsNotTakenForAnothers(t *testing.T) {
-	table := &db.Table{
-		Name: "commit_claim", Key: 2, Unique: []string{"company_id", "name"},
-		Columns: db.Texts("company_id", "id", "name", "text"),
+	type row struct {
+		Company string `db:"company_id,key"`
+		ID      string `db:"id,key"`
+		Name    string `db:"name"`
+		Text    string `db:"text"`
 	}
+	table := db.Declare[row]("commit_claim", db.UniqueIfGiven("company_id", "name"))
 	for name, c := range map[string]struct {
-		ours, theirs []any // after the company: id, name, text
+		ours, theirs row
 		want         fault.Kind
 	}{
-		"the same name":      {[]any{"1", "name", "ours"}, []any{"2", "name", "theirs"}, fault.Unavailable},
-		"no name":            {[]any{"1", "", "ours"}, []any{"2", "", "theirs"}, fault.Unavailable},
-		"the same key":       {[]any{"1", "name", "ours"}, []any{"1", "name", "theirs"}, fault.Unknown},
-		"another key's text": {[]any{"1", "name", "ours"}, []any{"2", "other", "ours"}, fault.Unavailable},
+		"the same name":      {row{"", "1", "name", "ours"}, row{"", "2", "name", "theirs"}, fault.Unavailable},
+		"no name":            {row{"", "1", "", "ours"}, row{"", "2", "", "theirs"}, fault.Unavailable},
+		"the same key":       {row{"", "1", "name", "ours"}, row{"", "1", "name", "theirs"}, fault.Unknown},
+		"another key's text": {row{"", "1", "name", "ours"}, row{"", "2", "other", "ours"}, fault.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,16 +171,19 @@ func TestALostClaimIsNotTakenForAnothers(t *testing.T) {
 			}
 			book, other := ledger.New(dbtest.Open(t, through), clock.System{}), ledger.New(dbtest.Open(t, database), clock.System{})
 			company := founded(t, book).Company
-			claim := func(values []any) ledger.Unit {
-				return ledger.Unit{Company: company, Claims: []db.Record{{Table: table, Values: append([]any{company}, values...)}}}
+			insert := func(r row) ledger.Unit {
+				r.Company = company
+				u := ledger.For(company)
+				u.Insert(table.Record(r))
+				return u
 			}
 			theirs := make(chan error, 1)
 			proxy.AtCommit(func(_, closeClient func()) {
-				go func() { theirs <- other.Commit(t.Context(), claim(c.theirs)) }()
+				go func() { theirs <- other.Commit(t.Context(), insert(c.theirs)) }()
 				someoneWaits(t, direct)
 				closeClient()
 			})
-			if err := book.Commit(t.Context(), claim(c.ours)); !fault.Is(err, c.want) {
+			if err := book.Commit(t.Context(), insert(c.ours)); !fault.Is(err, c.want) {
 				t.Errorf("the one whose COMMIT was lost was told %v", err)
 			}
 			if err := <-theirs; err != nil {
@@ -194,12 +200,14 @@ func TestALostClaimThatHappened(t *testing.T) {
 	d := dbtest.Open(t, through)
 	book := ledger.New(d, clock.System{})
 	company := founded(t, book).Company
-	for name, note := range map[string]db.Record{
+	for name, row := range map[string]db.Record{
 		"an event": event.New(company, event.KYBChanged, "data"),
 		"an audit": operator.Self(company).Note(company, "tried", "x", nil, time.Now()),
 	} {
 		proxy.AtCommit(func(forward, closeClient func()) { forward(); closeClient() })
-		if err := book.Commit(t.Context(), ledger.Unit{Company: company, Notes: []db.Record{note}}); err != nil {
+		u := ledger.For(company)
+		u.Append(row)
+		if err := book.Commit(t.Context(), u); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -210,16 +218,14 @@ func TestALostClaimThatHappened(t *testing.T) {
 func founded(t *testing.T, book *ledger.Book) ledger.Unit {
 	t.Helper()
 	company := id.Cuid()
-	err := book.Commit(t.Context(), ledger.Unit{
-		Company: company, Found: true,
-		Open: []ledger.Account{{ID: "a", Floor: money.NoFloor}, {ID: "b"}},
-	})
-	if err != nil {
+	u := ledger.Found(company)
+	u.OpenAccounts(ledger.Account{ID: "a", Floor: money.NoFloor}, ledger.Account{ID: "b"})
+	if err := book.Commit(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	return ledger.Unit{Company: company, Transfers: []ledger.Transfer{{
-		Reference: id.New(), Debit: "a", Credit: "b", Amount: 30, Kind: "test",
-	}}}
+	u = ledger.For(company)
+	u.Transfer(ledger.Transfer{Reference: id.New(), Debit: "a", Credit: "b", Amount: 30, Kind: "test"})
+	return u
 }
 
 // someoneWaits returns when a transaction waits for another one's lock.

@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -103,7 +104,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 		})
 	}
 	all.Go(func() { // as a program does that starts
-		err := p.App.DB.Insert(context.Background(), job.New(settlement.House, "nothing", "", p.App.Clock.Now()))
+		err := p.App.DB.Insert(context.Background(), job.Job{Company: settlement.House, Kind: "nothing", RunAt: p.App.Clock.Now()}.Record())
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("a standing job: %v", err)
 		}
@@ -187,6 +188,52 @@ func TestADatabaseLostDuringTheCall(t *testing.T) {
 		t.Errorf("in the end: %+v", tr)
 	}
 	p.Audit(t, apptest.DevFloat)
+}
+
+// mute is a biller that takes orders and never tells what became of them.
+type mute struct{ *gate }
+
+func (m mute) around(b provider.Biller) provider.Biller {
+	if m.gate.around(b) == b {
+		return b
+	}
+	return m
+}
+
+func (m mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
+
+// The connection breaks while a definite answer is written. The answer is not lost,
+// though the biller never tells it again.
+func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
+	t.Parallel()
+	for ending, want := range map[string]string{"10": "SUCCESS", "01": "FAILED"} {
+		for name, harm := range map[string]func(*apptest.Proxy){
+			"at COMMIT":   func(proxy *apptest.Proxy) { proxy.AtCommit(func(_, closeClient func()) { closeClient() }) },
+			"all of them": func(proxy *apptest.Proxy) { proxy.Cut(); proxy.Mend() },
+			"answer unsent": func(proxy *apptest.Proxy) {
+				proxy.AtCommit(func(forward, closeClient func()) { forward(); closeClient() })
+			},
+		} {
+			t.Run(want+" "+name, func(t *testing.T) {
+				t.Parallel()
+				m := mute{newGate()}
+				p, proxy := behind(t, apptest.Around(m.around))
+				first := ask(t, p.Client, p.Order(p.Bundle(), "broken", ending), header, "broken")
+				await(t, m.entered)
+				harm(proxy)
+				close(m.open)
+				await(t, first)
+				apptest.Eventually(t, func() string {
+					a := p.Do(http.MethodGet, "/api/v1/vtu/transaction/broken", nil)
+					if a.Status != http.StatusOK || p.Transaction("broken").Status != want {
+						return a.String()
+					}
+					return ""
+				})
+				p.Audit(t, apptest.DevFloat)
+			})
+		}
+	}
 }
 
 // A purchase whose COMMIT gets no answer is looked up: what happened goes on,

@@ -26,12 +26,13 @@ type alteration struct {
 	statements  []string
 }
 
-// What alterations are about: one operation of a state, and its transfers.
+// What alterations are about: one operation of a state, and its transfers. One whose
+// key JSON escapes is not bought: such a key is not compared.
 const (
 	sent     = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'SUCCESS' AND fee_kobo > 0)`
 	failed   = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'FAILED')`
 	returned = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'REVERSED')`
-	bought   = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'vtu' AND state = 'SUCCESS')`
+	bought   = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'vtu' AND state = 'SUCCESS' AND strpos(idempotency_key, '<') = 0)`
 	open     = `(SELECT max(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'PENDING')`
 	waiting  = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'PENDING')`
 	credited = `(SELECT min(id) FROM settlement_credit WHERE company_id = $1)`

@@ -37,10 +37,10 @@ func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company 
 	}
 	now := s.clock.Now()
 	u := ledger.For(company)
-	u.Append(addresses.Record(address{company, id.New(), a, now}),
-		by.Note(company, "card.address", company, map[string]string{
-			"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
-		}, now))
+	u.Append(addresses.Record(address{company, id.New(), a, now}))
+	by.Audit(&u, "card.address", company, map[string]string{
+		"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
+	}, now)
 	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")

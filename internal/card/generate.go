@@ -66,7 +66,10 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 		Company: r.Company, ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
 		CreatedAt: s.clock.Now(), state: creating, provider: h.provider, load: r.Load,
 	}}
-	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) { h.begin(u, a.ID) })
+	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) error {
+		h.begin(u, a.ID)
+		return nil
+	})
 	ctx = context.WithoutCancel(ctx)
 	if errors.Is(err, errCreating) {
 		err = s.openings.Look(ctx, a) // the issuer did not answer: look at once

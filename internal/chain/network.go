@@ -87,18 +87,18 @@ func Read(text []byte) ([]Network, error) {
 	if err := d.Decode(&list); err != nil {
 		return nil, fmt.Errorf("the networks cannot be read: %w", err)
 	}
-	seen := map[string]bool{}
+	seen, all := map[string]bool{}, []error(nil)
 	for i := range list {
 		n := &list[i]
 		if err := n.check(); err != nil {
-			return nil, fmt.Errorf("network %q: %w", n.ID, err)
+			all = append(all, fmt.Errorf("network %q: %w", n.ID, err))
 		}
 		if seen[n.ID] {
-			return nil, fmt.Errorf("network %q is there twice", n.ID)
+			all = append(all, fmt.Errorf("network %q is there twice", n.ID))
 		}
 		seen[n.ID] = true
 	}
-	return list, nil
+	return list, errors.Join(all...)
 }
 
 // mostDecimals is more than any asset has.

@@ -96,3 +96,14 @@ func Time(micros int64) time.Time {
 
 // Text is the instant as the API shows it: 2030-01-02T03:04:05.678Z.
 func Text(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Instant is a time as JSON shows it: like Text, and null when it is zero.
+type Instant struct{ time.Time }
+
+// MarshalJSON writes the instant, or null.
+func (i Instant) MarshalJSON() ([]byte, error) {
+	if i.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + Text(i.Time) + `"`), nil
+}

@@ -60,7 +60,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		now := s.clock.Now()
 		c, err := s.byExternal(ctx, r.Company, r.ExternalReference)
 		var from opening.From
-		var count func(u *ledger.Unit)
+		var count func(u *ledger.Unit) error
 		switch {
 		case errors.Is(err, db.ErrNone):
 			c, count, err = s.intent(ctx, r)
@@ -99,17 +99,16 @@ func (c Collection) isOpen(now time.Time) bool {
 
 // intent is a new collection, which counts in the quota. Another try for the same
 // collection does not count.
-func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit), error) {
+func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit) error, error) {
 	settlementID, err := s.settlements.Chosen(ctx, r.Company, r.SettlementID)
 	if err != nil {
 		return Collection{}, nil, err
 	}
 	now := s.clock.Now()
-	one, err := quota.Next(ctx, s.db, r.Company, quota.VirtualAccount, now)
 	return Collection{
 		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, request: r.text(), State: Opening, provider: s.bank.Name,
 		SettlementID: settlementID, Amount: r.Amount, Control: r.Control, CreatedAt: now,
-	}, func(u *ledger.Unit) { u.Count(one.Name, one.Add, one.Most) }, err
+	}, func(u *ledger.Unit) error { return quota.Count(ctx, s.db, u, quota.VirtualAccount, now) }, err
 }
 
 // attempt is a virtual account being opened. A job has no request.

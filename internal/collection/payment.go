@@ -66,16 +66,16 @@ func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	return ""
 }
 
-// take takes a credit on one of the company's virtual accounts. The right payment
+// bookCredit books a credit on one of the company's virtual accounts. The right payment
 // completes the collection in the credit's own commit. If the collection has changed
-// meanwhile, settlement calls take again.
-func (s *Service) take(ctx context.Context, company string, credit settlement.Credit) (settlement.Taking, bool, error) {
+// meanwhile, settlement calls bookCredit again.
+func (s *Service) bookCredit(ctx context.Context, company string, credit settlement.Credit) (settlement.Booking, bool, error) {
 	c, err := s.of(ctx, company, credit)
 	if errors.Is(err, db.ErrNone) {
-		return settlement.Taking{}, false, nil
+		return settlement.Booking{}, false, nil
 	}
 	if err != nil {
-		return settlement.Taking{}, false, err
+		return settlement.Booking{}, false, err
 	}
 	now := s.clock.Now()
 	if credit.At.IsZero() {
@@ -83,24 +83,24 @@ func (s *Service) take(ctx context.Context, company string, credit settlement.Cr
 	}
 	landed, err := s.settlements.Landing(ctx, company, c.SettlementID)
 	if err != nil {
-		return settlement.Taking{}, false, err
+		return settlement.Booking{}, false, err
 	}
-	taking := settlement.Taking{SettlementID: landed, Kind: "collection"}
 	payment := &paid{
 		PaidAmount: credit.Amount, PaidAt: clock.Text(credit.At), SessionID: credit.Session,
 		SenderName: credit.SenderName, Narration: credit.Narration, Reason: c.accepts(credit.Amount, credit.At),
 	}
-	kind := event.VirtualAccountLatePayment
-	if payment.Reason == "" {
+	kind, completes := event.VirtualAccountLatePayment, payment.Reason == ""
+	if completes {
 		kind = event.VirtualAccountSuccess
 		c.State, c.CreditID, c.UpdatedAt = Success, credit.ID, now
-		u := ledger.For(company)
-		u.Transition(collections.Record(c), string(Pending))
-		taking.Moves = u.Moves
 	}
-	c.SettlementID = landed // the event names the account that has the money
-	taking.Notes = []db.Record{event.New(company, kind, c.told(payment))}
-	return taking, true, nil
+	return settlement.Booking{SettlementID: landed, Kind: "collection", Effects: func(u *ledger.Unit) {
+		if completes {
+			u.Transition(collections.Record(c), string(Pending))
+		}
+		c.SettlementID = landed // the event names the account that has the money
+		event.Emit(u, kind, c.told(payment))
+	}}, true, nil
 }
 
 // of is the collection of a credit.

@@ -1,21 +1,18 @@
-// Package company knows the businesses that use Kobo: who they are, whether
-// they have passed business verification (KYB), and how they prove that a
-// request is theirs.
+// Package company knows the businesses that use Kobo, their business verification
+// (KYB), and their API keys, tokens and transaction PINs.
 //
 // A company has a reference and one or more API keys. It exchanges a key for
 // two tokens: an access token for fifteen minutes of requests, and a refresh
-// token for further access tokens. Every request passes the gate, which asks
-// whether the company is live and its KYB in order. Money leaves only with the
-// company's four-digit transaction PIN as well.
+// token for further access tokens. The gate checks every request: the company must be
+// live, with approved KYB. Payouts also need the company's four-digit transaction PIN.
 //
-// Of keys and PINs only keyed hashes are stored; the hashing key comes from the
+// Kobo stores only keyed hashes of keys and PINs. The hashing key comes from the
 // master key and is not in the database.
 package company
 
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -27,26 +24,26 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
 // Company is a business that uses Kobo.
 type Company struct {
-	Reference string
-	Name      string
-	KYB       KYB
-	Live      bool
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Reference string    `db:"company_id,key"`
+	Name      string    `db:"name"`
+	KYB       KYB       `db:"kyb_status,state"`
+	Live      bool      `db:"live,changes"`
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at,changes"`
 }
 
-// Actor is the operator on whose word something is changed. Note is the line of
-// the audit log, written in the same commit as the change; details hold nothing
-// secret.
+// Actor is the operator who orders a change. Audit appends a line to the audit log, in
+// the commit of the change. Details hold nothing secret.
 type Actor interface {
-	Note(company, action, subject string, details map[string]string, at time.Time) db.Record
+	Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time)
 }
 
-// Service is all that can be done with companies.
+// Service manages companies and authenticates their requests.
 type Service struct {
 	db     *db.DB
 	book   *ledger.Book
@@ -56,7 +53,7 @@ type Service struct {
 	gate   *otter.Cache[string, Company]
 }
 
-// New is the service on a database and its book.
+// New is the service on a database and its ledger.
 func New(d *db.DB, book *ledger.Book, keys *secret.Keyring, clk clock.Clock) *Service {
 	return &Service{
 		db: d, book: book, keys: keys, signer: keys.Signer("token"), clock: clk, gate: newGate(clk),
@@ -65,24 +62,21 @@ func New(d *db.DB, book *ledger.Book, keys *secret.Keyring, clk clock.Clock) *Se
 
 var errNoCompany = fault.New(fault.Missing, "Company not found")
 
-// Create takes a company on: not verified, not live, with its first API key,
-// which is shown this once.
+// Create adds a company: not verified, not live, with its first API key. Kobo shows
+// the key only here.
 func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, secret.Text, error) {
-	name = strings.TrimSpace(name)
+	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Company{}, secret.Text{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}
 	now := s.clock.Now()
 	c := Company{Reference: id.Cuid(), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
 	key, apiKey := s.newKey(c.Reference, now, time.Time{})
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: c.Reference,
-		Found:   true,
-		Claims:  []db.Record{c.record(), key.record()},
-		Notes: []db.Record{
-			by.Note(c.Reference, "company.create", c.Reference, map[string]string{"name": name, "apiKeyId": key.ID}, now),
-		},
-	})
+	u := ledger.For(c.Reference)
+	u.FoundCompany()
+	u.Insert(companies.Record(c), keys.Record(key))
+	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": name, "apiKeyId": key.ID}, now)
+	err := s.book.Commit(ctx, u)
 	if err != nil {
 		return Company{}, secret.Text{}, err
 	}
@@ -101,8 +95,7 @@ func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
 	return c, err
 }
 
-// List is limit companies after the first offset, the newest first, and how many
-// there are in all.
+// List is a page of companies, the newest first, and the number of all companies.
 func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
 	total, err := s.count(ctx)
 	if err != nil {
@@ -112,8 +105,7 @@ func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64
 	return companies, total, err
 }
 
-// explain turns the book's refusal to touch a company that does not exist into
-// words.
+// explain turns the ledger's refusal of an unknown company into a fault.
 func explain(err error) error {
 	if ledger.Is(err, ledger.NoCompany) {
 		return errNoCompany

@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// house is a company service with what stands around it.
+// house is a company service with its database, ledger and clock.
 type house struct {
 	*company.Service
 	t     *testing.T
@@ -43,7 +43,7 @@ func open(t *testing.T, d *db.DB) *house {
 	return h
 }
 
-// with is the same house under another keyring, as after a restart.
+// with is the service under another keyring, as after a restart.
 func (h *house) with(keyring string) *company.Service {
 	h.t.Helper()
 	keys, err := secret.Parse(keyring)
@@ -63,7 +63,7 @@ func (h *house) create() (reference, apiKey string) {
 	return c.Reference, key.Reveal()
 }
 
-// approved is a company that passes the gate.
+// approved is a company that may use the API.
 func (h *house) approved() (reference, apiKey string) {
 	h.t.Helper()
 	reference, apiKey = h.create()
@@ -97,7 +97,7 @@ func (h *house) tokens(reference, apiKey string) (access, refresh string) {
 	return access, refresh
 }
 
-// refused wants a no of a kind with a message.
+// refused expects a fault of a kind with a message.
 func refused(t *testing.T, what string, err error, kind fault.Kind, message string) {
 	t.Helper()
 	if f := fault.Of(err); f == nil || f.Kind != kind || f.Message != message {
@@ -128,7 +128,7 @@ func TestANewCompany(t *testing.T) {
 		}
 		_, err = h.Find(t.Context(), id.Cuid())
 		refused(t, "unknown", err, fault.Missing, "Company not found")
-		for _, name := range []string{"", " a ", strings.Repeat("é", 101)} {
+		for _, name := range []string{"", " a ", "\u200b\u200b", "\u2800\u3164", strings.Repeat("é", 101)} {
 			_, _, err := h.Create(t.Context(), ada, name)
 			refused(t, "name", err, fault.Invalid, `"name" must have 2 to 100 characters`)
 		}
@@ -150,8 +150,8 @@ func TestCompaniesArePagedNewestFirst(t *testing.T) {
 	})
 }
 
-// Every move there is, and every one there is not.
-func TestKYBMoves(t *testing.T) {
+// The test tries every pair of states.
+func TestKYBTransitions(t *testing.T) {
 	all := []company.KYB{
 		company.NotStarted, company.InProgress, company.Submitted, company.ChangesRequested, company.Rejected, company.Approved,
 	}
@@ -198,7 +198,7 @@ func TestKYBMoves(t *testing.T) {
 	})
 }
 
-func TestAMoveIsToldAndLogged(t *testing.T) {
+func TestAChangeOfKYBEmitsAnEventAndAnAuditLine(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, _ := h.create()
 		h.move(reference, company.InProgress, company.Submitted)
@@ -227,7 +227,7 @@ func TestAMoveIsToldAndLogged(t *testing.T) {
 	})
 }
 
-func TestLiveIsSwitchedWhileKYBMoves(t *testing.T) {
+func TestSetLiveDuringChangesOfKYB(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, _ := h.create()
 		done := make(chan error, 10)

@@ -13,14 +13,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 )
 
-// remembered is how long the gate trusts what it read about a company (Limits:
-// "up to 30 seconds").
-const remembered = 30 * time.Second
+const (
+	// cacheLife is the time for which the gate trusts a company that it read (Limits:
+	// "up to 30 seconds").
+	cacheLife = 30 * time.Second
+	// loadTimeout limits the gate's wait for the database.
+	loadTimeout = 5 * time.Second
+)
 
-// patience is how long the gate waits for the database.
-const patience = 5 * time.Second
-
-// The catalogue's words for tokens that do not open.
+// The error catalogue's messages for missing and invalid tokens.
 var (
 	errNoKey      = fault.New(fault.Invalid, "Bad Request: API key is missing")
 	errNoRefresh  = fault.New(fault.Invalid, "Bad Request: Refresh token is missing")
@@ -30,14 +31,14 @@ var (
 	errUnsure     = fault.New(fault.Unavailable, "Service temporarily unavailable")
 )
 
-// Identity is who a request comes from.
+// Identity is the company that makes a request.
 type Identity struct {
 	Reference string
 }
 
-// passes is the gate: the business must be live and its KYB approved, or
-// approved once with changes requested. Only a company that is approved and
-// switched off hears that it is deactivated; everyone else that KYB is wanting.
+// passes is the gate: the company must be live, and its KYB approved, or approved once
+// with changes requested. An approved company that is not live gets
+// ACCOUNT_DEACTIVATED. Every other company that is stopped gets KYB_REQUIRED.
 func (c Company) passes() error {
 	if c.Live && (c.KYB == Approved || c.KYB == ChangesRequested) {
 		return nil
@@ -53,9 +54,9 @@ func (c Company) passes() error {
 }
 
 // Tokens exchanges an API key for an access token and a refresh token. The
-// refresh token of an earlier exchange stops working. An unknown reference is
-// answered like a missing key, and the key is checked before the gate, so that
-// only its holder learns how the company stands.
+// refresh token of an earlier exchange stops working. An unknown reference gets the
+// answer for a missing key. Tokens checks the key before the gate, so only the holder
+// of a key learns the state of the company.
 func (s *Service) Tokens(ctx context.Context, reference, apiKey string) (accessToken, refreshToken string, err error) {
 	if apiKey == "" {
 		return "", "", errNoKey
@@ -87,8 +88,8 @@ func (s *Service) Tokens(ctx context.Context, reference, apiKey string) (accessT
 	return accessToken, refreshToken, nil
 }
 
-// Refresh exchanges the latest refresh token for an access token. The refresh
-// token stays; the gate is asked live.
+// Refresh exchanges the latest refresh token for an access token. The refresh token
+// stays valid. Refresh reads the company from the database, not from the gate's cache.
 func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", errNoRefresh
@@ -117,15 +118,15 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	return s.issue(access, reference, id.New(), AccessLife)
 }
 
-// Holder is the company that an access token was given to, whatever it may do.
+// Holder is the company of an access token. Holder does not ask the gate.
 func (s *Service) Holder(token string) (reference string, err error) {
 	reference, _, err = s.read(access, token)
 	return reference, err
 }
 
-// Authenticate tells whose access token this is and whether the company may
-// come in. What is known of the company may be up to thirty seconds old; if it
-// cannot be read at all, nobody is let in and nobody is turned away for good.
+// Authenticate finds the company of an access token and asks the gate. The gate's
+// view of the company may be up to thirty seconds old. Without the database the answer
+// is a fault of kind Unavailable.
 func (s *Service) Authenticate(ctx context.Context, token string) (Identity, error) {
 	if token == "" {
 		return Identity{}, errNoAccess
@@ -146,16 +147,16 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	return Identity{Reference: reference}, c.passes()
 }
 
-// load reads a company for the gate. Others may be waiting for the same answer,
-// so it does not end when the one who asked first goes away.
+// load reads a company for the gate. Several requests may wait for one answer, so
+// load goes on after the first of them ends.
 func (s *Service) load(ctx context.Context, reference string) (Company, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 	defer cancel()
 	return s.Find(ctx, reference)
 }
 
-// ticking lets the cache read our clock. It never ticks: an old entry goes when
-// it is asked for, or when the cache is full.
+// ticking gives the cache our clock. It never ticks: the cache removes an old entry on
+// the next read, or when the cache is full.
 type ticking struct{ clock.Clock }
 
 func (t ticking) NowNano() int64                      { return t.Now().UnixNano() }
@@ -164,7 +165,7 @@ func (t ticking) Tick(time.Duration) <-chan time.Time { return nil }
 func newGate(clk clock.Clock) *otter.Cache[string, Company] {
 	return otter.Must(&otter.Options[string, Company]{
 		MaximumSize:      100_000,
-		ExpiryCalculator: otter.ExpiryWriting[string, Company](remembered),
+		ExpiryCalculator: otter.ExpiryWriting[string, Company](cacheLife),
 		Clock:            ticking{clk},
 	})
 }

@@ -4,25 +4,24 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// keyPrefix makes an API key recognisable where it should not be: in a log, in
-// a repository.
+// keyPrefix makes an API key easy to find in a log or a repository, where no key
+// belongs.
 const keyPrefix = "kobo_key_"
 
-// Key is what is known of an API key once it has been handed over.
+// Key describes an API key. The key itself is not kept.
 type Key struct {
-	ID        string
-	Company   string
-	State     string // ACTIVE or REVOKED
-	CreatedAt time.Time
-	ExpiresAt time.Time // zero: never
-	hash      string
+	Company   string    `db:"company_id,key"`
+	ID        string    `db:"id,key"`
+	hash      string    `db:"hash"`
+	State     string    `db:"state,state"` // ACTIVE or REVOKED
+	CreatedAt time.Time `db:"created_at"`
+	ExpiresAt time.Time `db:"expires_at"` // zero: never
 }
 
 const (
@@ -38,94 +37,87 @@ func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secre
 	}, secret.NewText(text)
 }
 
-// IssueKey gives a company one more API key, shown this once. Older keys stay
-// valid. A zero expiresAt means that it does not expire.
+// IssueKey gives a company one more API key. Kobo shows the key only here. Older keys
+// stay valid. A key with a zero expiresAt does not expire.
 func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expiresAt time.Time) (Key, secret.Text, error) {
 	now := s.clock.Now()
 	if !expiresAt.IsZero() && !expiresAt.After(now) {
 		return Key{}, secret.Text{}, fault.New(fault.Invalid, `"expiresAt" must be in the future`)
 	}
 	key, text := s.newKey(reference, now, expiresAt)
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: reference,
-		Claims:  []db.Record{key.record()},
-		Notes:   []db.Record{by.Note(reference, "company.key.issue", key.ID, nil, now)},
-	})
+	u := ledger.For(reference)
+	u.Insert(keys.Record(key))
+	by.Audit(&u, "company.key.issue", key.ID, nil, now)
+	err := s.book.Commit(ctx, u)
 	if err != nil {
 		return Key{}, secret.Text{}, explain(err)
 	}
 	return key, text, nil
 }
 
-// RevokeKey ends an API key, and with it the refresh token that was had for it.
-// Access tokens run out by themselves. The revocation of the last key that works
-// voids what the PIN has permitted (Credentials).
+// RevokeKey ends an API key and the refresh token of that key. Access tokens run out by
+// themselves. The revocation of the last working key voids all verifications of
+// payouts (Credentials).
 func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID string) error {
 	for {
-		keys, err := s.findKeys(ctx, reference)
+		all, err := s.Keys(ctx, reference)
 		if err != nil {
 			return err
 		}
-		u, err := s.revocation(by, reference, keyID, keys)
+		u, err := s.revocation(by, reference, keyID, all)
 		if err != nil {
 			return err
 		}
 		if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Moved) {
-			continue // a key was revoked since they were read
+			continue // another request has just revoked one of these keys
 		}
 		return explain(err)
 	}
 }
 
-// revocation is the unit that revokes a key, as long as the company's other keys
-// are as they were read.
-func (s *Service) revocation(by Actor, reference, keyID string, keys []Key) (ledger.Unit, error) {
-	now := s.clock.Now()
-	u := ledger.Unit{
-		Company: reference, Tallies: []ledger.Tally{voided},
-		Notes: []db.Record{by.Note(reference, "company.key.revoke", keyID, nil, now)},
-	}
-	found := false
-	for _, k := range keys {
-		to := keyActive
+// revocation is the unit that revokes a key. It expects the company's other working
+// keys to be active still.
+func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledger.Unit, error) {
+	now, u := s.clock.Now(), ledger.For(reference)
+	found, last := false, true
+	for _, k := range all {
 		switch {
 		case k.ID == keyID && k.State == keyRevoked:
 			return u, fault.New(fault.Refused, "API key is revoked already")
 		case k.ID == keyID:
-			found, to = true, keyRevoked
+			found, k.State = true, keyRevoked
 		case k.State == keyRevoked || k.expired(now):
 			continue
 		default:
-			u.Tallies = nil // another key works
+			last = false
 		}
-		u.Moves = append(u.Moves, ledger.Move{Table: keyTable, Key: []any{reference, k.ID}, From: []string{keyActive}, To: to})
+		u.Transition(keys.Record(k), keyActive)
 	}
 	if !found {
 		return u, fault.New(fault.Missing, "API key not found")
 	}
+	if last {
+		voidCredentials(&u)
+	}
+	by.Audit(&u, "company.key.revoke", keyID, nil, now)
 	return u, nil
 }
 
 func (k Key) expired(now time.Time) bool { return !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) }
-
-// Keys are a company's API keys, the oldest first.
-func (s *Service) Keys(ctx context.Context, reference string) ([]Key, error) {
-	return s.findKeys(ctx, reference)
-}
 
 var (
 	errWrongKey   = fault.New(fault.Unauthenticated, "Unauthorized: Invalid API key")
 	errKeyExpired = fault.New(fault.Unauthenticated, "Bad Request: API KEY EXPIRED")
 )
 
-// proven finds the key that apiKey is. One hashed with an older master key is
-// hashed anew on the way, so that the older one can be retired.
+// proven finds the company's key with this text. It replaces a hash under an older
+// master key, so operators can remove that master key later.
 func (s *Service) proven(ctx context.Context, reference, apiKey string) (Key, error) {
-	keys, err := s.findKeys(ctx, reference)
+	all, err := s.Keys(ctx, reference)
 	if err != nil {
 		return Key{}, err
 	}
-	for _, k := range keys {
+	for _, k := range all {
 		if !s.keys.Verify(k.hash, "api-key", reference, apiKey) {
 			continue
 		}

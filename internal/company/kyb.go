@@ -6,14 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// KYB is how far a company's business verification has come.
+// KYB is the state of a company's business verification.
 type KYB string
 
 // The states, in the words of the contract.
@@ -26,9 +24,9 @@ const (
 	Approved         KYB = "APPROVED"
 )
 
-// before are the states from which each can be reached, and no others
-// (completion.md §3). Papers lapse: an approved company may be asked for changes,
-// or be rejected. A rejected company may begin again.
+// before are the states from which a company can reach each state (completion.md §3).
+// Documents expire: operators may ask an approved company for changes, or reject it. A
+// rejected company may begin again.
 var before = map[KYB][]string{
 	InProgress:       {string(NotStarted), string(Rejected)},
 	Submitted:        {string(InProgress), string(ChangesRequested)},
@@ -37,75 +35,61 @@ var before = map[KYB][]string{
 	Approved:         {string(Submitted)},
 }
 
-// changed is what the company is told of a move. It is not asked for its
-// opinion, but it is told why.
+// changed is the data of the event for a change of KYB.
 type changed struct {
 	CompanyID string `json:"companyId"`
 	KYBStatus KYB    `json:"kybStatus"`
 	Reason    string `json:"reason,omitempty"`
 }
 
-// MoveKYB moves a company's verification on. The move, the company's event and
-// the audit line are one commit.
+// MoveKYB changes the state of a company's KYB. The change, the company's event and the
+// audit line are one commit.
 func (s *Service) MoveKYB(ctx context.Context, by Actor, reference string, to KYB, reason string) (Company, error) {
 	if _, known := before[to]; !known && to != NotStarted {
 		return Company{}, fault.New(fault.Invalid, `"status" must be one of [`+strings.Join(states(), ", ")+`]`)
 	}
 	now := s.clock.Now()
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: reference,
-		Moves: []ledger.Move{{
-			Table: companyTable, Key: []any{reference}, From: before[to], To: string(to),
-			Set: []ledger.Change{{Column: "updated_at", Value: clock.Micros(now)}},
-		}},
-		Notes: []db.Record{
-			event.New(reference, event.KYBChanged, changed{reference, to, reason}),
-			by.Note(reference, "company.kyb", reference, map[string]string{"status": string(to), "reason": reason}, now),
-		},
-	})
+	u := ledger.For(reference)
+	u.Transition(companies.Record(Company{Reference: reference, KYB: to, UpdatedAt: now}), before[to]...).Only("updated_at")
+	event.Emit(&u, event.KYBChanged, changed{reference, to, reason})
+	by.Audit(&u, "company.kyb", reference, map[string]string{"status": string(to), "reason": reason}, now)
+	err := s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
 		return Company{}, fault.Newf(fault.Refused, "KYB cannot move from %s to %s", r.State, to)
 	}
 	if err != nil {
 		return Company{}, explain(err)
 	}
-	return s.anew(ctx, reference)
+	return s.findChanged(ctx, reference)
 }
 
-// SetLive switches a company on or off. Being live does not stand in for KYB,
-// nor the other way round: the gate wants both.
+// SetLive switches a company on or off. The gate needs both: a live company and
+// approved KYB.
 func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live bool) (Company, error) {
 	for {
 		c, err := s.Find(ctx, reference)
 		if err != nil {
 			return Company{}, err
 		}
-		now := s.clock.Now()
-		// The row is guarded by its KYB state, which stays as it is; if it is
-		// moved in this very moment, look again.
-		err = s.book.Commit(ctx, ledger.Unit{
-			Company: reference,
-			Moves: []ledger.Move{{
-				Table: companyTable, Key: []any{reference}, From: []string{string(c.KYB)}, To: string(c.KYB),
-				Set: []ledger.Change{{Column: "live", Value: db.Flag(live)}, {Column: "updated_at", Value: clock.Micros(now)}},
-			}},
-			Notes: []db.Record{
-				by.Note(reference, "company.live", reference, map[string]string{"live": strconv.FormatBool(live)}, now),
-			},
-		})
+		c.Live, c.UpdatedAt = live, s.clock.Now()
+		u := ledger.For(reference)
+		// A change of KYB meanwhile refuses the unit. The next try reads the new state.
+		u.Transition(companies.Record(c), string(c.KYB))
+		by.Audit(&u, "company.live", reference, map[string]string{"live": strconv.FormatBool(live)}, c.UpdatedAt)
+		err = s.book.Commit(ctx, u)
 		if ledger.Is(err, ledger.Moved) {
 			continue
 		}
 		if err != nil {
 			return Company{}, explain(err)
 		}
-		return s.anew(ctx, reference)
+		return s.findChanged(ctx, reference)
 	}
 }
 
-// anew reads a company that was just changed, and lets the gate of this process
-// do the same; other processes may remember it for as long as the gate does.
-func (s *Service) anew(ctx context.Context, reference string) (Company, error) {
+// findChanged reads a company after a change, and clears it from the gate's cache. The
+// caches of other processes may keep the former state until it expires.
+func (s *Service) findChanged(ctx context.Context, reference string) (Company, error) {
 	s.gate.Invalidate(reference)
 	return s.Find(ctx, reference)
 }

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"regexp"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// tries is how many wrong PINs in a row lock it: with ten thousand PINs in all,
-// five tries leave a guesser one chance in two thousand.
+// tries is the number of wrong PINs in a row that locks the PIN. There are ten thousand
+// PINs, so five tries give a guesser one chance in two thousand.
 const tries = 5
 
 const (
@@ -31,99 +30,73 @@ func (s *Service) PINState(ctx context.Context, reference string) (string, error
 	return state, err
 }
 
-// What a company hears of its PIN. The fifth wrong try is told the same as the
-// first; every try after it, the right PIN too, is told that the PIN is locked.
+// The refusals of a PIN. The fifth wrong try gets the same answer as the first. Every
+// later try, even with the right PIN, gets errLockedPIN.
 var (
 	errWrongPIN  = fault.New(fault.Refused, "Invalid PIN")
 	errNoPIN     = fault.New(fault.Refused, "PIN not set up")
 	errLockedPIN = fault.New(fault.Refused, "PIN locked after 5 wrong attempts. Contact support to reset it.")
 )
 
-// pin is the stored half of a transaction PIN.
-type pin struct {
-	hash, state string
-	failures    int64
-}
-
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 
-// SetPIN sets or resets a company's transaction PIN, and unlocks it. A reset voids
-// what the earlier PIN stood for (Credentials).
+// SetPIN sets or resets a company's transaction PIN, and unlocks it. A reset voids all
+// verifications of payouts (Credentials).
 func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text secret.Text) error {
 	if !fourDigits.MatchString(text.Reveal()) {
 		return fault.New(fault.Invalid, `"pin" must be exactly 4 digits`)
 	}
-	now := s.clock.Now()
-	hash := s.keys.MAC("pin", reference, text.Reveal())
-	note := by.Note(reference, "company.pin", reference, nil, now)
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: reference,
-		Claims: []db.Record{{Table: pinTable, Values: []any{
-			reference, hash, pinSet, int64(0), clock.Micros(now),
-		}}},
-		Notes: []db.Record{note},
-	})
+	p := pin{company: reference, hash: s.keys.MAC("pin", reference, text.Reveal()), state: pinSet, updatedAt: s.clock.Now()}
+	first := ledger.For(reference)
+	first.Insert(pins.Record(p))
+	by.Audit(&first, "company.pin", reference, nil, p.updatedAt)
+	err := s.book.Commit(ctx, first)
 	if ledger.Is(err, ledger.Exists) {
-		err = s.book.Commit(ctx, ledger.Unit{
-			Company: reference,
-			Moves: []ledger.Move{{
-				Table: pinTable, Key: []any{reference}, From: []string{pinSet, pinLocked}, To: pinSet,
-				Set: []ledger.Change{
-					{Column: "hash", Value: hash},
-					{Column: "failures", Value: int64(0)},
-					{Column: "updated_at", Value: clock.Micros(now)},
-				},
-			}},
-			Tallies: []ledger.Tally{voided},
-			Notes:   []db.Record{note},
-		})
+		reset := ledger.For(reference)
+		reset.Transition(pins.Record(p), pinSet, pinLocked)
+		voidCredentials(&reset)
+		by.Audit(&reset, "company.pin", reference, nil, p.updatedAt)
+		err = s.book.Commit(ctx, reset)
 	}
 	return explain(err)
 }
 
-// UnlockPIN lets a company use its locked PIN again. The PIN stays, and so does
-// what it stood for. Faults are Missing and Refused (it is not locked).
+// UnlockPIN lets a company use its locked PIN again. The PIN and all verifications of
+// payouts stay valid. Faults are Missing and Refused (the PIN is not locked).
 func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) error {
-	now := s.clock.Now()
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: reference,
-		Moves: []ledger.Move{{
-			Table: pinTable, Key: []any{reference}, From: []string{pinLocked}, To: pinSet,
-			Set: []ledger.Change{{Column: "failures", Value: int64(0)}, {Column: "updated_at", Value: clock.Micros(now)}},
-		}},
-		Notes: []db.Record{by.Note(reference, "company.pin.unlock", reference, nil, now)},
-	})
+	now, u := s.clock.Now(), ledger.For(reference)
+	u.Transition(pins.Record(pin{company: reference, state: pinSet, updatedAt: now}), pinLocked).Only("failures", "updated_at")
+	by.Audit(&u, "company.pin.unlock", reference, nil, now)
+	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return fault.New(fault.Refused, "PIN is not locked")
 	}
 	return explain(err)
 }
 
-// credentials is the tally of PIN resets and of revocations of all API keys.
+// credentials is the limit counter of PIN resets and of revocations of all API keys.
 const credentials = "company/credentials"
 
-// voided counts one more of them.
-var voided = ledger.Tally{Name: credentials, Add: 1}
-
-// Credentials is how often the company's PIN was reset, or all its API keys were
-// revoked. What was permitted with the PIN is void once the number has changed:
-// Since makes a unit say so.
+// Credentials is the number of PIN resets and of revocations of all API keys. A
+// permission by PIN is void after this number has changed (ExpectCredentials).
 func (s *Service) Credentials(ctx context.Context, reference string) (int64, error) {
 	return s.book.Last(ctx, reference, credentials)
 }
 
-// Since is for a unit that stands on a permission of the time when Credentials
-// was n: the book refuses the unit (ledger.Over) if the number is higher.
-func Since(n int64) ledger.Tally { return ledger.Tally{Name: credentials, Most: n} }
+// voidCredentials has a unit void all permissions by PIN.
+func voidCredentials(u *ledger.Unit) { u.Count(credentials, 1, 0) }
 
-// IsVoid tells whether a unit was refused because of Since.
+// ExpectCredentials has the ledger refuse a unit if Credentials is above n by then.
+func ExpectCredentials(u *ledger.Unit, n int64) { u.Count(credentials, 0, n) }
+
+// IsVoid tells whether ExpectCredentials was the reason for a refusal.
 func IsVoid(err error) bool {
 	r := ledger.Refused(err)
 	return r != nil && r.Reason == ledger.Over && r.Tally.Name == credentials
 }
 
-// MayUsePIN refuses a company whose PIN is locked: what the PIN has permitted
-// waits until it is unlocked.
+// MayUsePIN refuses a company with a locked PIN. Permissions by that PIN work again
+// after an unlock.
 func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 	state, err := s.PINState(ctx, reference)
 	if err == nil && state == pinLocked {
@@ -132,38 +105,37 @@ func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 	return err
 }
 
-// CheckPIN tells whether text is the company's transaction PIN. Tries of one
-// company wait for one another at the row, so twenty at once are five tries and
-// fifteen refusals, and not twenty guesses.
+// CheckPIN compares text with the company's transaction PIN. Concurrent tries of one
+// company wait for one another at the row: twenty at once are five tries and fifteen
+// refusals, not twenty guesses.
 func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
 	now := s.clock.Now()
 	var verdict error
 	err := s.db.Tx(ctx, func(q db.Querier) error {
 		p, err := lockPIN(ctx, q, reference)
-		if errors.Is(err, db.ErrNone) {
+		switch {
+		case errors.Is(err, db.ErrNone):
 			verdict = errNoPIN
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
-		}
-		if p.state == pinLocked {
+		case p.state == pinLocked:
 			verdict = errLockedPIN
 			return nil
-		}
-		if s.keys.Verify(p.hash, "pin", reference, text) {
+		case !s.keys.Verify(p.hash, "pin", reference, text):
+			verdict = errWrongPIN
+			if p.failures++; p.failures >= tries {
+				p.state = pinLocked
+			}
+		default:
 			verdict = nil
 			if p.failures == 0 && !s.keys.Stale(p.hash) {
 				return nil
 			}
 			p.failures, p.hash = 0, s.keys.MAC("pin", reference, text)
-			return savePIN(ctx, q, reference, p, now)
 		}
-		verdict = errWrongPIN
-		if p.failures++; p.failures >= tries {
-			p.state = pinLocked
-		}
-		return savePIN(ctx, q, reference, p, now)
+		p.updatedAt = now
+		return savePIN(ctx, q, p)
 	})
 	if err != nil {
 		return err

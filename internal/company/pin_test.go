@@ -38,7 +38,7 @@ func TestThePIN(t *testing.T) {
 		if err := h.CheckPIN(ctx, reference, "1234"); err != nil {
 			t.Error(err)
 		}
-		for range 3 { // four wrong, one right: the count begins again
+		for range 3 { // four wrong tries and a right one: the count begins again
 			for range 4 {
 				refused(t, "wrong", h.CheckPIN(ctx, reference, "4321"), fault.Refused, "Invalid PIN")
 			}
@@ -61,8 +61,7 @@ func TestThePIN(t *testing.T) {
 	})
 }
 
-// Twenty guesses at once are five tries: nobody gets a sixth by being quick.
-func TestTwentyGuessesAtOnceAreFive(t *testing.T) {
+func TestConcurrentGuessesAreFiveTries(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, _ := h.create()
 		h.pin(reference, "1234")
@@ -87,8 +86,7 @@ func TestTwentyGuessesAtOnceAreFive(t *testing.T) {
 	})
 }
 
-// The right PIN, however often at once, never counts against its owner.
-func TestTheRightPINAtOnce(t *testing.T) {
+func TestConcurrentRightPINsAreAllAccepted(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, _ := h.create()
 		h.pin(reference, "1234")
@@ -104,8 +102,8 @@ func TestTheRightPINAtOnce(t *testing.T) {
 	})
 }
 
-// Whoever reads the database learns no key and no PIN, and cannot tell from it
-// that two companies have the same PIN.
+// The database reveals no key and no PIN, and hides that two companies have the same
+// PIN.
 func TestOnlyHashesAreStored(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, key := h.create()

@@ -8,72 +8,49 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-var (
-	companyTable = &db.Table{
-		Name: "company", Key: 1, State: "kyb_status",
-		Columns: append(db.Texts("company_id", "name", "kyb_status"), db.Ints("live", "created_at", "updated_at")...),
-	}
-	keyTable = &db.Table{
-		Name: "company_api_key", Key: 2, State: "state",
-		Columns: append(db.Texts("company_id", "id", "hash", "state"), db.Ints("created_at", "expires_at")...),
-	}
-	pinTable = &db.Table{
-		Name: "company_pin", Key: 1, State: "state",
-		Columns: append(db.Texts("company_id", "hash", "state"), db.Ints("failures", "updated_at")...),
-	}
+const (
+	columns    = `company_id, name, kyb_status, live, created_at, updated_at`
+	keyColumns = `company_id, id, hash, state, created_at, expires_at`
+	pinColumns = `company_id, hash, state, failures, updated_at`
 )
 
-func (c Company) record() db.Record {
-	return db.Record{Table: companyTable, Values: []any{
-		c.Reference, c.Name, string(c.KYB), db.Flag(c.Live), clock.Micros(c.CreatedAt), clock.Micros(c.UpdatedAt),
-	}}
-}
+var (
+	companies = db.Declare[Company]("company", db.Reads(columns))
+	keys      = db.Declare[Key]("company_api_key", db.Reads(keyColumns))
+	pins      = db.Declare[pin]("company_pin", db.Reads(pinColumns))
+)
 
-func (k Key) record() db.Record {
-	return db.Record{Table: keyTable, Values: []any{
-		k.Company, k.ID, k.hash, k.State, clock.Micros(k.CreatedAt), clock.Micros(k.ExpiresAt),
-	}}
-}
-
-const columns = `SELECT company_id, name, kyb_status, live, created_at, updated_at FROM company `
-
-func scan(s db.Scanner) (Company, error) {
-	var c Company
-	var live, created, updated int64
-	err := s.Scan(&c.Reference, &c.Name, &c.KYB, &live, &created, &updated)
-	c.Live, c.CreatedAt, c.UpdatedAt = live == 1, clock.Time(created), clock.Time(updated)
-	return c, err
+// pin is the stored half of a transaction PIN.
+type pin struct {
+	company   string    `db:"company_id,key"`
+	hash      string    `db:"hash,changes"`
+	state     string    `db:"state,state"`
+	failures  int64     `db:"failures,changes"` // wrong tries in a row
+	updatedAt time.Time `db:"updated_at,changes"`
 }
 
 func (s *Service) find(ctx context.Context, reference string) (Company, error) {
-	return db.One(ctx, s.db, scan, columns+`WHERE company_id = $1`, reference)
+	return db.One(ctx, s.db, companies.Scan, `SELECT `+columns+` FROM company WHERE company_id = $1`, reference)
 }
 
-// count and page go over all companies: they answer operators.
+// count and page serve operators, so they read all companies.
 func (s *Service) count(ctx context.Context) (int64, error) {
 	return db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company`)
 }
 
 func (s *Service) page(ctx context.Context, limit, offset int) ([]Company, error) {
-	return db.All(ctx, s.db, scan, columns+`ORDER BY created_at DESC, company_id LIMIT $1 OFFSET $2`, limit, offset)
+	return db.All(ctx, s.db, companies.Scan,
+		`SELECT `+columns+` FROM company ORDER BY created_at DESC, company_id LIMIT $1 OFFSET $2`, limit, offset)
 }
 
-func scanKey(s db.Scanner) (Key, error) {
-	var k Key
-	var created, expires int64
-	err := s.Scan(&k.Company, &k.ID, &k.hash, &k.State, &created, &expires)
-	k.CreatedAt, k.ExpiresAt = clock.Time(created), clock.Time(expires)
-	return k, err
+// Keys are a company's API keys, the oldest first.
+func (s *Service) Keys(ctx context.Context, reference string) ([]Key, error) {
+	return db.All(ctx, s.db, keys.Scan,
+		`SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 ORDER BY created_at, id`, reference)
 }
 
-func (s *Service) findKeys(ctx context.Context, reference string) ([]Key, error) {
-	return db.All(ctx, s.db, scanKey, `
-		SELECT company_id, id, hash, state, created_at, expires_at FROM company_api_key
-		WHERE company_id = $1 ORDER BY created_at, id`, reference)
-}
-
-// rehashKey changes nothing but how the same key is hashed, and only if nobody
-// was faster.
+// rehashKey replaces the hash of a key by a newer hash of the same key, unless another
+// request has done so.
 func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
 	_, err := s.db.Exec(ctx, `
 		UPDATE company_api_key SET hash = $4 WHERE company_id = $1 AND id = $2 AND hash = $3`, k.Company, k.ID, k.hash, hash)
@@ -89,8 +66,8 @@ func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID 
 	return err
 }
 
-// workingRefresh is the id of the refresh token that works: the latest, as long
-// as its API key is neither revoked nor expired.
+// workingRefresh is the id of the valid refresh token: the latest one, while its API
+// key is neither revoked nor expired.
 func (s *Service) workingRefresh(ctx context.Context, reference string, now time.Time) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `
 		SELECT t.token_id FROM company_refresh_token t
@@ -98,23 +75,18 @@ func (s *Service) workingRefresh(ctx context.Context, reference string, now time
 		WHERE t.company_id = $1 AND k.state = $2 AND (k.expires_at = 0 OR k.expires_at > $3)`, reference, keyActive, clock.Micros(now))
 }
 
-// lockPIN reads the PIN's row and keeps others from it until the transaction
-// ends.
+// lockPIN reads the row of a PIN and locks the row until the transaction ends.
 func lockPIN(ctx context.Context, q db.Querier, reference string) (pin, error) {
-	return db.One(ctx, q, func(s db.Scanner) (pin, error) {
-		var p pin
-		err := s.Scan(&p.hash, &p.state, &p.failures)
-		return p, err
-	}, `SELECT hash, state, failures FROM company_pin WHERE company_id = $1 FOR UPDATE`, reference)
+	return db.One(ctx, q, pins.Scan, `SELECT `+pinColumns+` FROM company_pin WHERE company_id = $1 FOR UPDATE`, reference)
 }
 
 func (s *Service) pinState(ctx context.Context, reference string) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `SELECT state FROM company_pin WHERE company_id = $1`, reference)
 }
 
-func savePIN(ctx context.Context, q db.Querier, reference string, p pin, now time.Time) error {
+func savePIN(ctx context.Context, q db.Querier, p pin) error {
 	_, err := q.Exec(ctx, `
 		UPDATE company_pin SET hash = $2, state = $3, failures = $4, updated_at = $5 WHERE company_id = $1`,
-		reference, p.hash, p.state, p.failures, clock.Micros(now))
+		p.company, p.hash, p.state, p.failures, clock.Micros(p.updatedAt))
 	return err
 }

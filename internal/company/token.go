@@ -7,16 +7,16 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// How long tokens live. The contract gives fifteen minutes to the access token
-// and leaves the refresh token open: thirty days, so that a company which calls
-// at all within a month need not fetch its API key.
+// The lifetimes of tokens. The contract gives the access token fifteen minutes, and
+// says nothing of the refresh token. Thirty days suit a company that calls the API at
+// least once a month: it needs its API key only once.
 const (
 	AccessLife  = 15 * time.Minute
 	RefreshLife = 30 * 24 * time.Hour
 )
 
-// use is what a token is good for. It is signed with the rest: a refresh token
-// opens no door, and an access token buys no other.
+// use is the purpose of a token, and is signed with the rest. A refresh token
+// authenticates no request, and an access token gives no other token.
 type use string
 
 const (
@@ -29,8 +29,8 @@ type claims struct {
 	Use use `json:"use"`
 }
 
-// issue signs a token for the company under the current key, whose id goes into
-// the header.
+// issue signs a token for the company under the current key. The header carries the id
+// of that key.
 func (s *Service) issue(u use, reference, tokenID string, life time.Duration) (string, error) {
 	now := s.clock.Now()
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
@@ -49,8 +49,8 @@ func (s *Service) issue(u use, reference, tokenID string, life time.Duration) (s
 	return signed, nil
 }
 
-// read verifies a token for one use and returns whose and which it is. Only
-// HS256 is taken, under a key that the ring holds, and only with an expiry.
+// read verifies a token for one use, and returns its company and its id. It accepts
+// only HS256, only a key of the ring, and only a token with an expiry.
 func (s *Service) read(u use, token string) (reference, tokenID string, err error) {
 	var c claims
 	_, err = jwt.ParseWithClaims(token, &c, s.verifyingKey,
@@ -62,7 +62,7 @@ func (s *Service) read(u use, token string) (reference, tokenID string, err erro
 	case c.Use != u:
 		return "", "", fmt.Errorf("company: a token for %q where %q is wanted", c.Use, u)
 	case c.Subject == "":
-		return "", "", fmt.Errorf("company: a token of nobody")
+		return "", "", fmt.Errorf("company: a token without a company")
 	}
 	return c.Subject, c.ID, nil
 }

@@ -44,7 +44,7 @@ func TestTokensForAKey(t *testing.T) {
 	})
 }
 
-// The error catalogue's rows for generate token.
+// The cases are the error catalogue's rows for generate token.
 func TestGenerateRefusals(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
@@ -148,7 +148,7 @@ func TestAnExpiredKeyRefreshesNoToken(t *testing.T) {
 	})
 }
 
-// forge makes a token as an attacker, or an honest stranger, would.
+// forge signs a token of the test's choice.
 func forge(t *testing.T, method jwt.SigningMethod, key any, header map[string]any, claims jwt.MapClaims) string {
 	t.Helper()
 	token := jwt.NewWithClaims(method, claims)
@@ -162,7 +162,7 @@ func forge(t *testing.T, method jwt.SigningMethod, key any, header map[string]an
 	return text
 }
 
-func TestTokensThatDoNotOpen(t *testing.T) {
+func TestInvalidTokensAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, key := h.approved()
 		access, refresh := h.tokens(reference, key)
@@ -236,8 +236,8 @@ func TestAnAccessTokenLivesFifteenMinutes(t *testing.T) {
 	})
 }
 
-// A new master key on top of the old one: everything goes on. Once the old one
-// is gone, what only it had made is gone too.
+// With a new master key above the old one, all tokens and keys still work. Without the
+// old one, its tokens and hashes stop working.
 func TestTheMasterKeyRotates(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
@@ -268,7 +268,7 @@ func TestTheMasterKeyRotates(t *testing.T) {
 		if _, err := h.Authenticate(ctx, renewed); err != nil {
 			t.Errorf("a token of the new key: %v", err)
 		}
-		h.tokens(reference, key) // hashed anew when it was last used
+		h.tokens(reference, key) // its last use has replaced its hash
 		if err := h.CheckPIN(ctx, reference, "1234"); err != nil {
 			t.Errorf("a PIN that was used in between: %v", err)
 		}
@@ -277,7 +277,7 @@ func TestTheMasterKeyRotates(t *testing.T) {
 	})
 }
 
-// code wants the gate's refusal, with its code and state.
+// code expects the gate's refusal, with its code and state.
 func code(t *testing.T, what string, err error, code, status string) {
 	t.Helper()
 	f := fault.Of(err)
@@ -320,8 +320,8 @@ func TestTheGate(t *testing.T) {
 	})
 }
 
-// The gate remembers for thirty seconds; refresh and generate do not.
-func TestTheGateRemembersThirtySeconds(t *testing.T) {
+// Refresh and generate read the database each time.
+func TestTheGateCachesACompanyForThirtySeconds(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
 		reference, key := h.approved()
@@ -348,8 +348,8 @@ func TestTheGateRemembersThirtySeconds(t *testing.T) {
 	})
 }
 
-// Without the database nobody is let in and nobody is called a stranger, but
-// who was let in just now still is.
+// Without the database a cached company passes the gate, and any other company gets
+// Unavailable.
 func TestTheGateWithoutItsDatabase(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -186,7 +186,7 @@ func (a *attempt) adoptNew(ctx context.Context, u *ledger.Unit) error {
 // attempt beside it (wallet-api.md, Corporate sub-account). A request that names no
 // settlement account leaves the one that the account feeds.
 func (a *attempt) adoptHeld(ctx context.Context, u *ledger.Unit, held Account) error {
-	turn := held.turn
+	before := held
 	held.KYCID, held.PhoneNumber, held.EmailAddress, held.RNNumber = a.KYCID, a.PhoneNumber, a.EmailAddress, a.RNNumber
 	held.Bank, held.turn, held.UpdatedAt = a.Bank, id.New(), a.UpdatedAt
 	if a.chosen != 0 {
@@ -196,18 +196,18 @@ func (a *attempt) adoptHeld(ctx context.Context, u *ledger.Unit, held Account) e
 		held.SettlementID = a.chosen
 	}
 	a.State, a.pending = Duplicate, ""
-	u.Transition(accounts.Record(held), string(Active)).Expect("turn", turn)
-	event.Emit(u, event.CorporateAccountUpdated, updated{held})
+	u.Transition(accounts.Record(held), string(Active)).Expect("turn", before.turn)
+	before.KYCID, before.turn, before.UpdatedAt = held.KYCID, held.turn, held.UpdatedAt
+	if before != held { // a company sees the change
+		event.Emit(u, event.CorporateAccountUpdated, updated{held})
+	}
 	a.result = held
 	return nil
 }
 
 // redirect has the account feed the settlement account that the company asked for.
 func (a *attempt) redirect(ctx context.Context, u *ledger.Unit) error {
-	moves, audit, err := a.settlements.Redirect(ctx, operator.Self(a.Company).From(ctx), a.Company, a.chosen, a.feeder())
-	u.Moves = append(u.Moves, moves...)
-	u.Append(audit...)
-	return err
+	return a.settlements.RedirectFeed(ctx, u, operator.Self(a.Company).From(ctx), a.chosen, a.feeder())
 }
 
 // feeder is the account as a settlement account's source of credits.

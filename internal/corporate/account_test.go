@@ -81,6 +81,13 @@ func TestTheBankKnowsTheAccountAlready(t *testing.T) {
 		}) {
 			t.Errorf("the events are %v", told)
 		}
+		r = w.request(w.proven(t))
+		r.EmailAddress, r.SettlementID = "new@example.test", w.account.ID // as it is already
+		_, err = w.GenerateAccount(t.Context(), r)
+		must(t, err)
+		if told := w.told(t); len(told) != 5 || told[4] != "corporate.kyc_verified" {
+			t.Errorf("nothing has changed, and the events are %v", told)
+		}
 	})
 }
 

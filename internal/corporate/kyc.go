@@ -29,7 +29,7 @@ func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text,
 	subjects := s.identities.Subjects(company, bvn)
 	x, err := s.identities.Open(ctx, company, identity.Corporate, subjects...)
 	if err == nil {
-		x, err = s.identities.Current(ctx, x)
+		x, err = s.identities.Current(x, bvn)
 	}
 	if fault.Is(err, fault.Missing) {
 		x, err = s.identities.New(company, identity.Corporate, subjects[0], bvn)

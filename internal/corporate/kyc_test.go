@@ -150,7 +150,11 @@ func TestAFailureOfTheProviderUsesUpAnAttempt(t *testing.T) {
 func TestTwentyAtOnceSendOneOTP(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
-		for round := range 2 { // a first attempt, and a second one
+		for round := range 3 { // the first attempt, the second, and the last
+			refusal, wait := tooSoon, time.Minute
+			if round == 2 {
+				refusal, wait = tooMany, 24*time.Hour
+			}
 			var all sync.WaitGroup
 			var mu sync.Mutex
 			sent := 0
@@ -162,7 +166,10 @@ func TestTwentyAtOnceSendOneOTP(t *testing.T) {
 					if err == nil {
 						sent++
 					} else {
-						want(t, err, fault.Limited, tooSoon)
+						want(t, err, fault.Limited, refusal)
+						if again := fault.Of(err).Retry; again != wait {
+							t.Errorf("the next initiation is possible after %s", again)
+						}
 					}
 				})
 			}

@@ -49,8 +49,8 @@ func seen(n chain.Network, m provider.Movement) string {
 }
 
 // races is how often a movement is looked at anew because somebody else was
-// writing the same.
-const races = 10
+// writing the same, or took the number.
+const races = 100
 
 // take writes one movement down, once. What is not ours, or in an asset that we
 // do not take, is left.
@@ -94,28 +94,39 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 	return errors.New("crypto: a movement is being written by too many")
 }
 
-// first writes a movement that was not seen before.
+// numbered is the limit counter of the transactions that were numbered so.
+const numbered = "crypto/transaction"
+
+// first writes a movement that was not seen before, under the number above the
+// company's highest.
 func (s *Service) first(ctx context.Context, company, custody string, n chain.Network, asset chain.Asset, m provider.Movement, attempt int64) error {
-	number, err := s.drawTransaction(ctx, company)
+	// The count first: a number that is taken after it was read raises it, and then
+	// the unit is refused.
+	taken, err := s.Book.Last(ctx, company, numbered)
+	if err != nil {
+		return err
+	}
+	highest, err := s.highest(ctx, company)
 	if err != nil {
 		return err
 	}
 	now := s.Clock.Now()
 	t := Transaction{
-		Company: company, ID: number, Type: Deposit, Status: Pending, NetworkID: n.ID,
+		Company: company, ID: highest + 1, Type: Deposit, Status: Pending, NetworkID: n.ID,
 		Asset: asset.Symbol, Contract: asset.Contract, Decimals: asset.Decimals, Units: m.Units,
 		Address: m.Address, Counter: m.Counter, Hash: m.Hash, Block: m.Block, Raw: m.Raw, CreatedAt: now, UpdatedAt: now,
 		seen: seen(n, m), attempt: attempt, blockHash: m.BlockHash, custody: custody,
 	}
-	var notes []db.Record
+	u := ledger.For(company)
+	u.Count(numbered, 1, taken+1)
 	if m.Out {
 		t.Type = Withdrawal // its events are those of its end
 	} else {
-		notes = append(notes, event.New(company, event.CryptoDepositPending, t))
+		event.Emit(&u, event.CryptoDepositPending, t)
 	}
-	return s.Book.Commit(ctx, ledger.Unit{
-		Company: company, Claims: []db.Record{t.record()}, Notes: append(notes, t.confirmJob(now)),
-	})
+	u.Insert(t.record())
+	u.Append(t.confirmJob(now))
+	return s.Book.Commit(ctx, u)
 }
 
 // again is a pending transaction told once more: perhaps it is in a block now, or

@@ -119,19 +119,9 @@ func (s *Service) draw(ctx context.Context, name string) (number int64, err erro
 	return number, err
 }
 
-// drawTransaction is the company's next transaction number: above all that it
-// was given and all that it has.
-func (s *Service) drawTransaction(ctx context.Context, company string) (number int64, err error) {
-	err = s.DB.Tx(ctx, func(q db.Querier) error {
-		number, err = db.One(ctx, q, db.Value[int64], `
-			INSERT INTO crypto_number (name, last)
-			SELECT 'transaction of ' || $1, coalesce(max(id), 0) + 1 FROM crypto_transaction WHERE company_id = $1
-			ON CONFLICT (name) DO UPDATE
-			SET last = CASE WHEN crypto_number.last < excluded.last THEN excluded.last ELSE crypto_number.last + 1 END
-			RETURNING last`, company)
-		return err
-	})
-	return number, err
+// highest is the number of the company's last transaction; 0 before the first.
+func (s *Service) highest(ctx context.Context, company string) (int64, error) {
+	return db.One(ctx, s.DB, db.Value[int64], `SELECT coalesce(max(id), 0) FROM crypto_transaction WHERE company_id = $1`, company)
 }
 
 // enterKey writes a key into the directory and tells whose it is: of two

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -166,6 +167,43 @@ func TestOTPsToOnePersonCountWhateverTheCustomer(t *testing.T) {
 		w.clock.Advance(time.Hour)
 		_, err = w.Create(t.Context(), w.registration("fourth@example.test"))
 		must(t, err) // the count begins anew a day after the last OTP
+	})
+}
+
+// Programs before schema 39 counted the OTPs of each customer, and of no person.
+func TestOTPsOfOlderProgramsCount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		_, err := w.Create(t.Context(), w.registration("ada@example.test"))
+		must(t, err)
+		older := func() {
+			t.Helper()
+			_, err := d.Exec(t.Context(), `DELETE FROM identity_attempt WHERE company_id = $1`, w.company)
+			must(t, err)
+		}
+		older()
+		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
+		want(t, err, fault.Limited, tooSoon)
+		for range 2 {
+			w.clock.Advance(time.Minute)
+			_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
+			must(t, err)
+			older()
+		}
+		w.clock.Advance(23 * time.Hour)
+		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
+		want(t, err, fault.Limited, "Maximum OTP attempts reached")
+		w.clock.Advance(time.Hour)
+		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
+		must(t, err)
+		// An older program that works beside this one counts in the session alone.
+		w.clock.Advance(time.Minute)
+		_, err = d.Exec(t.Context(), `UPDATE identity_session SET attempts = 3, asked_at = $2, turn = '9' WHERE company_id = $1`,
+			w.company, clock.Micros(w.clock.Now()))
+		must(t, err)
+		w.clock.Advance(time.Minute)
+		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
+		want(t, err, fault.Limited, "Maximum OTP attempts reached")
 	})
 }
 

@@ -162,7 +162,7 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identitie
 		Gone:    "The bank did not open it.",
 		TooOld:  "an account whose opening is not known after 72 hours",
 	})
-	settlements.Take(s.take)
+	settlements.AddRecipient(s.bookCredit)
 	return s
 }
 

@@ -69,27 +69,28 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// take names the settlement account of a credit on a customer's account. The
+// bookCredit names the settlement account of a credit on a customer's account. The
 // transaction and its event go into the unit of the credit.
-func (s *Service) take(ctx context.Context, company string, c settlement.Credit) (settlement.Taking, bool, error) {
+func (s *Service) bookCredit(ctx context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 	owner, err := s.findByAccount(ctx, company, c.Account)
 	if errors.Is(err, db.ErrNone) {
-		return settlement.Taking{}, false, nil
+		return settlement.Booking{}, false, nil
 	}
 	if err != nil {
-		return settlement.Taking{}, false, err
+		return settlement.Booking{}, false, err
 	}
 	settlementID, err := s.settlements.Landing(ctx, company, owner.Account.SettlementID)
 	if err != nil {
-		return settlement.Taking{}, false, err
+		return settlement.Booking{}, false, err
 	}
 	t := Transaction{
 		Company: company, ID: c.ID, CustomerID: owner.ID, FirstName: owner.FirstName, LastName: owner.LastName,
 		SettlementID: settlementID, Amount: c.Amount, Type: credit, Status: success,
 		Narration: c.Narration, SessionID: c.Session, CreatedAt: s.clock.Now(),
 	}
-	return settlement.Taking{SettlementID: settlementID, Notes: []db.Record{
-		transactions.Record(t).With("number", transactionNumbers), event.New(company, event.TransactionCredit, t),
+	return settlement.Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
+		u.Append(transactions.Record(t).With("number", transactionNumbers))
+		event.Emit(u, event.TransactionCredit, t)
 	}}, true, nil
 }
 

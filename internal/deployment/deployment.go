@@ -1,11 +1,11 @@
-// Package deployment notices that a database is an old copy.
+// Package deployment detects an old copy of the database.
 //
-// While a program serves it raises a number in the database once a second, the
-// epoch, and writes the number into a file outside after its commit. A database
-// that was restored from a backup has a lower epoch than the file: what the
-// providers were asked for since is not in its book. The program that starts on it
-// closes API access in the commit that lifts the epoch above the file, so the door
-// stays closed until an operator opens it, and one copy is noticed once.
+// A serving program raises a number in the database once a second, the epoch. After
+// each commit it writes the number into a file outside the database. A database restored
+// from a backup has a lower epoch than the file, and lacks the latest requests to
+// providers. The program that starts on an old copy closes API access. The same commit
+// lifts the epoch to the file's, so each copy is detected once. API access stays closed
+// until an operator opens it.
 package deployment
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 )
 
-// Mark is how far a database has come.
+// Mark is the name and the epoch of a database.
 type Mark struct {
 	Name  string // of the database and all its copies
 	Epoch int64
 }
 
-// Close closes API access in a transaction, and says why.
+// Close closes API access in a transaction, with a reason.
 type Close func(ctx context.Context, q db.Querier, reason string) error
 
 // Service keeps the epoch of one database.
@@ -38,26 +38,25 @@ type Service struct {
 
 	mu     sync.Mutex
 	last   int64     // the epoch of our last raise
-	raised time.Time // when that was
-	failed bool
+	raised time.Time // the time of that raise
+	failed bool      // the last raise failed
 }
 
-// New keeps the epoch in the database, and in the file at path: "" for none. The
-// clock is the machine's own.
+// New is the service on a database and the file at path; "" for no file. The clock is the
+// machine's own.
 func New(d *db.DB, c clock.Clock, log *slog.Logger, path string) *Service {
 	return &Service{db: d, clock: c, log: log, path: path}
 }
 
-// Begin compares the database with the file, before the program serves, and
-// raises the epoch for the first time. It gives an error if the file cannot be
-// read or written.
+// Begin compares the database with the file before the program serves, and raises the
+// epoch for the first time. A file that cannot be read or written is an error.
 func (s *Service) Begin(ctx context.Context, shut Close) error {
 	if s.path == "" {
 		s.log.Warn("epoch_file is not set: an old copy of the database will not be noticed")
 		_, err := s.meet(ctx, Mark{}, shut)
 		return err
 	}
-	// The file first: the epoch of a database that is whole is at least as high.
+	// The file comes first. The epoch of a complete database is at least as high.
 	seen, there, err := read(s.path)
 	if err != nil {
 		return err
@@ -72,8 +71,8 @@ func (s *Service) Begin(ctx context.Context, shut Close) error {
 	return s.keep(now, seen.Name)
 }
 
-// meet holds the database against what the file says, and raises the epoch. The
-// zero Mark is no file.
+// meet compares the database with the mark of the file, and raises the epoch. The zero
+// Mark stands for no file.
 func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, err error) {
 	why := ""
 	err = s.db.Tx(ctx, func(q db.Querier) error {
@@ -85,7 +84,7 @@ func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, er
 			return err
 		}
 		if why = s.odd(seen, was); why != "" {
-			// Both in one commit: an opened door stays open at the next start.
+			// One commit does both, so the next start leaves API access as it is.
 			if err := shut(ctx, q, why); err != nil {
 				return err
 			}
@@ -106,7 +105,7 @@ func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, er
 	return now, nil
 }
 
-// odd says why a database is not the one that the file was written for, or "".
+// odd is the reason why the database does not match the file, or "".
 func (s *Service) odd(seen, now Mark) string {
 	switch {
 	case seen == Mark{}:
@@ -119,7 +118,7 @@ func (s *Service) odd(seen, now Mark) string {
 	return ""
 }
 
-// every is how often the epoch is raised.
+// every is the time between two raises.
 const every = time.Second
 
 // Run raises the epoch once a second until ctx ends.
@@ -138,7 +137,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// tell writes into the log that the epoch stands still, once, and that it goes on.
+// tell logs the first failed raise, and the first success after a failure.
 func (s *Service) tell(err error) {
 	switch {
 	case err != nil && !s.failed:
@@ -168,7 +167,7 @@ func (s *Service) Raise(ctx context.Context) error {
 	return s.keep(now, now.Name)
 }
 
-// note remembers a raise, and tells the epoch of the one before.
+// note remembers a raise, and returns the epoch of the raise before.
 func (s *Service) note(now Mark) (before int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,9 +175,9 @@ func (s *Service) note(now Mark) (before int64) {
 	return before
 }
 
-// keep writes a mark into the file. It replaces a mark of our own name, and one of
-// the name instead.
-// A higher number of ours stays: another program has written it.
+// keep writes a mark into the file. It replaces only a mark of the same name or of the
+// name instead. A higher epoch of the same name stays, since another program has written
+// it.
 func (s *Service) keep(now Mark, instead string) error {
 	seen, there, err := read(s.path)
 	switch {
@@ -192,7 +191,7 @@ func (s *Service) keep(now Mark, instead string) error {
 	return write(s.path, now)
 }
 
-// Raised is when the epoch was last raised: the database took a write then.
+// Raised is the time of the last raise, and so of a successful write to the database.
 func (s *Service) Raised() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

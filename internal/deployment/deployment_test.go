@@ -44,7 +44,7 @@ func (p *place) shut(_ context.Context, _ db.Querier, reason string) error {
 	return p.stuck
 }
 
-// begins is a program that has begun.
+// begins starts a program.
 func (p *place) begins() *deployment.Service {
 	p.t.Helper()
 	s := p.program()
@@ -59,7 +59,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// says fails unless the database has this epoch, and the file that one.
+// says expects this epoch in the database, and that one in the file.
 func (p *place) says(epoch, file int64) {
 	p.t.Helper()
 	row, err := db.One(p.t.Context(), p.db, func(r db.Scanner) (m deployment.Mark, err error) {
@@ -73,7 +73,7 @@ func (p *place) says(epoch, file int64) {
 	}
 }
 
-// set makes the database an old copy, or another one.
+// set turns the database into an old copy, or into another database.
 func (p *place) set(query string, args ...any) {
 	p.t.Helper()
 	_, err := p.db.Exec(p.t.Context(), query, args...)
@@ -104,9 +104,9 @@ func TestTheEpochIsRaisedAndThenWritten(t *testing.T) {
 	})
 }
 
-// An old copy is noticed once: the commit that closes the door lifts the epoch, so
-// the next start leaves an opened door alone. The file is never lowered.
-func TestAnOldCopyIsNoticedOnce(t *testing.T) {
+// The commit that closes API access lifts the epoch, so the next start leaves opened API
+// access alone. The epoch in the file never falls.
+func TestAnOldCopyIsDetectedOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		s := p.begins()
 		for range 9 {
@@ -131,9 +131,9 @@ func TestAnOldCopyIsNoticedOnce(t *testing.T) {
 	})
 }
 
-// The database is as far as the file, or farther: the program died between the
-// commit and the file.
-func TestAWholeDatabaseIsNoOldCopy(t *testing.T) {
+// The epoch of the database is the file's or higher: the program died between the commit
+// and the file.
+func TestACompleteDatabaseIsNoOldCopy(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		p.begins()
 		p.begins()
@@ -142,14 +142,14 @@ func TestAWholeDatabaseIsNoOldCopy(t *testing.T) {
 		p.begins()
 		p.says(8, 8)
 		must(t, os.Remove(p.file))
-		p.begins() // and says that it cannot know
+		p.begins() // the log says that this start detects nothing
 		if p.says(9, 9); len(p.why) > 0 || !strings.Contains(p.log.String(), "the epoch file was not there") {
 			t.Errorf("%q\n%s", p.why, p.log.String())
 		}
 	})
 }
 
-func TestTheFileOfAnotherDatabaseClosesTheDoor(t *testing.T) {
+func TestTheFileOfAnotherDatabaseClosesAPIAccess(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		must(t, os.WriteFile(p.file, []byte("another 500\n"), 0o600))
 		s := p.begins()
@@ -172,8 +172,7 @@ func TestTheFileOfAnotherDatabaseClosesTheDoor(t *testing.T) {
 	})
 }
 
-// Nobody can tell what a file says that cannot be read, and a file that cannot be
-// written would guard nothing.
+// An unreadable file hides the epoch, and a file that cannot be written protects nothing.
 func TestABadFileStopsTheStart(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		for _, text := range []string{"", "\n", "name", "name ", " 5", "name -1", "name 0", "name 5 5", "name 5\nmore", "12"} {
@@ -193,7 +192,7 @@ func TestABadFileStopsTheStart(t *testing.T) {
 	})
 }
 
-func TestWithoutAFileTheEpochIsRaisedAllTheSame(t *testing.T) {
+func TestTheEpochIsRaisedWithoutAFile(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		file := p.file
 		p.file = ""
@@ -208,9 +207,9 @@ func TestWithoutAFileTheEpochIsRaisedAllTheSame(t *testing.T) {
 	})
 }
 
-// A raise that the database did not take counts for nothing, and a database that
-// goes back under a running program does not lower the file.
-func TestARaiseThatFails(t *testing.T) {
+// A failed raise changes nothing. A database that goes back under a running program does
+// not lower the epoch in the file.
+func TestAFailedRaise(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		s := p.begins()
 		before := s.Raised()

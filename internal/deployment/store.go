@@ -12,22 +12,17 @@ func found(ctx context.Context, q db.Querier, name string) error {
 	return err
 }
 
-func scan(r db.Scanner) (m Mark, err error) {
-	err = r.Scan(&m.Name, &m.Epoch)
-	return m, err
-}
-
 // find is the mark of the database.
 func find(ctx context.Context, q db.Querier) (Mark, error) {
-	return db.One(ctx, q, scan, `SELECT name, epoch FROM deployment WHERE id = 1`)
+	return db.One(ctx, q, db.Fields[Mark], `SELECT name, epoch FROM deployment WHERE id = 1`)
 }
 
-// raise is the mark of the database after one more second.
+// raise raises the epoch by one, and returns the new mark.
 func raise(ctx context.Context, q db.Querier) (Mark, error) {
-	return db.One(ctx, q, scan, `UPDATE deployment SET epoch = epoch + 1 WHERE id = 1 RETURNING name, epoch`)
+	return db.One(ctx, q, db.Fields[Mark], `UPDATE deployment SET epoch = epoch + 1 WHERE id = 1 RETURNING name, epoch`)
 }
 
-// lift brings the epoch to at least this number.
+// lift raises the epoch to at least this number.
 func lift(ctx context.Context, q db.Querier, epoch int64) error {
 	_, err := q.Exec(ctx, `UPDATE deployment SET epoch = $1 WHERE id = 1 AND epoch < $1`, epoch)
 	return err

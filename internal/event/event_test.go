@@ -44,7 +44,7 @@ func newStation(t testing.TB, dialect db.Dialect) *station {
 	s.Service = event.NewService(d, s.here)
 	s.company, s.other = id.Cuid(), id.Cuid()
 	for _, company := range []string{s.company, s.other} {
-		if err := s.here.Commit(t.Context(), ledger.Unit{Company: company, Found: true}); err != nil {
+		if err := s.here.Commit(t.Context(), ledger.Found(company)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,10 +53,9 @@ func newStation(t testing.TB, dialect db.Dialect) *station {
 
 // says commits an event through one of the two programs.
 func (s *station) says(book *ledger.Book, company, kind string) {
-	err := book.Commit(context.Background(), ledger.Unit{
-		Company: company, Notes: []db.Record{event.New(company, kind, map[string]string{"kind": kind})},
-	})
-	if err != nil {
+	u := ledger.For(company)
+	event.Emit(&u, kind, map[string]string{"kind": kind})
+	if err := book.Commit(context.Background(), u); err != nil {
 		s.t.Error(err)
 	}
 }

@@ -186,7 +186,7 @@ func BenchmarkWake(b *testing.B) {
 			companies, heard := make([]string, waiters), make([]<-chan []event.Event, waiters)
 			for i := range companies {
 				companies[i] = id.Cuid()
-				if err := s.here.Commit(b.Context(), ledger.Unit{Company: companies[i], Found: true}); err != nil {
+				if err := s.here.Commit(b.Context(), ledger.Found(companies[i])); err != nil {
 					b.Fatal(err)
 				}
 				heard[i] = s.waits(companies[i], 0)

@@ -38,9 +38,30 @@ func each(t *testing.T, f func(t *testing.T, d *drawer)) {
 		}
 		d := &drawer{t: t, db: database, book: ledger.New(database, clk), clock: clk, company: id.Cuid()}
 		d.Service = idempotency.NewService(database, d.book, clk, ring)
-		d.commit(ledger.Unit{Company: d.company, Found: true})
+		d.commit(ledger.Found(d.company))
 		f(t, d)
 	})
+}
+
+// with is a unit of which a key has its part.
+func (d *drawer) with(parts ...func(u *ledger.Unit)) ledger.Unit {
+	u := ledger.For(d.company)
+	for _, part := range parts {
+		part(&u)
+	}
+	return u
+}
+
+func begun(k *idempotency.Key, subject string, until time.Time) func(u *ledger.Unit) {
+	return func(u *ledger.Unit) { k.Begin(u, subject, until) }
+}
+
+func answered(k *idempotency.Key, result any) func(u *ledger.Unit) {
+	return func(u *ledger.Unit) { k.Answer(u, result, nil) }
+}
+
+func finished(k *idempotency.Key, result any) func(u *ledger.Unit) {
+	return func(u *ledger.Unit) { k.Finish(u, result, nil) }
 }
 
 func (d *drawer) commit(u ledger.Unit) {
@@ -94,10 +115,10 @@ func TestAKeyGoesFromRunningToItsAnswer(t *testing.T) {
 			t.Errorf("a new key has the subject %q", k.Subject())
 		}
 		until := d.clock.Now().Add(time.Minute)
-		d.commit(ledger.Unit{Company: d.company, Claims: k.Running("thing", until)})
+		d.commit(d.with(begun(k, "thing", until)))
 		d.refused("k", "print", fault.Conflict)
 		d.refused("k", "another print", fault.Mismatch)
-		d.commit(ledger.Unit{Company: d.company, Moves: k.Done(map[string]int{"n": 1}, nil)})
+		d.commit(d.with(finished(k, map[string]int{"n": 1})))
 		d.stored("k", `200 {"n":1}`)
 		d.refused("k", "another print", fault.Mismatch)
 		other, a, err := d.Open(t.Context(), id.Cuid(), "k", "print")
@@ -112,7 +133,7 @@ func TestAKeyGoesFromRunningToItsAnswer(t *testing.T) {
 func TestARequestThatWasCutOffIsTakenUp(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		dead := d.key("k")
-		d.commit(ledger.Unit{Company: d.company, Claims: dead.Running("thing", d.clock.Now().Add(time.Minute))})
+		d.commit(d.with(begun(dead, "thing", d.clock.Now().Add(time.Minute))))
 		d.clock.Advance(time.Minute - time.Microsecond)
 		d.refused("k", "print", fault.Conflict)
 		d.clock.Advance(time.Microsecond)
@@ -120,10 +141,10 @@ func TestARequestThatWasCutOffIsTakenUp(t *testing.T) {
 		if heir.Subject() != "thing" {
 			t.Errorf("the heir has the subject %q", heir.Subject())
 		}
-		d.commit(ledger.Unit{Company: d.company, Moves: heir.Done("found", nil)})
+		d.commit(d.with(finished(heir, "found")))
 		d.stored("k", `200 "found"`)
 		// The dead one was only slow: what it brings now is too late.
-		err := d.book.Commit(t.Context(), ledger.Unit{Company: d.company, Moves: dead.Done("late", nil)})
+		err := d.book.Commit(t.Context(), d.with(finished(dead, "late")))
 		if r := ledger.Refused(err); r == nil || r.Reason != ledger.Moved {
 			t.Errorf("a second answer: %v", err)
 		}
@@ -137,11 +158,11 @@ func TestARequestThatWasCutOffIsTakenUp(t *testing.T) {
 func TestAnswersInOneUnitAndAfterwards(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		k := d.key("at once")
-		d.commit(ledger.Unit{Company: d.company, Claims: k.Answered("done", nil)})
+		d.commit(d.with(answered(k, "done")))
 		d.stored("at once", `200 "done"`)
 
 		k = d.key("finished")
-		d.commit(ledger.Unit{Company: d.company, Claims: k.Running("x", d.clock.Now().Add(time.Minute))})
+		d.commit(d.with(begun(k, "x", d.clock.Now().Add(time.Minute))))
 		if err := d.Finish(t.Context(), k, nil, errors.New("no")); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +183,7 @@ func TestNoKeyIsNoTrouble(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		var none *idempotency.Key
 		none.Render(nil)
-		if none.Subject() != "" || none.Running("x", d.clock.Now()) != nil || none.Answered(1, nil) != nil || none.Done(1, nil) != nil {
+		if none.Subject() != "" || !empty(d.with(begun(none, "x", d.clock.Now()), answered(none, 1), finished(none, 1))) {
 			t.Error("no key claims something")
 		}
 		if err := errors.Join(d.Finish(t.Context(), none, 1, nil), d.Freeze(t.Context(), none, idempotency.Answer{})); err != nil {
@@ -183,9 +204,7 @@ func TestOneOfManyTakesTheKey(t *testing.T) {
 		errs := make([]error, len(keys))
 		for i, k := range keys {
 			all.Go(func() {
-				errs[i] = idempotency.Taken(d.book.Commit(t.Context(), ledger.Unit{
-					Company: d.company, Claims: k.Running(fmt.Sprint(i), d.clock.Now().Add(time.Minute)),
-				}))
+				errs[i] = idempotency.Taken(d.book.Commit(t.Context(), d.with(begun(k, fmt.Sprint(i), d.clock.Now().Add(time.Minute)))))
 			})
 		}
 		all.Wait()
@@ -206,3 +225,5 @@ func TestOneOfManyTakesTheKey(t *testing.T) {
 		}
 	})
 }
+
+func empty(u ledger.Unit) bool { return u.IsEmpty() }

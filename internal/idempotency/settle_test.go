@@ -8,7 +8,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
-	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 var no = idempotency.Answer{Status: http.StatusBadRequest, Body: []byte("no")}
@@ -25,7 +24,7 @@ func (d *drawer) settled(k *idempotency.Key) string {
 func TestOneAnswerStandsForAKey(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		first, twin, other := d.key("k"), d.key("k"), d.key("k")
-		d.commit(ledger.Unit{Company: d.company, Claims: first.Running("thing", d.clock.Now().Add(time.Minute))})
+		d.commit(d.with(begun(first, "thing", d.clock.Now().Add(time.Minute))))
 		if got := d.settled(twin); got != "conflict" {
 			t.Errorf("beside a request at work: %s", got)
 		}
@@ -40,7 +39,7 @@ func TestOneAnswerStandsForAKey(t *testing.T) {
 		if got := d.settled(first); got != "400 no" {
 			t.Errorf("the request itself, while its answer may change: %s", got)
 		}
-		d.commit(ledger.Unit{Company: d.company, Moves: first.Done("yes", nil)})
+		d.commit(d.with(finished(first, "yes")))
 		for _, k := range []*idempotency.Key{first, twin, other} {
 			if got := d.settled(k); got != `200 "yes"` {
 				t.Errorf("once it is answered: %s", got)

@@ -25,11 +25,13 @@ func TestAnAnswerWithoutItsStandbyIsNotGiven(t *testing.T) {
 	}
 	d := &drawer{t: t, db: database, book: ledger.New(database, clk), clock: clk, company: "c1"}
 	d.Service = idempotency.NewService(database, d.book, clk, ring)
-	d.commit(ledger.Unit{Company: "c1", Found: true})
+	d.commit(ledger.Found("c1"))
 	answered, cut, twin := d.key("answered"), d.key("cut off"), d.key("answered")
 	brief := func() context.Context { return db.Within(t.Context(), 500*time.Millisecond) }
 	server.Desert()
-	u := ledger.Unit{Company: "c1", Claims: append(answered.Answered("yes", nil), cut.Running("thing", clk.Now())...)}
+	u := ledger.For("c1")
+	answered.Answer(&u, "yes", nil)
+	cut.Begin(&u, "thing", clk.Now())
 	if err := d.book.Commit(brief(), u); !fault.Is(err, fault.Unknown) {
 		t.Errorf("told %v", err)
 	}

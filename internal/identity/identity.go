@@ -70,6 +70,8 @@ type Session struct {
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at,changes"`
 	guessedUntil time.Time `db:"guessed_until,changes"`
+
+	spent *Session // the session that this one replaces, until this one is written
 }
 
 // Closed tells whether the session is over: it is proven, or a later one replaced it.
@@ -123,7 +125,7 @@ func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	if err != nil || before.Reveal() == bvn.Reveal() {
 		return x, err
 	}
-	x.State, x.Reference = Pending, ""
+	x.State, x.Reference, x.count = Pending, "", count{}
 	x.bvn, err = s.keys.Seal(x.Company, sealed, bvn.Reveal())
 	return x, err
 }
@@ -135,6 +137,9 @@ func (s *Service) Find(ctx context.Context, company string, purpose Purpose, ses
 
 // Open is the session that is being proven for one of these subjects.
 func (s *Service) Open(ctx context.Context, company string, purpose Purpose, subjects ...string) (Session, error) {
+	for _, subject := range subjects {
+		subjects = append(subjects, subject+successor)
+	}
 	return absent(s.open(ctx, company, purpose, subjects))
 }
 
@@ -186,11 +191,14 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 	}
 	if fresh {
 		u.Insert(x.record())
+		if x.spent != nil {
+			s.end(&u, *x.spent, x.spent.State)
+		}
 	} else {
 		u.Update(x.record())
 	}
 	if err := idempotency.Taken(s.book.Commit(ctx, u)); err != nil {
-		return x, "", quota.Reached(overtaken(err), s.clock.Now())
+		return x, "", quota.Reached(x.overtaken(err), s.clock.Now())
 	}
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
 		return s.verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
@@ -218,7 +226,7 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	}
 	if !u.IsEmpty() {
 		if err := s.book.Commit(context.WithoutCancel(ctx), u); err != nil {
-			return x, "", overtaken(err)
+			return x, "", x.overtaken(err)
 		}
 	}
 	return x, message, why
@@ -281,11 +289,15 @@ func Overtaken(err error) bool {
 }
 
 // overtaken turns the refusal of an attempt into a fault: another call has used it.
-func overtaken(err error) error {
-	if Overtaken(err) {
-		return errTooSoon.After(cooldown)
+// After the last of three attempts no other follows for a day.
+func (x Session) overtaken(err error) error {
+	switch {
+	case !Overtaken(err):
+		return err
+	case x.attempts >= most:
+		return errTooMany.After(period)
 	}
-	return err
+	return errTooSoon.After(cooldown)
 }
 
 // Until is when a call that begins now is certainly over.

@@ -50,18 +50,23 @@ func (c count) next(now time.Time) (count, error) {
 // over is when the count begins anew.
 func (c count) over() time.Time { return c.askedAt.Add(period) }
 
-// Current is the session, if it is not spent or its last OTP is less than a day old.
-// Current closes any other session, and the fault is Missing.
-func (s *Service) Current(ctx context.Context, x Session) (Session, error) {
-	if now := s.clock.Now(); x.attempts < most || now.Before(x.over()) {
+// successor marks the subject of a session that replaces one without the mark. One
+// unit closes the one session and makes the other, and a subject has one open session.
+const successor = "/successor"
+
+// Current is the session, or its successor if the session is spent and its last OTP
+// is a day old. Send writes the successor, and closes the spent session in the same
+// unit.
+func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
+	if x.attempts < most || s.clock.Now().Before(x.over()) {
 		return x, nil
 	}
-	u := ledger.For(x.Company)
-	s.end(&u, x, x.State)
-	if err := s.book.Commit(ctx, u); err != nil && !Overtaken(err) {
-		return x, err
+	next, err := s.New(x.Company, x.Purpose, s.Subjects(x.Company, bvn)[0], bvn)
+	if next.subject == x.subject {
+		next.subject += successor
 	}
-	return x, errNoSession
+	next.spent = &x
+	return next, err
 }
 
 // counted is the session with one more OTP, if the limits allow one. The unit gets
@@ -77,14 +82,9 @@ func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn se
 	if err != nil {
 		return x, err
 	}
-	one, err := quota.Next(ctx, s.db, x.Company, quota.OTP, now)
-	if err != nil {
-		return x, err
-	}
-	u.Count(one.Name, one.Add, one.Most)
 	x.UpdatedAt = now
 	x.turn++
-	return x, nil
+	return x, quota.Count(ctx, s.db, u, quota.OTP, now)
 }
 
 // countPerson counts one more OTP of the company to the holder of a BVN.
@@ -97,6 +97,10 @@ func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bv
 	}
 	if err != nil {
 		return count{}, err
+	}
+	if x.askedAt.After(p.askedAt) {
+		// A program before schema 39 sent the OTP: it counts in the session alone.
+		p.count = count{max(x.attempts, p.attempts), x.askedAt}
 	}
 	if !now.Before(p.over()) {
 		p.count = count{}

@@ -14,9 +14,9 @@ import (
 // ask puts jobs of a kind on the list that ask a provider.
 func (o *office) ask(kind, provider string, n int) {
 	o.t.Helper()
-	u := ledger.Unit{Company: o.company}
+	u := ledger.For(o.company)
 	for i := range n {
-		u.Notes = append(u.Notes, job.NewFor(provider, o.company, kind, fmt.Sprint(provider, i), o.clock.Now()))
+		u.Enqueue(job.Job{Kind: kind, Subject: fmt.Sprint(provider, i), Provider: provider, RunAt: o.clock.Now()})
 	}
 	if err := o.book.Commit(o.t.Context(), u); err != nil {
 		o.t.Fatal(err)

@@ -34,7 +34,7 @@ func each(t *testing.T, f func(t *testing.T, o *office)) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
 		o := &office{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid()}
 		o.log = slog.New(slog.NewTextHandler(&o.said, nil))
-		if err := o.book.Commit(t.Context(), ledger.Unit{Company: o.company, Found: true}); err != nil {
+		if err := o.book.Commit(t.Context(), ledger.Found(o.company)); err != nil {
 			t.Fatal(err)
 		}
 		f(t, o)
@@ -44,10 +44,9 @@ func each(t *testing.T, f func(t *testing.T, o *office)) {
 // want puts a job on the list, as a business does: in a unit of the ledger.
 func (o *office) want(kind, subject string, at time.Time) {
 	o.t.Helper()
-	err := o.book.Commit(o.t.Context(), ledger.Unit{
-		Company: o.company, Notes: []db.Record{job.New(o.company, kind, subject, at)},
-	})
-	if err != nil {
+	u := ledger.For(o.company)
+	u.Enqueue(job.Job{Kind: kind, Subject: subject, RunAt: at})
+	if err := o.book.Commit(o.t.Context(), u); err != nil {
 		o.t.Fatal(err)
 	}
 }

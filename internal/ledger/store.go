@@ -126,46 +126,6 @@ func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSu
 	}, `SELECT id, floor_kobo, balance_kobo, entry_sequence FROM ledger_account WHERE company_id = $1 ORDER BY id`, company)
 }
 
-// line is an entry as Verify reads it: in few columns, since each one of a million
-// rows costs. What was added is the difference of the balances, says the schema.
-type line struct {
-	account           string
-	sequence          int64
-	fact              string // the reference, the step and the amount
-	previous, current int64
-}
-
-// eachEntry reads all entries of a company, account by account in their order.
-func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)) error {
-	_, err := db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
-		var e line
-		if err = s.Scan(&e.account, &e.sequence, &e.fact, &e.previous, &e.current); err == nil {
-			use(e)
-		}
-		return none, err
-	}, `
-		SELECT account_id, sequence, reference || ' ' || step || ' ' || CAST(amount_kobo AS TEXT), previous_kobo, current_kobo
-		FROM ledger_entry WHERE company_id = $1 ORDER BY account_id, sequence`, company)
-	return err
-}
-
-// eachTransfer reads all transfers of a company, in whatever order, with the
-// numbers of their entries.
-func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64)) error {
-	_, err := db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
-		var t Transfer
-		var amount, debitEntry, creditEntry int64
-		if err = s.Scan(&t.Reference, &t.Step, &t.Debit, &t.Credit, &t.Kind, &amount, &debitEntry, &creditEntry); err == nil {
-			t.Amount = money.Kobo(amount)
-			use(t, debitEntry, creditEntry)
-		}
-		return none, err
-	}, `
-		SELECT reference, step, debit_account, credit_account, kind, amount_kobo, debit_entry, credit_entry
-		FROM ledger_transfer WHERE company_id = $1`, company)
-	return err
-}
-
 // The two halves of a transfer, each looked up by the primary key that the other
 // names: no index leads from a reference to its entries, and reading all of them
 // for each transfer takes a night for a book of a year.

@@ -123,6 +123,13 @@ func (u *Unit) IsEmpty() bool {
 // For is a unit of a company that does nothing yet.
 func For(company string) Unit { return Unit{Company: company} }
 
+// Found is a unit that makes a company's lock row.
+func Found(company string) Unit {
+	u := For(company)
+	u.FoundCompany()
+	return u
+}
+
 // FoundCompany makes the company's lock row: the very first unit of a company.
 func (u *Unit) FoundCompany() { u.Found = true }
 

@@ -113,10 +113,12 @@ type sides struct {
 }
 
 // add adds an entry, without the balances before and after it.
-func (s *sides) add(account string, sequence int64, fact string) {
+func (s *sides) add(account string, sequence int64, reference, step, sign, amount string) {
 	s.fact = append(append(s.fact[:0], account...), 0)
 	s.fact = binary.LittleEndian.AppendUint64(s.fact, uint64(sequence))
-	s.fact = append(s.fact, fact...)
+	s.fact = append(append(s.fact, reference...), 0)
+	s.fact = append(append(s.fact, step...), 0)
+	s.fact = append(append(s.fact, sign...), amount...)
 	s.sum += maphash.Bytes(s.seed, s.fact)
 }
 
@@ -131,7 +133,7 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, said *sides) (br
 		if e.account != a.ID || a.Entries == 0 {
 			a = r.account(e.account)
 		}
-		said.add(e.account, e.sequence, e.fact)
+		said.add(e.account, e.sequence, e.reference, e.step, "", e.amount)
 		if before := a.add(e); before != e.previous && len(broken) < 20 {
 			broken = append(broken, fmt.Sprintf("entry %d of account %s begins at %d kobo, where the one before it ended at %d",
 				e.sequence, e.account, e.previous, before))
@@ -174,9 +176,9 @@ func (r *Report) addAccounts() {
 func (r *Report) readTransfers(ctx context.Context, q db.Querier, due *sides, seen func(Transfer)) error {
 	err := eachTransfer(ctx, q, r.Company, func(t Transfer, debitEntry, creditEntry int64) {
 		r.Transfers++
-		owner, amount := t.Reference+" "+t.Step+" ", strconv.FormatInt(int64(t.Amount), 10)
-		due.add(t.Debit, debitEntry, owner+"-"+amount)
-		due.add(t.Credit, creditEntry, owner+amount)
+		amount := strconv.FormatInt(int64(t.Amount), 10)
+		due.add(t.Debit, debitEntry, t.Reference, t.Step, "-", amount)
+		due.add(t.Credit, creditEntry, t.Reference, t.Step, "", amount)
 		seen(t)
 	})
 	if r.Entries != 2*r.Transfers {

@@ -35,3 +35,19 @@ func TestABookIsReadOnce(t *testing.T) {
 		}
 	}
 }
+
+// A page of the book is reached by its key, however many are before it.
+func TestAPageIsReachedByItsKey(t *testing.T) {
+	d := dbtest.New(t, db.SQLite)
+	for query, key := range map[string]any{entriesFrom: int64(1), transfersFrom: "settle"} {
+		plan, err := db.All(t.Context(), d, func(s db.Scanner) (string, error) {
+			var id, parent, unused int64
+			var detail string
+			return detail, s.Scan(&id, &parent, &unused, &detail)
+		}, "EXPLAIN QUERY PLAN "+query, "c1", "a", key)
+		must(t, err)
+		if len(plan) != 1 || !strings.Contains(plan[0], "company_id=? AND (") || !strings.Contains(plan[0], ")>(?,?)") {
+			t.Errorf("%s\n%s", strings.Join(plan, "\n"), query)
+		}
+	}
+}

@@ -1,5 +1,5 @@
-// Package limit counts requests in buckets: a bucket lets through so many in a
-// period, and refills steadily.
+// Package limit limits the rate of requests with buckets. Each request takes a token from
+// its bucket, and the bucket refills steadily.
 package limit
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Limit is how many requests may come in one Period, and how many at once.
+// Limit is the number of requests in one Period, and the number at once.
 type Limit struct {
 	Requests int
 	Period   time.Duration
 	Burst    int
 }
 
-// Check refuses what cannot be kept.
+// Check refuses a limit that no bucket can keep.
 func (l Limit) Check() error {
 	if l.Requests < 1 || l.Burst < 1 || l.Period < time.Duration(l.Requests) {
 		return fmt.Errorf("rate limit: %d requests in %v with bursts of %d cannot be kept", l.Requests, l.Period, l.Burst)
@@ -30,17 +30,16 @@ func (l Limit) Check() error {
 	return nil
 }
 
-// each is the time in which one request comes back.
+// each is the time in which a bucket refills by one request.
 func (l Limit) each() time.Duration { return l.Period / time.Duration(l.Requests) }
 
-// Buckets are those in use. A bucket that is left alone for ten minutes is
-// forgotten.
+// Buckets are the buckets in use. A bucket without requests for ten minutes is removed.
 type Buckets struct {
 	clock clock.Clock
 	all   *otter.Cache[string, *rate.Limiter]
 }
 
-// New has only full buckets.
+// New begins with full buckets.
 func New(c clock.Clock) *Buckets {
 	return &Buckets{clock: c, all: otter.Must(&otter.Options[string, *rate.Limiter]{
 		MaximumSize:      200_000,
@@ -48,15 +47,15 @@ func New(c clock.Clock) *Buckets {
 	})}
 }
 
-// State is how a bucket stands.
+// State is the state of a bucket.
 type State struct {
 	Most, Left int
 	Full       time.Duration // until the bucket is full
-	Wait       time.Duration // until one more request may come; 0: one may
+	Wait       time.Duration // until one more request is allowed; 0 for now
 }
 
-// Take takes one request from a bucket. Nothing is taken from an empty one: its
-// state has a Wait, and the request is over the limit.
+// Take takes one request from a bucket. An empty bucket refuses the request, and its state
+// has a Wait.
 func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
 	of, _ := b.all.ComputeIfAbsent(bucket, func() (*rate.Limiter, bool) {
 		return rate.NewLimiter(rate.Every(l.each()), l.Burst), false
@@ -66,7 +65,7 @@ func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
 	return state(of, l, now), allowed
 }
 
-// Look takes nothing.
+// Look is the state of a bucket. It takes nothing.
 func (b *Buckets) Look(bucket string, l Limit) State {
 	of, there := b.all.GetIfPresent(bucket)
 	if !there {
@@ -93,12 +92,12 @@ func (s State) Show(h http.Header) {
 	h.Set("RateLimit-Reset", Seconds(s.Full))
 }
 
-// Refusal is what is said to a request over the limit.
+// Refusal is the fault for a request over the limit.
 func (s State) Refusal() *fault.Fault {
 	return fault.New(fault.Limited, "Too many requests").After(s.Wait)
 }
 
-// Seconds rounds up: who comes back then is not refused again.
+// Seconds rounds up, so that a retry after this time is not too early.
 func Seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }

@@ -1,8 +1,8 @@
-// Package money holds the one money type of the house: whole kobo in an int64.
+// Package money holds the only money type of Kobo: whole kobo in an int64.
 //
-// Nothing in Kobo adds, compares or stores naira, and nothing uses floating
-// point. Naira exist only on the wire, as a JSON number (Kobo) or as a decimal
-// string (Text), and are read from the digits the caller sent.
+// Kobo never adds, compares or stores naira, and never uses floating point. Naira exist
+// only on the wire, as a JSON number (Kobo) or as a decimal string (Text). Kobo reads
+// them from the digits of the request.
 package money
 
 import (
@@ -21,11 +21,11 @@ const (
 	Naira Kobo = 100
 	// Max is the largest amount a request may name: 10^13 kobo (completion.md §1).
 	Max Kobo = 10_000_000_000_000
-	// NoFloor is the floor of a ledger account that may go as low as it must.
+	// NoFloor is the floor of a ledger account without a lowest balance.
 	NoFloor Kobo = math.MinInt64
 )
 
-// Reasons why a text is not an amount.
+// The reasons why a text is not an amount.
 var (
 	ErrSyntax    = errors.New("must be a number")
 	ErrNegative  = errors.New("must not be negative")
@@ -62,9 +62,8 @@ func Parse(s string) (Kobo, error) {
 	return Kobo(n), nil
 }
 
-// Asked reads an amount that a caller names: as Parse does, and with no more than
-// two decimals even where they are zeros, since the token counts that was sent
-// (completion.md §1). Providers are not held to that.
+// Asked reads the amount of a company's request. It is Parse with at most two decimals,
+// zeros included (completion.md §1). Amounts of providers go through Parse.
 func Asked(s string) (Kobo, error) {
 	k, err := Parse(s)
 	if _, fraction, _ := strings.Cut(s, "."); err == nil && len(fraction) > 2 {
@@ -107,15 +106,14 @@ func (k Kobo) Number() string {
 	return strings.TrimSuffix(s, "0")
 }
 
-// String is for people: ₦ and two decimals.
+// String is the amount for people: ₦ and two decimals.
 func (k Kobo) String() string { return "₦" + k.Decimal() }
 
 // MarshalJSON writes naira as a JSON number.
 func (k Kobo) MarshalJSON() ([]byte, error) { return []byte(k.Number()), nil }
 
-// UnmarshalJSON reads naira from a JSON number token, never through a float.
-// A negative number is accepted here, since balances in answers may be
-// negative; Parse is what requests go through.
+// UnmarshalJSON reads naira from a JSON number, without floating point. It accepts a
+// negative number, since balances in answers may be negative. Requests go through Parse.
 func (k *Kobo) UnmarshalJSON(b []byte) error {
 	s, negative := strings.CutPrefix(string(b), "-")
 	n, err := Parse(s)

@@ -44,7 +44,7 @@ type From struct {
 //
 // The call goes on when the caller hangs up. ErrTaken comes back when somebody else
 // was faster.
-func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempotency.Key, also func(u *ledger.Unit)) error {
+func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempotency.Key, also func(u *ledger.Unit) error) error {
 	if err := m.begin(ctx, a, from.Row, key, also); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 }
 
 // begin writes an attempt, with the job that follows it.
-func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, also func(u *ledger.Unit)) error {
+func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, also func(u *ledger.Unit) error) error {
 	now, n, i := m.clock.Now(), a.Name(), a.intent()
 	a.Touch(now)
 	i.CalledUntil, i.Missing = now.Add(m.window), 0
@@ -93,7 +93,9 @@ func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idem
 		replace(&u, was, a.Record())
 	}
 	if also != nil {
-		also(&u)
+		if err := also(&u); err != nil {
+			return err
+		}
 	}
 	if key.Subject() == "" {
 		key.Begin(&u, n.ID, i.CalledUntil)

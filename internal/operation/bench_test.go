@@ -92,13 +92,10 @@ func foundMany(b *testing.B, book *ledger.Book, n int) []string {
 		go func() {
 			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
 				names[i] = id.Cuid()
-				err := book.Commit(context.Background(), ledger.Unit{
-					Company: names[i], Found: true,
-					Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
-					Transfers: []ledger.Transfer{{
-						Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 1_000_000_000, Kind: "credit",
-					}},
-				})
+				u := ledger.Found(names[i])
+				u.OpenAccounts(ledger.Account{ID: "settlement/1"}, ledger.Account{ID: "capital", Floor: money.NoFloor})
+				u.Transfer(ledger.Transfer{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 1_000_000_000, Kind: "credit"})
+				err := book.Commit(context.Background(), u)
 				if err != nil {
 					b.Error(err)
 				}

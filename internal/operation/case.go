@@ -130,26 +130,28 @@ func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
 // Audit makes a line of the audit log for an operator (operator.Operator.Note).
 type Audit func(company, action, subject string, details map[string]string, at time.Time) db.Record
 
-// Desk is what a business knows of cases that are not about an operation: the
-// unit that makes a finding true, without the case itself. Agreed tells that two
-// have said so, and the unit is committed next; otherwise one proposes it, and
-// nothing may change.
-type Desk func(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error)
+// CaseHandler is what a business knows of cases that are not about an operation: it
+// makes the unit that makes a finding true, without the case itself. Agreed tells
+// that two operators have said so, and the unit is committed next. Otherwise one
+// operator proposes the finding, and nothing may change.
+type CaseHandler func(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error)
 
-// matter is what a desk settles.
-type matter struct {
+// caseKind names the cases of one handler.
+type caseKind struct {
 	reason  Reason
 	outcome string
 }
 
-// Settle has a business settle the cases of a reason by an outcome, Assigned or
+// HandleCases has a business settle the cases of a reason by an outcome, Assigned or
 // Booked. Call it before the first case.
-func (s *Service) Settle(r Reason, outcome string, d Desk) { s.desks[matter{r, outcome}] = d }
+func (s *Service) HandleCases(r Reason, outcome string, h CaseHandler) {
+	s.cases[caseKind{r, outcome}] = h
+}
 
-// ResolveCase takes an operator's finding. It takes two: the first to say it
-// proposes, and nothing moves; when a second operator says the same, it is done,
-// with the case, in one unit. A finding that differs from the one that stands
-// takes its place, whoever says it: two must agree.
+// ResolveCase takes an operator's finding. Two operators must agree. The first one
+// proposes, and nothing moves. When a second one says the same, one unit makes the
+// finding true and resolves the case. Another finding takes the place of the one
+// that stands.
 func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, note, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	if err != nil {
@@ -190,21 +192,21 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	return c, err
 }
 
-// agreed tells whether an operator says what another one has proposed.
+// agreed tells whether an operator says the same as another one has proposed.
 func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (bool, error) {
 	if c.ProposedBy == "" || c.Finding != f {
 		return false, nil
 	}
-	err := s.Two(ctx, resolving, c.ProposedBy, by)
+	err := s.FourEyes(ctx, resolving, c.ProposedBy, by)
 	if fault.Is(err, fault.Refused) {
 		return false, nil // it is the same one again, or the first of two
 	}
 	return err == nil, err
 }
 
-// tooLate says why a finding came too late: somebody else has settled the case or
-// said something else, or the provider's answer did what it is about, or the bank
-// told of it.
+// tooLate says why a finding came too late. Another operator has settled the case or
+// proposed something else, the provider has answered, or the bank has told of the
+// credit.
 func tooLate(r *ledger.Refusal) error {
 	switch {
 	case r.Reason == ledger.Exists:
@@ -217,8 +219,8 @@ func tooLate(r *ledger.Refusal) error {
 	return errResolved
 }
 
-// ApproveCase is the second operator agreeing with the finding that they have
-// seen. If another one has taken its place since, nothing happens.
+// ApproveCase has a second operator agree with the finding that they have seen. If
+// another finding has taken its place since, nothing happens.
 func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	switch {
@@ -231,7 +233,7 @@ func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, 
 	case c.Finding != seen:
 		return Case{}, fault.New(fault.Refused, "Another outcome is proposed by now")
 	}
-	if err := s.Two(ctx, resolving, c.ProposedBy, by); err != nil {
+	if err := s.FourEyes(ctx, resolving, c.ProposedBy, by); err != nil {
 		return Case{}, err
 	}
 	return s.ResolveCase(ctx, caseID, seen, c.Note, by, audit)
@@ -270,10 +272,10 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 		}
 		return ledger.For(c.Company), nil
 	case Assigned, Booked:
-		desk := s.desks[matter{c.Reason, f.Outcome}]
+		handle := s.cases[caseKind{c.Reason, f.Outcome}]
 		switch {
-		case desk != nil:
-			return desk(ctx, c, f, agreed)
+		case handle != nil:
+			return handle(ctx, c, f, agreed)
 		case f.Outcome == Booked:
 			return ledger.Unit{}, fault.New(fault.Refused, "Only a bank's charges of a day can be booked")
 		}
@@ -295,9 +297,9 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }
 
-// mayReturn tells whether it can be found that an operation's money came back, or
-// never went, after all. It is given back as by the provider's own word, so that the
-// word, if it still comes, gives nothing back a second time; an adjustment would.
+// mayReturn tells whether an operator may find that an operation's money came back, or
+// never went. The money is then given back as by the provider's own answer. If that
+// answer still comes, it gives nothing back a second time; an adjustment would.
 func (s *Service) mayReturn(c Case, o Operation) bool {
 	asked := c.Reason == Contradiction || c.Reason == FailedReversal || c.Reason == NotOnStatement
 	return asked && o.State == Success && s.kinds[o.Kind].Returns

@@ -183,12 +183,12 @@ func TestItTakesTwoToResolveACase(t *testing.T) {
 	})
 }
 
-// What somebody has said who was removed since is nobody's word: whoever agrees
-// with it is the first of two.
-func TestWhoIsRemovedHasNoVoice(t *testing.T) {
+// The proposal of a removed operator does not count: an operator who agrees with it
+// is the first of two.
+func TestARemovedOperatorsProposalDoesNotCount(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		gone := map[string]bool{}
-		p.Voices(func(_ context.Context, name string) (bool, error) { return !gone[name], nil })
+		p.CheckOperators(func(_ context.Context, name string) (bool, error) { return !gone[name], nil })
 		o, c := p.stuck()
 		_, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada")
 		p.must(err)
@@ -207,11 +207,11 @@ func TestWhoIsRemovedHasNoVoice(t *testing.T) {
 	})
 }
 
-// Nobody's word is taken on trust while it cannot be known who has one.
-func TestVoicesThatCannotBeCountedAreNot(t *testing.T) {
+// Nothing is approved while the list of operators cannot be read.
+func TestNothingIsApprovedWithoutTheListOfOperators(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		away := errors.New("away")
-		p.Voices(func(context.Context, string) (bool, error) { return false, away })
+		p.CheckOperators(func(context.Context, string) (bool, error) { return false, away })
 		o, c := p.stuck()
 		if _, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada"); err != nil {
 			t.Fatal(err) // there is nobody yet whose word it would be

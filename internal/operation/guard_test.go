@@ -26,9 +26,9 @@ func TestAnOperationTakesNoMoreThanItMay(t *testing.T) {
 			t.Errorf("the whole balance, where a kobo must stay: %v", r)
 		}
 		p.must(p.book.Commit(t.Context(), p.Unit(whole, 0, "all of it")))
-		r = ledger.Refused(p.book.Commit(t.Context(), ledger.Unit{Company: p.company, Transfers: []ledger.Transfer{
-			{Reference: id.New(), Debit: "clearing/test", Credit: "capital", Amount: opening + 1, Kind: "test"},
-		}}))
+		u := ledger.For(p.company)
+		u.Transfer(ledger.Transfer{Reference: id.New(), Debit: "clearing/test", Credit: "capital", Amount: opening + 1, Kind: "test"})
+		r = ledger.Refused(p.book.Commit(t.Context(), u))
 		if r == nil || r.Reason != ledger.Short || r.Account != "clearing/test" {
 			t.Errorf("more than is in clearing: %v", r)
 		}

@@ -57,11 +57,10 @@ func each(t *testing.T, f func(t *testing.T, p *plant)) {
 				return nil
 			},
 		})
-		p.must(p.book.Commit(t.Context(), ledger.Unit{
-			Company: p.company, Found: true,
-			Open:      []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
-			Transfers: []ledger.Transfer{{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: opening, Kind: "credit"}},
-		}))
+		u := ledger.Found(p.company)
+		u.OpenAccounts(ledger.Account{ID: "settlement/1"}, ledger.Account{ID: "capital", Floor: money.NoFloor})
+		u.Transfer(ledger.Transfer{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: opening, Kind: "credit"})
+		p.must(p.book.Commit(t.Context(), u))
 		f(t, p)
 	})
 }

@@ -38,15 +38,16 @@ type Service struct {
 	log    *slog.Logger
 	window time.Duration
 	kinds  map[string]Kind
-	desks  map[matter]Desk
-	still  func(ctx context.Context, name string) (bool, error)
+	cases  map[caseKind]CaseHandler
+
+	isOperator func(ctx context.Context, name string) (bool, error)
 }
 
 // NewService is a machine that knows no kinds yet. Window is how long a call to
 // a provider may take, from the first unit on; the plugs' own deadlines must be
 // shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
-	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}, desks: map[matter]Desk{}}
+	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}, cases: map[caseKind]CaseHandler{}}
 }
 
 // Handle teaches the machine a kind. Call it before the first operation.
@@ -96,8 +97,8 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 // the request knows of. The call goes on when the caller hangs up.
 //
 // The operation that comes back is as it stands now, even if somebody else (the
-// resolver, a notification) was faster. When the database fails the outcome is
-// not written and the resolver will ask; the operation then comes back PENDING,
+// resolver, a notification) was faster. While the database stays away the outcome
+// is not written and the resolver will ask; the operation then comes back PENDING,
 // together with the error.
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
@@ -130,7 +131,7 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 // heardFirst writes what the first call came to.
 func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
 	if answer.Outcome != provider.Unknown {
-		return s.conclude(ctx, o, answer, extra)
+		return s.heardDefinite(ctx, o, answer, extra)
 	}
 	after := o.noted(answer, s.clock.Now())
 	after.CalledUntil = after.UpdatedAt
@@ -140,6 +141,27 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 		err = job.Reschedule(ctx, s.db, o.Company, ResolveJob, o.ID, after.NextAt)
 	}
 	return written, err
+}
+
+// persistence is how long a definite answer is written again.
+const persistence = 3 * time.Second
+
+// heardDefinite writes a definite answer, and again when the connection breaks: a
+// requery may hear less than this answer. The operation's state guards each attempt.
+// An outcome that was committed without our knowledge is found, and stays.
+func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
+	after, err := s.conclude(ctx, o, answer, extra)
+	limit, cancel := context.WithTimeout(ctx, persistence)
+	defer cancel()
+	for pause := 50 * time.Millisecond; fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Unknown); pause *= 2 {
+		select {
+		case <-limit.Done():
+			return after, err
+		case <-time.After(pause):
+		}
+		after, err = s.conclude(ctx, o, answer, extra)
+	}
+	return after, err
 }
 
 // first is the one call that may move money. It is not made when the window has

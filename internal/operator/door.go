@@ -2,35 +2,26 @@ package operator
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Door is the companies' door. While it is closed nobody is let in, and the
-// work that nobody waits for goes on: credits are swept, outcomes are asked for.
+// Door is the state of API access. While it is closed, companies cannot call the API.
+// Background work goes on: Kobo polls for credits and for outcomes.
 type Door struct {
 	Closed bool
 	Reason string
 	Since  time.Time
 }
 
-// Door tells how the companies' door is.
+// Door is the present state of API access.
 func (s *Service) Door(ctx context.Context) (Door, error) {
-	return doorIn(ctx, s.db)
+	return db.OrZero(findDoor(ctx, s.db))
 }
 
-func doorIn(ctx context.Context, q db.Querier) (Door, error) {
-	d, err := findDoor(ctx, q)
-	if errors.Is(err, db.ErrNone) {
-		return Door{}, nil
-	}
-	return d, err
-}
-
-// CloseDoor closes the companies' door, or gives a closed one another reason.
+// CloseDoor closes API access, or changes the reason of closed API access.
 func (s *Service) CloseDoor(ctx context.Context, by Operator, reason string) error {
 	if reason == "" {
 		return fault.New(fault.Invalid, "a closed door needs a reason")
@@ -38,10 +29,10 @@ func (s *Service) CloseDoor(ctx context.Context, by Operator, reason string) err
 	return s.db.Tx(ctx, func(q db.Querier) error { return s.shut(ctx, q, by, reason) })
 }
 
-// Shut closes the companies' door in a transaction of the program itself. If it is
-// closed already, the reason of that is kept behind the new one.
+// Shut closes API access in a transaction of the program itself. If API access is
+// closed already, Shut keeps the earlier reason behind the new one.
 func (s *Service) Shut(ctx context.Context, q db.Querier, reason string) error {
-	d, err := doorIn(ctx, q)
+	d, err := db.OrZero(findDoor(ctx, q))
 	if err != nil {
 		return err
 	}
@@ -59,7 +50,7 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 	return insertLine(ctx, q, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
 }
 
-// OpenDoor lets companies in again.
+// OpenDoor opens API access again.
 func (s *Service) OpenDoor(ctx context.Context, by Operator) error {
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		n, err := openDoor(ctx, q)

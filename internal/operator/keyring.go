@@ -7,14 +7,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// ErrStrange is for a keyring that has none of the keys a database was written
-// with.
+// ErrStrange refuses a keyring without any key of this database.
 var ErrStrange = fault.New(fault.Refused, "this database was written with other master keys: their lines belong into the keyring, below the current one")
 
-// Recognise compares the master keyring with those that this database was written
-// with, and remembers what is new in it. A ring that has none of them is
-// ErrStrange: every API key would be wrong and nothing sealed could be read. One
-// that has another key under an id of theirs is Refused.
+// Recognise compares the master keyring with the keys of this database, and
+// remembers the new keys of the ring. A ring without any known key gives ErrStrange:
+// no API key would work and no sealed value would open. A ring with another key
+// under a known id is Refused.
 func (s *Service) Recognise(ctx context.Context) error {
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		known, err := proofs(ctx, q)

@@ -1,9 +1,8 @@
-// Package operator knows the people who run Kobo: the keys they prove
-// themselves with, and the log of what they did.
+// Package operator knows the people who run Kobo: their admin keys, and the audit
+// log of their actions.
 //
-// Each person has a key of their own, by name. The log is append-only and is
-// written in the same commit as what it tells of: nothing is done that is not in
-// it, and nothing is in it that was not done. It holds no secrets.
+// Each person has a key of their own, by name. Kobo writes each line of the log in
+// the same commit as the action, and never changes a line. The log holds no secrets.
 package operator
 
 import (
@@ -19,75 +18,81 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Operator is who does something.
+// Operator is the author of an action: a person, the program or a company.
 type Operator struct {
 	Name    string
 	address string
 }
 
-// From is the operator whose request the context is of: their lines say from which
-// address it came.
+// From adds the client address of the context's request to the operator's audit
+// lines.
 func (o Operator) From(ctx context.Context) Operator {
 	o.address = peer.Of(ctx)
 	return o
 }
 
-// Local is whoever runs a command on the machine itself. A key's name holds no
-// colon, so nobody with a key is taken for them.
+// Local is a person who runs commands on the machine itself. The name of a key has
+// no colon, so it never equals a local name.
 func Local(user string) Operator { return Operator{Name: locally + user} }
 
 const locally = "local:"
 
-// program is Kobo itself, of its own accord.
+// program is Kobo itself, acting without a request.
 var program = Operator{Name: "program:kobo"}
 
-// Self is the company acting for itself, through its own API.
+// Self is a company that acts for itself, through its own API.
 func Self(company string) Operator { return Operator{Name: "company:" + company} }
 
-// Note is a line of the audit log, to be written with what it tells of. The
-// company may be empty. Details must hold nothing secret.
+// Audit has a unit append a line to the audit log. Details must hold nothing secret.
+func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time) {
+	u.Append(o.Note(u.Company, action, subject, details, at))
+}
+
+// Note is a line of the audit log as a row. The commit of the action must append it.
+// The company may be empty. Details must hold nothing secret.
 func (o Operator) Note(company, action, subject string, details map[string]string, at time.Time) db.Record {
 	said := map[string]string{}
 	maps.Copy(said, details)
 	if o.address != "" {
 		said["clientAddress"] = o.address
 	}
-	b, err := json.Marshal(said)
+	text, err := json.Marshal(said)
 	if err != nil {
 		panic("operator: texts that are not JSON: " + err.Error()) // there are none
 	}
-	return db.Record{Table: auditTable, Values: []any{
-		company, id.New(), o.Name, action, subject, string(b), clock.Micros(at),
-	}}
+	return audit.Record(auditRow{
+		Line: Line{Company: company, ID: id.New(), Operator: o.Name, Action: action, Subject: subject, CreatedAt: at}, Text: text,
+	})
 }
 
-// SelfNote is the line for what a company does itself.
+// SelfNote is the Note for an action of a company through its own API.
 func SelfNote(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record {
 	return Self(company).From(ctx).Note(company, action, subject, details, at)
 }
 
 // Line is a line of the audit log.
 type Line struct {
-	ID        string
-	Company   string
-	Operator  string
-	Action    string
-	Subject   string
+	Company   string `db:"company_id,key"`
+	ID        string `db:"id,key"`
+	Operator  string `db:"operator"`
+	Action    string `db:"action"`
+	Subject   string `db:"subject"`
 	Details   map[string]string
-	CreatedAt time.Time
+	CreatedAt time.Time `db:"created_at"`
 }
 
-// Key is what is known of an operator's key once it has been handed over.
+// Key describes an operator's key. The key itself is not kept.
 type Key struct {
 	ID        string
 	Name      string
+	hash      string
 	State     string // ACTIVE or REVOKED
 	CreatedAt time.Time
-	hash      string
 }
 
 const (
@@ -107,13 +112,14 @@ func New(d *db.DB, keys *secret.Keyring, clk clock.Clock) *Service {
 	return &Service{db: d, keys: keys, clock: clk}
 }
 
-// keyPrefix makes an operator's key recognisable where it should not be.
+// keyPrefix makes an operator's key easy to find in a log or a repository, where no
+// key belongs.
 const keyPrefix = "kobo_admin_"
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{1,63}$`)
 
-// IssueKey gives the person of this name a key, shown this once. A person has
-// one working key: whoever has one gets another after it was revoked.
+// IssueKey gives the person of this name a key. Kobo shows the key only here. A
+// person has one working key, and gets another after its revocation.
 func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, secret.Text, error) {
 	if !names.MatchString(name) {
 		return Key{}, secret.Text{}, fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
@@ -156,8 +162,8 @@ func (s *Service) Keys(ctx context.Context) ([]Key, error) { return s.findKeys(c
 
 var errWrongKey = fault.New(fault.Unauthenticated, "Invalid admin key")
 
-// Authenticate tells whose key this is. Every working key is compared, each in
-// constant time, so the answer's time tells nothing about any of them.
+// Authenticate finds the operator of a key. It compares every working key in
+// constant time, so the time of the answer reveals nothing about the keys.
 func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error) {
 	keys, err := s.findKeys(ctx)
 	if err != nil {
@@ -181,8 +187,8 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	return who, nil
 }
 
-// Still tells whether somebody of this name is an operator: has a working key, or
-// runs commands on the machine itself.
+// Still tells whether this is the name of an operator: the owner of a working key,
+// or a person who runs commands on the machine itself.
 func (s *Service) Still(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
@@ -191,8 +197,8 @@ func (s *Service) Still(ctx context.Context, name string) (bool, error) {
 	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name && k.State == active }), err
 }
 
-// Audit is limit lines of the log after the first offset, the newest first, and
-// how many there are in all: of one company, or of all for "".
+// Audit is a page of the log, the newest line first, and the number of all lines. It
+// shows the lines of one company, or of all companies for "".
 func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
 	total, err := s.countLines(ctx, company)
 	if err != nil {

@@ -9,16 +9,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-var auditTable = &db.Table{
-	Name: "operator_audit", Key: 2,
-	Columns: append(db.Texts("company_id", "id", "operator", "action", "subject", "details"), db.Ints("created_at")...),
+const auditColumns = `company_id, id, operator, action, subject, created_at, details`
+
+var audit = db.Declare[auditRow]("operator_audit", db.Reads(auditColumns))
+
+// auditRow is a line of the audit log with its details as JSON.
+type auditRow struct {
+	Line
+	Text json.RawMessage `db:"details"`
 }
 
-// insertLine writes a line that no ledger unit carries.
+// insertLine writes a line outside any ledger unit.
 func insertLine(ctx context.Context, q db.Querier, line db.Record) error {
-	_, err := q.Exec(ctx, `
-		INSERT INTO operator_audit (company_id, id, operator, action, subject, details, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`, line.Values...)
+	_, err := q.Exec(ctx, `INSERT INTO operator_audit (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`, line.Values...)
 	return err
 }
 
@@ -29,20 +32,16 @@ func (s *Service) countLines(ctx context.Context, company string) (int64, error)
 
 func (s *Service) lines(ctx context.Context, company string, limit, offset int) ([]Line, error) {
 	return db.All(ctx, s.db, func(r db.Scanner) (Line, error) {
-		var l Line
-		var details string
-		var at int64
-		if err := r.Scan(&l.Company, &l.ID, &l.Operator, &l.Action, &l.Subject, &details, &at); err != nil {
-			return l, err
+		row, err := audit.Scan(r)
+		if err == nil {
+			err = json.Unmarshal(row.Text, &row.Details)
 		}
-		l.CreatedAt = clock.Time(at)
-		return l, json.Unmarshal([]byte(details), &l.Details)
-	}, `
-		SELECT company_id, id, operator, action, subject, details, created_at FROM operator_audit
+		return row.Line, err
+	}, `SELECT `+auditColumns+` FROM operator_audit
 		WHERE ($1 = '' OR company_id = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, company, limit, offset)
 }
 
-// insertKey makes no row if the name has a working key.
+// insertKey inserts no row if the name has a working key.
 func insertKey(ctx context.Context, q db.Querier, k Key) (int64, error) {
 	return q.Exec(ctx, `
 		INSERT INTO operator_key (id, name, hash, state, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -54,29 +53,17 @@ func revokeKey(ctx context.Context, q db.Querier, name string) (int64, error) {
 }
 
 func (s *Service) findKeys(ctx context.Context) ([]Key, error) {
-	return db.All(ctx, s.db, func(r db.Scanner) (Key, error) {
-		var k Key
-		var at int64
-		err := r.Scan(&k.ID, &k.Name, &k.hash, &k.State, &at)
-		k.CreatedAt = clock.Time(at)
-		return k, err
-	}, `SELECT id, name, hash, state, created_at FROM operator_key ORDER BY created_at, id`)
+	return db.All(ctx, s.db, db.Fields[Key], `SELECT id, name, hash, state, created_at FROM operator_key ORDER BY created_at, id`)
 }
 
-// rehashKey changes nothing but how the same key is hashed.
+// rehashKey replaces the hash of a key by a newer hash of the same key.
 func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
 	_, err := s.db.Exec(ctx, `UPDATE operator_key SET hash = $3 WHERE id = $1 AND hash = $2`, k.ID, k.hash, hash)
 	return err
 }
 
 func findDoor(ctx context.Context, q db.Querier) (Door, error) {
-	return db.One(ctx, q, func(r db.Scanner) (Door, error) {
-		d := Door{Closed: true}
-		var at int64
-		err := r.Scan(&d.Reason, &at)
-		d.Since = clock.Time(at)
-		return d, err
-	}, `SELECT reason, closed_at FROM operator_door WHERE id = 1`)
+	return db.One(ctx, q, db.Fields[Door], `SELECT 1, reason, closed_at FROM operator_door WHERE id = 1`)
 }
 
 func closeDoor(ctx context.Context, q db.Querier, reason string, at time.Time) error {
@@ -90,16 +77,9 @@ func openDoor(ctx context.Context, q db.Querier) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }
 
-// proofs are those of the master keys that were seen, by their ids.
+// proofs are the proofs of the known master keys, by the keys' ids.
 func proofs(ctx context.Context, q db.Querier) (map[string]string, error) {
-	known := map[string]string{}
-	_, err := db.All(ctx, q, func(r db.Scanner) (struct{}, error) {
-		var keyID, proof string
-		err := r.Scan(&keyID, &proof)
-		known[keyID] = proof
-		return struct{}{}, err
-	}, `SELECT key_id, proof FROM operator_keyring`)
-	return known, err
+	return db.Map[string, string](ctx, q, `SELECT key_id, proof FROM operator_keyring`)
 }
 
 func insertProof(ctx context.Context, q db.Querier, keyID, proof string, at time.Time) error {

@@ -13,20 +13,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Bank is a bank that can be paid.
+// Bank is a bank that can receive payouts.
 type Bank struct {
 	Name, Code string
 }
 
-// How long the code of a bank may be (wallet-api.md, Limits). A longer one could
-// not be sent back to us.
+// The lengths of a bank code (wallet-api.md, Limits). A company could not send back a
+// longer code.
 const (
 	shortestCode = 4
 	longestCode  = 10
 )
 
-// Banks are the banks that can be paid, by name; search narrows them to those
-// with the text in their name.
+// Banks are the banks that can receive payouts, by name. Search keeps those with the
+// text in their name.
 func (s *Service) Banks(ctx context.Context, search string) ([]Bank, error) {
 	all, err := s.banks(ctx, s.pays)
 	if err != nil {
@@ -40,16 +40,16 @@ func (s *Service) Banks(ctx context.Context, search string) ([]Bank, error) {
 	return all, nil
 }
 
-// plain is a name without the differences that do not make another name.
+// plain is a name in upper case with single blanks, for comparisons.
 func plain(name string) string { return strings.Join(strings.Fields(strings.ToUpper(name)), " ") }
 
 const (
-	fresh = 6 * time.Hour   // how old a list of banks may become
-	retry = 5 * time.Minute // when to ask again after a failure
+	fresh = 6 * time.Hour   // between two syncs
+	retry = 5 * time.Minute // after a failed sync
 )
 
-// SyncDue takes over the list of the bank that pays, when it is its turn. Of
-// several programs on one database only one does so.
+// SyncDue copies the list of banks from the paying bank, when the sync is due. Only one
+// of several programs on a database does so.
 func (s *Service) SyncDue(ctx context.Context) error {
 	p := s.payers[s.pays]
 	if p == nil {
@@ -77,8 +77,7 @@ func (s *Service) sync(ctx context.Context, p provider.Payer) error {
 		return len(b.Code) < shortestCode || len(b.Code) > longestCode || b.Name == ""
 	})
 	if len(list) == 0 {
-		// A country without banks is a broken list: believing it would leave nobody
-		// to pay.
+		// An empty list is an error of the bank. Taking it over would stop all payouts.
 		return errors.New("the list is empty")
 	}
 	at := s.clock.Now()

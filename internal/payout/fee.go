@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -16,18 +15,18 @@ import (
 // Band is the fee of payouts from an amount on, up to the next band: a flat part
 // and a share of the amount, together no more than the cap.
 type Band struct {
-	From        money.Kobo
-	Flat        money.Kobo
-	BasisPoints int64      // hundredths of a percent
-	Cap         money.Kobo // 0 for none
+	From        money.Kobo `db:"from_kobo,key"`
+	Flat        money.Kobo `db:"flat_kobo"`
+	BasisPoints int64      `db:"basis_points"` // hundredths of a percent
+	Cap         money.Kobo `db:"cap_kobo"`     // 0 for none
 }
 
-// Schedule is a company's bands, from the lowest amount up. A company without
-// one pays no fee.
+// Schedule is a company's bands, from the lowest amount up. A company without bands
+// pays no fee.
 type Schedule []Band
 
-// Fee is the fee of a payout. A share that is no whole kobo is rounded down: the
-// remainder stays with the company.
+// Fee is the fee of a payout. It rounds a share down to whole kobo, so the company keeps
+// the remainder.
 func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 	var fee money.Kobo
 	for _, b := range s {
@@ -43,7 +42,7 @@ func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 	return fee
 }
 
-// String is the schedule as operators write it: from:flat:percent:cap of each
+// String is the schedule in the operators' notation: from:flat:percent:cap of each
 // band, or none.
 func (s Schedule) String() string {
 	if len(s) == 0 {
@@ -56,7 +55,7 @@ func (s Schedule) String() string {
 	return strings.Join(bands, " ")
 }
 
-// mostBands is far more than a schedule has use for.
+// mostBands is more than any schedule needs.
 const mostBands = 100
 
 func (s Schedule) check() error {
@@ -78,22 +77,20 @@ func (s Schedule) check() error {
 	return nil
 }
 
-// SetFees gives a company a new schedule of fees from now on; an empty one is no
+// SetFees gives a company a new schedule of fees from now on. An empty schedule means no
 // fees.
 func (s *Service) SetFees(ctx context.Context, by operator.Operator, company string, schedule Schedule) error {
 	if err := schedule.check(); err != nil {
 		return err
 	}
-	said := schedule.String()
+	now, version := s.clock.Now(), id.New()
+	u := ledger.For(company)
+	by.Audit(&u, "payout.fees", version, map[string]string{"bands": schedule.String()}, now)
 	if len(schedule) == 0 {
 		schedule = Schedule{{}}
 	}
-	now, version := s.clock.Now(), id.New()
-	u := ledger.Unit{Company: company, Notes: []db.Record{
-		by.Note(company, "payout.fees", version, map[string]string{"bands": said}, now),
-	}}
 	for _, b := range schedule {
-		u.Notes = append(u.Notes, b.record(company, version, now))
+		u.Append(fees.Record(feeRow{company, version, b, now}))
 	}
 	return explain(s.book.Commit(ctx, u))
 }
@@ -104,8 +101,8 @@ func (s *Service) Fees(ctx context.Context, company string) (Schedule, error) {
 	return schedule, err
 }
 
-// FeesSince is the schedule in force and since when: an empty one for no fees, and
-// never for a company that was given none.
+// FeesSince is the schedule in force, and the time of its start. A company without a
+// schedule has an empty one with a zero time.
 func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time.Time, error) {
 	bands, err := s.bands(ctx, company)
 	if len(bands) == 0 || err != nil {
@@ -118,8 +115,7 @@ func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time
 	return Kept(schedule), bands[0].since, nil
 }
 
-// Kept is the schedule that bands stand for as they are kept: no fees are one
-// band of nothing.
+// Kept is the schedule of the stored bands. One empty band stands for no fees.
 func Kept(bands Schedule) Schedule {
 	if len(bands) == 1 && bands[0] == (Band{}) {
 		return nil
@@ -127,7 +123,7 @@ func Kept(bands Schedule) Schedule {
 	return bands
 }
 
-// explain turns a refusal of the book into words, for operators.
+// explain turns the ledger's refusal of an unknown company into a fault.
 func explain(err error) error {
 	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")

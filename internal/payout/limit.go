@@ -16,16 +16,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Limit is how much may be paid out on one day, which begins at midnight in
+// Limit is the most that may be paid out in one day, which begins at midnight in
 // Lagos. 0 is no limit.
 type Limit struct {
-	Amount  money.Kobo // without fees
-	Payouts int64
-	Since   time.Time // zero for a limit that was never set
+	Amount  money.Kobo `db:"amount_kobo"` // without fees
+	Payouts int64      `db:"payouts"`
+	Since   time.Time  `db:"created_at"` // zero for a limit that was never set
 }
 
 // SetLimit limits a company (settlementID 0) or one of its settlement accounts
-// from now on. What was paid out today already counts.
+// from now on. The limit includes today's earlier payouts.
 func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company string, settlementID int64, l Limit) error {
 	if l.Amount < 0 || l.Payouts < 0 {
 		return fault.New(fault.Invalid, "A limit must not be negative")
@@ -38,13 +38,13 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 			return err
 		}
 	}
-	now := s.clock.Now()
-	return explain(s.book.Commit(ctx, ledger.Unit{Company: company, Notes: []db.Record{
-		l.record(company, settlementID, id.New(), now),
-		by.Note(company, "payout.limit", strconv.FormatInt(settlementID, 10), map[string]string{
-			"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10),
-		}, now),
-	}}))
+	l.Since = s.clock.Now()
+	u := ledger.For(company)
+	u.Append(limits.Record(limitRow{company, settlementID, id.New(), l}))
+	by.Audit(&u, "payout.limit", strconv.FormatInt(settlementID, 10), map[string]string{
+		"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10),
+	}, l.Since)
+	return explain(s.book.Commit(ctx, u))
 }
 
 // Limit is the limit in force, of a company (settlementID 0) or of a settlement
@@ -61,22 +61,21 @@ func (s *Service) limits(ctx context.Context, company string, settlementID int64
 	return whole, own, err
 }
 
-// Use is a limit with what of it is used up today.
+// Use is a limit with its use of today.
 type Use struct {
 	SettlementID int64 // 0 for the whole company
 	Limit
-	Used        money.Kobo // without fees, and without what was refunded
+	Used        money.Kobo // without fees and refunds
 	UsedPayouts int64
 }
 
-// Left is what may still be paid out today, as far as this limit goes. Where
-// there is none there is no end to it, and the numbers say nothing.
+// Left is the rest of the limit for today. The numbers mean nothing without a limit.
 func (u Use) Left() (amount money.Kobo, payouts int64) {
 	return max(u.Amount-u.Used, 0), max(u.Payouts-u.UsedPayouts, 0)
 }
 
-// Uses are a company's limits and what is used of them on this day: of the whole
-// company first, then of each settlement account, whether or not it is limited.
+// Uses are a company's limits and their use on this day: first the whole company's,
+// then each settlement account's, with or without a limit.
 func (s *Service) Uses(ctx context.Context, company string) (day string, uses []Use, err error) {
 	accounts, err := s.settlements.Accounts(ctx, company)
 	if err != nil {
@@ -112,28 +111,40 @@ func (s *Service) use(ctx context.Context, company string, u *Use, at time.Time)
 	return err
 }
 
-// ofAccount marks the tallies of one settlement account.
+// ofAccount marks the limit counters of one settlement account.
 const ofAccount = "/settlement/"
 
-// tallies count a payout on the day it was begun (sign 1), whether or not there
-// is a limit, so that a limit set at noon holds for the whole day; or take it
-// out again (sign -1), on that same day.
-func tallies(o operation.Operation, sign int64, whole, own Limit) []ledger.Tally {
+// counter is a limit counter that a payout adds to.
+type counter struct {
+	name       string
+	add, limit int64
+}
+
+// counters count a payout (sign 1), or give it back (sign -1), on the day of its start.
+// A payout counts without a limit too, so a limit set at noon holds for the whole day.
+func counters(o operation.Operation, sign int64, whole, own Limit) []counter {
 	day := dayOf(o.CreatedAt)
 	account := day + ofAccount + strconv.FormatInt(o.SettlementID, 10)
 	amount := sign * int64(o.Amount)
-	return []ledger.Tally{
-		{Name: day + "/amount", Add: amount, Most: int64(whole.Amount)},
-		{Name: day + "/count", Add: sign, Most: whole.Payouts},
-		{Name: account + "/amount", Add: amount, Most: int64(own.Amount)},
-		{Name: account + "/count", Add: sign, Most: own.Payouts},
+	return []counter{
+		{day + "/amount", amount, int64(whole.Amount)},
+		{day + "/count", sign, whole.Payouts},
+		{account + "/amount", amount, int64(own.Amount)},
+		{account + "/count", sign, own.Payouts},
+	}
+}
+
+// count has a unit add to the counters.
+func count(u *ledger.Unit, counters []counter) {
+	for _, c := range counters {
+		u.Count(c.name, c.add, c.limit)
 	}
 }
 
 func dayOf(t time.Time) string { return "payout/" + t.In(clock.Lagos).Format(time.DateOnly) }
 
-func overLimit(tally string) error {
-	if strings.Contains(tally, ofAccount) {
+func overLimit(counter string) error {
+	if strings.Contains(counter, ofAccount) {
 		return fault.New(fault.Refused, "Daily payout limit of the settlement account reached")
 	}
 	return fault.New(fault.Refused, "Daily payout limit reached")

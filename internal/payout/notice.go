@@ -9,13 +9,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Notified is for a bank's word that a payout has moved on. The word itself is
-// not believed: the bank is asked, and its answer counts like that of a poll. It
-// is safe at any time and any number of times, the resolver beside it.
+// Notified follows a bank's notification of a payout. It does not trust the
+// notification: it asks the bank, and treats the answer like that of a poll. It may run
+// any number of times, also beside the resolver.
 //
-// A fault of kind Missing says that there is no such payout; of kind
-// Unavailable, that the bank could not be asked and the notice must be worked
-// again, since nothing else will ask about a payout that has succeeded.
+// A fault of kind Missing says that there is no such payout. A fault of kind
+// Unavailable says that the bank gave no answer. The caller must then try again, since
+// no other work asks about a payout after its success.
 func (s *Service) Notified(ctx context.Context, reference string) error {
 	company, err := s.owner(ctx, reference)
 	if errors.Is(err, db.ErrNone) {

@@ -1,10 +1,10 @@
 // Package payout sends a company's money to bank accounts.
 //
-// It takes two steps. First the bank is asked whose an account is, and what it
-// says is kept under an id, the verify_id. Then the company, having seen the
-// name, sends money by that id: once. A payout is an operation under the same
-// id: amount and fee are debited before the bank is asked to pay, and given back
-// only on a definite no, or when the money comes back later.
+// A payout takes two steps. First Kobo asks the bank for the name on an account, and
+// keeps the answer under an id, the verify_id. The company sees the name and then sends
+// money by that id, once. A payout is an operation under the same id. Kobo debits amount
+// and fee before it asks the bank to pay. It gives them back only after the bank's
+// definite no, or when the money comes back later.
 package payout
 
 import (
@@ -26,11 +26,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Kind is the kind of operation a payout is.
+// Kind is the kind of a payout's operation.
 const Kind = "payout"
 
-// The states of a payout. Failed and Reversed always mean that amount and fee are
-// back; Reversed, after it had succeeded.
+// The states of a payout. Failed and Reversed mean that amount and fee are back. A
+// Reversed payout succeeded before.
 const (
 	Pending  = operation.Pending
 	Success  = operation.Success
@@ -38,9 +38,9 @@ const (
 	Reversed = operation.Reversed
 )
 
-// Payout is money sent, with all that is known of it.
+// Payout is money sent to a bank account.
 type Payout struct {
-	Reference     string // the verify_id it was sent by
+	Reference     string // the verify_id
 	Amount, Fee   money.Kobo
 	Status        operation.State
 	AccountName   string
@@ -48,7 +48,7 @@ type Payout struct {
 	BankCode      string
 	BankName      string
 	Narration     string
-	SessionID     string // between the banks; "" until there is one
+	SessionID     string // between the banks; "" until the bank has named one
 	FailureReason string
 	Refunded      bool
 	SettlementID  int64
@@ -56,8 +56,8 @@ type Payout struct {
 	CompletedAt   time.Time // zero while PENDING
 }
 
-// MarshalJSON is the payout as GET /settlement/payout-status shows it, which is
-// what its events carry. A test holds the two together.
+// MarshalJSON is the payout in the form of GET /settlement/payout-status, which its
+// events carry too. A test compares the two.
 func (p Payout) MarshalJSON() ([]byte, error) {
 	var completed *string
 	if !p.CompletedAt.IsZero() {
@@ -93,12 +93,12 @@ func present(s string) *string {
 	return &s
 }
 
-// of is a payout and its operation, seen as one.
-func of(o operation.Operation, v Verification, narration string) Payout {
+// payoutOf is the payout of an operation.
+func payoutOf(o operation.Operation, to order) Payout {
 	p := Payout{
 		Reference: o.ID, Amount: o.Amount, Fee: o.Fee, Status: o.State,
-		AccountName: v.AccountName, AccountNumber: v.AccountNumber, BankCode: v.BankCode, BankName: v.BankName,
-		Narration: narration, SessionID: o.ProviderReference, Refunded: o.Refunded(),
+		AccountName: to.AccountName, AccountNumber: to.AccountNumber, BankCode: to.BankCode, BankName: to.BankName,
+		Narration: to.Narration, SessionID: o.ProviderReference, Refunded: o.Refunded(),
 		SettlementID: o.SettlementID, CreatedAt: o.CreatedAt,
 	}
 	if o.Refunded() {
@@ -110,7 +110,7 @@ func of(o operation.Operation, v Verification, narration string) Payout {
 	return p
 }
 
-// Service is the business.
+// Service sends payouts.
 type Service struct {
 	db          *db.DB
 	book        *ledger.Book
@@ -119,13 +119,12 @@ type Service struct {
 	companies   *company.Service
 	operations  *operation.Service
 	settlements *settlement.Service
-	payers      map[string]provider.Payer // by the name the configuration gives them
-	pays        string                    // which of them pays new payouts
+	payers      map[string]provider.Payer // by their names in the configuration
+	pays        string                    // the name of the bank for new payouts
 }
 
-// New opens the business and teaches the operations machine its kind. Pays names
-// the bank that pays from now on; the others are asked what became of earlier
-// payouts.
+// New is the service, and registers the kind of its operations. Pays names the bank for
+// new payouts. The service asks the other banks only about earlier payouts.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, companies *company.Service,
 	operations *operation.Service, settlements *settlement.Service, payers map[string]provider.Payer, pays string,
 ) *Service {
@@ -147,7 +146,7 @@ func route(o operation.Operation) operation.Route {
 	}
 }
 
-// requery asks the bank that was asked to pay, and no other.
+// requery asks the bank of the payout, and no other.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	return s.heard(ctx, o, s.ask(ctx, o))
 }
@@ -160,10 +159,10 @@ func (s *Service) ask(ctx context.Context, o operation.Operation) provider.Trans
 	return p.RequeryTransfer(ctx, o.ID)
 }
 
-// heard is what the machine keeps of a bank's answer. The reference that matters
-// to people is the one between the banks: the receiver's bank can find the money
-// by it. A yes is a yes for what was asked; if the bank says that it paid another
-// amount, a human is told at once, and not only when the statement shows it.
+// heard is the bank's answer in the form that an operation keeps. Its reference is the
+// session between the banks, by which the receiver's bank can find the money. A
+// confirmed payout counts with its own amount. If the bank names another amount, heard
+// opens a case at once, before the bank's statement shows the difference.
 func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.TransferAnswer) provider.Answer {
 	a := t.Answer
 	a.Reference = t.SessionID
@@ -176,8 +175,8 @@ func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.T
 	return a
 }
 
-// effects are what goes with an outcome: the event, and the day's room for what was
-// not paid out after all.
+// effects adds the event to an outcome. It takes a refunded payout out of the day's
+// limit counters.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.complete(ctx, o)
 	if err != nil {
@@ -191,7 +190,7 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 		kind = event.PayoutReversed
 	}
 	if o.Refunded() {
-		u.Tallies = append(u.Tallies, tallies(o, -1, Limit{}, Limit{})...)
+		count(u, counters(o, -1, Limit{}, Limit{}))
 	}
 	event.Emit(u, kind, p)
 	return nil
@@ -210,6 +209,6 @@ func (s *Service) Status(ctx context.Context, company, reference string) (Payout
 }
 
 func (s *Service) complete(ctx context.Context, o operation.Operation) (Payout, error) {
-	v, narration, err := s.findPayout(ctx, o.Company, o.ID)
-	return of(o, v, narration), err
+	to, err := s.findPayout(ctx, o.Company, o.ID)
+	return payoutOf(o, to), err
 }

@@ -10,17 +10,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Preview is what a payout would come to.
+// Preview is the effect that a payout would have.
 type Preview struct {
 	Amount, Fee  money.Kobo
 	Balance      money.Kobo // now
-	BalanceAfter money.Kobo // the same when it would be refused
-	Refusal      string     // what would refuse it; "" for nothing that is known now
+	BalanceAfter money.Kobo // equal to Balance for a payout that would be refused
+	Refusal      string     // the reason for a refusal; "" for none
 }
 
-// Preview says what Send would do. It writes nothing and calls no bank, so it
-// cannot know what a bank would say. What leaves nothing to price (no such
-// verification, no such account) is a fault, as in Send.
+// Preview tells what Send would do. It writes nothing and calls no bank, so it does not
+// know the bank's answer. A missing verification or account is a fault, as in Send.
 func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	p, err := s.plan(ctx, o)
 	if err != nil {
@@ -44,8 +43,8 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	return out, nil
 }
 
-// objection is why the book would refuse a payout, in the book's own order: its
-// claim, the day's tallies, the balance.
+// objection is the ledger's reason to refuse a payout, in the order of the ledger's
+// checks: the verify_id, the limit counters, the balance.
 func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, balance money.Kobo) (why, err error) {
 	_, err = s.operations.Find(ctx, o.Company, o.ID)
 	if !fault.Is(err, fault.Missing) {
@@ -61,13 +60,13 @@ func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, 
 	if err != nil || credentials > p.verification.credentials {
 		return errVoid, err
 	}
-	for _, t := range tallies(o, 1, p.whole, p.own) {
-		sum, err := s.book.Last(ctx, o.Company, ledger.Next(t.Name))
+	for _, c := range counters(o, 1, p.whole, p.own) {
+		sum, err := s.book.Last(ctx, o.Company, ledger.Next(c.name))
 		if err != nil {
 			return nil, err
 		}
-		if t.Most > 0 && sum > t.Most-t.Add {
-			return overLimit(t.Name), nil
+		if c.limit > 0 && sum > c.limit-c.add {
+			return overLimit(c.name), nil
 		}
 	}
 	if balance < o.Amount+o.Fee {

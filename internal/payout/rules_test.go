@@ -102,19 +102,19 @@ func TestWhatCountsTowardsALimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat() // fees do not count
 		w.sent(30*money.Naira, operation.Success)
-		// A limit that is set later counts what was paid before.
+		// A later limit includes earlier payouts.
 		must(t, w.SetLimit(t.Context(), me, w.company, w.account, payout.Limit{Amount: 50 * money.Naira, Payouts: 2}))
 		id := w.verify()
 		_, err := w.send(id, 21*money.Naira)
 		w.refused(err, "Daily payout limit of the settlement account reached")
 		w.bank.says(no, no)
-		w.sent(20*money.Naira, operation.Failed) // what is refunded does not count
+		w.sent(20*money.Naira, operation.Failed) // a refunded payout does not count
 		w.bank.says(yes, back)
 		p := w.sent(20*money.Naira, operation.Success)
 		_, err = w.send(id, 1)
 		w.refused(err, "Daily payout limit of the settlement account reached") // the third
 		must(t, w.Notified(t.Context(), p.Reference))
-		_, err = w.send(id, 20*money.Naira) // what came back does not count either
+		_, err = w.send(id, 20*money.Naira) // a returned payout does not count either
 		must(t, err)
 
 		id = w.verify()
@@ -134,7 +134,7 @@ func TestWhatCountsTowardsALimit(t *testing.T) {
 	})
 }
 
-// What is used of a limit is what was paid, whether or not there was a limit then.
+// The use of a limit includes payouts from the time before the limit.
 func TestWhatIsUsedToday(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other := w.open(w.company, 0)
@@ -172,9 +172,9 @@ func TestWhatIsUsedToday(t *testing.T) {
 	})
 }
 
-// An account that is switched off pays for nothing new, whatever was agreed
-// before; what had begun ends as it would have, and comes back into it.
-func TestAnAccountThatIsSwitchedOffPaysForNothingNew(t *testing.T) {
+// An inactive account pays for no new payout, even with a verification. Payouts that have
+// begun go on to their end, and refunds come back into the account.
+func TestAnInactiveAccountPaysForNoNewPayout(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.bank.says(silence, no)
 		begun, agreed := w.sent(100*money.Naira, operation.Pending), w.verify()
@@ -209,7 +209,7 @@ func TestAnAccountThatIsSwitchedOffPaysForNothingNew(t *testing.T) {
 func TestWhoMayAskForAName(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, _ := w.join("Other", 0)
-		foreign := w.open(other, 0) // its second, whose number the company has not
+		foreign := w.open(other, 0) // another company's second account; this company has no account with its number
 		ask := payout.Enquiry{Company: w.company, BankCode: "000014", AccountNumber: "0123456789", PIN: secret.NewText(pin), SettlementID: w.account}
 		try := func(change func(*payout.Enquiry)) error {
 			e := ask
@@ -321,7 +321,7 @@ func TestTheListOfBanks(t *testing.T) {
 		is("", "Access Bank 000014", "GTBank 000013", "Safe Haven 999240")
 		is(" haven", "Safe Haven 999240")
 		is("nothing")
-		w.bank.list = nil // not believed
+		w.bank.list = nil // an empty list is not taken over
 		w.forward(7 * time.Hour)
 		if err := w.SyncDue(t.Context()); err == nil {
 			t.Error("an empty list was believed")

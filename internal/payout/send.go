@@ -1,6 +1,7 @@
 package payout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -33,8 +34,7 @@ var (
 	errRenamed        = fault.New(fault.Refused, "Account name has changed. Validate the account again.")
 )
 
-// plan is a payout that could be sent: everything that is known before money
-// moves or a bank is asked. The operation is not started.
+// plan is a payout before its start: before money moves, and before Kobo asks a bank.
 type plan struct {
 	operation    operation.Operation
 	verification Verification
@@ -60,7 +60,7 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 		return plan{}, err
 	}
 	p := plan{verification: v, operation: operation.Operation{
-		// The verify_id is the claim: a second operation with it is refused.
+		// The ledger refuses a second operation with this verify_id.
 		Company: o.Company, ID: v.ID, Kind: Kind, IdempotencyKey: v.ID, Provider: v.Provider,
 		SettlementID: v.SettlementID, Amount: o.Amount, Fee: bands.Fee(o.Amount),
 	}}
@@ -68,10 +68,9 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	return p, err
 }
 
-// Send pays out. The payout that comes back may be PENDING: then the money is
-// debited and the outcome is being followed; or FAILED: then it is back. Faults
-// are Refused (nothing was debited), Conflict (the same Idempotency-Key is at
-// work right now) and Unavailable.
+// Send pays out. The result may be PENDING: the money is debited, and Kobo follows the
+// outcome. It may be FAILED: the money is back. Faults are Refused (nothing was debited),
+// Conflict (another request with the same Idempotency-Key is running) and Unavailable.
 func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	p, err := s.plan(ctx, o)
 	if err != nil {
@@ -85,13 +84,13 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 		return Payout{}, err
 	}
 	op, v := s.operations.Start(p.operation), p.verification
-	u := s.operations.Unit(op, 0, statementLine(v, o.Narration))
-	// The key first: a repeated request is told that it is at work, and not that
-	// its verify_id is used.
-	u.Claims = append(o.Key.Running(op.ID, op.CalledUntil), u.Claims...)
-	u.Tallies = append(tallies(op, 1, p.whole, p.own), company.Since(v.credentials))
-	u.Notes = append(u.Notes, payoutRecord(op, o.Narration, session),
-		event.New(op.Company, event.PayoutPending, of(op, v, o.Narration)))
+	to := order{v, o.Narration}
+	u := s.operations.Unit(op, 0, cmp.Or(o.Narration, "Payout to "+v.AccountName))
+	o.Key.Begin(&u, op.ID, op.CalledUntil)
+	company.ExpectCredentials(&u, v.credentials) // before the limits: none hides that the verification is void
+	count(&u, counters(op, 1, p.whole, p.own))
+	u.Append(payouts.Record(payoutRow{op.Company, op.ID, o.Narration, session, op.CreatedAt}))
+	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Payout{}, refused(err)
 	}
@@ -100,43 +99,31 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 		func(ctx context.Context) provider.Answer {
 			return s.heard(ctx, op, s.payers[op.Provider].Transfer(ctx, provider.TransferOrder{
 				Reference: op.ID, NameEnquirySession: session, BankCode: v.BankCode, Account: v.AccountNumber,
-				Amount: op.Amount, Narration: bankLine(o.Narration),
+				Amount: op.Amount, Narration: cmp.Or(o.Narration, "Payout"), // a bank wants some text
 			}))
 		},
-		func(after operation.Operation, u *ledger.Unit) { o.Key.Finish(u, of(after, v, o.Narration), nil) })
+		func(after operation.Operation, u *ledger.Unit) { o.Key.Finish(u, payoutOf(after, to), nil) })
 	if err != nil {
-		// The bank has been asked and what it said is not in the book: that is what
-		// PENDING means. The resolver will ask again.
+		// The ledger does not hold the bank's answer, so the payout stays PENDING. The
+		// resolver asks the bank again.
 		s.log.Error("the outcome of a payout was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
-	return of(op, v, o.Narration), nil
+	return payoutOf(op, to), nil
 }
 
-// statementLine is what the company's own statement says of a payout.
-func statementLine(v Verification, narration string) string {
-	if narration != "" {
-		return narration
-	}
-	return "Payout to " + v.AccountName
-}
-
-// bankLine is what the bank is told; it wants something.
-func bankLine(narration string) string {
-	if narration != "" {
-		return narration
-	}
-	return "Payout"
-}
-
-// stale is how old a name enquiry may be when its payout is made.
+// stale is the age from which a payout needs a new name enquiry.
 const stale = 15 * time.Minute
 
-// renewed is the name enquiry's session to pay by. One that has grown old is
-// asked for again, before anything is debited: if the account has another name
-// by now, the company has not agreed to pay it.
+// renewed is the session of a name enquiry to pay by. It repeats an old enquiry before
+// anything is debited. If the account has another name by now, the company has not
+// agreed to pay it.
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
 	if s.clock.Now().Sub(v.CreatedAt) <= stale {
 		return v.session, nil
+	}
+	credentials, err := s.companies.Credentials(ctx, v.Company)
+	if err != nil || credentials > v.credentials {
+		return v.session, err // the ledger will refuse the void verification, so the bank is not asked
 	}
 	a, err := s.enquire(ctx, v.Provider, v.BankCode, v.AccountNumber)
 	if err == nil && plain(a.Name) != plain(v.AccountName) {
@@ -145,9 +132,13 @@ func (s *Service) renewed(ctx context.Context, v Verification) (session string, 
 	return a.Session, err
 }
 
-// refused answers for a first unit that the book did not take. Nothing of it was
-// written, so the verify_id of a payout that could not be afforded stays good.
+// refused explains a refused first unit. Nothing of the unit was written, so the
+// verify_id can be used again after a payout without enough money. A request with a used
+// Idempotency-Key hears of the key first, not of the verify_id.
 func refused(err error) error {
+	if taken := idempotency.Taken(err); errors.Is(taken, idempotency.ErrInFlight) {
+		return taken
+	}
 	if _, used := operation.Earlier(err); used {
 		return errUsed
 	}
@@ -160,12 +151,11 @@ func refused(err error) error {
 	case r != nil && r.Reason == ledger.Over:
 		return overLimit(r.Tally.Name)
 	}
-	return idempotency.Taken(err)
+	return err
 }
 
-// Resume answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had begun: with the answer that try would have given, which
-// it stores.
+// Resume answers a retry under the same Idempotency-Key after a crash of the first try.
+// It stores the answer that the first try would have given.
 func (s *Service) Resume(ctx context.Context, company, reference string, key *idempotency.Key) (Payout, error) {
 	p, err := s.Status(ctx, company, reference)
 	if err != nil {

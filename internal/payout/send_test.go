@@ -51,7 +51,7 @@ func TestAPayoutThatSucceeds(t *testing.T) {
 	})
 }
 
-// What the bank charges is the fintech's, and nothing that the company paid.
+// The fintech pays the bank's charge, and the company does not.
 func TestTheBanksChargeIsBooked(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		charged := yes
@@ -99,7 +99,7 @@ func TestAmountAndFeeMayTakeTheWholeBalance(t *testing.T) {
 			t.Error("the bank was asked for money that is not there")
 		}
 		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
-		p, err := w.send(id, 98_020) // the verification is still good
+		p, err := w.send(id, 98_020) // the verification is unused
 		must(t, err)
 		if p.Fee != 1980 {
 			t.Errorf("the fee is %s", p.Fee)
@@ -178,7 +178,7 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.verify()
 		w.forward(15 * time.Minute)
-		w.bank.name = "Ada Obi " // the same name, written otherwise
+		w.bank.name = "Ada Obi " // the same name in another form
 		_, err := w.send(id, 10*money.Naira)
 		must(t, err)
 		if order := w.bank.sent[0]; order.NameEnquirySession != "enquiry-2" {
@@ -199,18 +199,17 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 		}
 		w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
 		w.bank.enquiry, w.bank.name = provider.Confirmed, "Ada Obi"
-		_, err = w.send(id, 10*money.Naira) // nothing of that has used it up
+		_, err = w.send(id, 10*money.Naira) // the verification is unused
 		must(t, err)
 	})
 }
 
-// The name enquiry that is repeated has a time of its own, and takes none of the
-// transfer's.
+// A repeated name enquiry has its own timeout, and takes no time from the transfer.
 func TestASlowNameEnquiryTakesNoTimeFromTheTransfer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.verify()
 		w.forward(16 * time.Minute)
-		w.bank.slow = func() { w.forward(3 * time.Second) } // the window is two
+		w.bank.slow = func() { w.forward(3 * time.Second) } // the window is two seconds
 		p, err := w.send(id, 100*money.Naira)
 		must(t, err)
 		if p.Status != operation.Success || len(w.bank.sent) != 1 {
@@ -245,10 +244,10 @@ func TestMoneyThatComesBackIsGivenBackOnce(t *testing.T) {
 	})
 }
 
-// The bank pays and takes it back in one breath: whoever hears of the return may
-// find that the success is written down only now. That is no contradiction for a
-// human to settle, with an adjustment beside the refund: it is the return.
-func TestMoneyThatComesBackWhileTheSuccessIsWritten(t *testing.T) {
+// The bank pays and returns the money at once. The notification of the return may come
+// while the success is being written. It is a return, and opens no case: an adjustment
+// would refund the money twice.
+func TestAReturnWhileTheSuccessIsWritten(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for name, hear := range map[string]func(reference string){
 			"the notice":   func(r string) { must(t, w.Notified(t.Context(), r)) },
@@ -277,9 +276,9 @@ func TestMoneyThatComesBackWhileTheSuccessIsWritten(t *testing.T) {
 	})
 }
 
-// The bank says no after its yes, the money is back, and two operators say so. When
-// the bank calls it a return at last, nothing is given back a second time.
-func TestWhatOperatorsGiveBackIsNotReturnedAgain(t *testing.T) {
+// The bank answers no after its yes, and two operators find that the money is back. A later
+// return by the bank refunds nothing again.
+func TestARefundByOperatorsIsNotRepeated(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat()
 		p := w.sent(100*money.Naira, operation.Success)
@@ -336,7 +335,7 @@ func TestWhatANoticeIsWorth(t *testing.T) {
 		if err := w.Notified(t.Context(), p.Reference); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("when the bank cannot be asked: %v", err)
 		}
-		// A no that is not a return contradicts the book: a human decides.
+		// A no that is not a return contradicts the ledger: an operator decides.
 		w.bank.says(yes, no)
 		must(t, w.Notified(t.Context(), p.Reference))
 		cases, n, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)

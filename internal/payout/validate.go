@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/idempotency"
@@ -13,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Enquiry asks whose an account is.
+// Enquiry asks for the name on an account.
 type Enquiry struct {
 	Company       string
 	BankCode      string
@@ -23,19 +22,19 @@ type Enquiry struct {
 	Key           *idempotency.Key
 }
 
-// Verification is what the bank said of an account. It is good for one payout.
+// Verification is the bank's answer about an account. It is good for one payout.
 type Verification struct {
-	Company       string
-	ID            string // the verify_id
-	SettlementID  int64
-	Provider      string
-	BankCode      string
-	BankName      string // "" for a bank that is not on our list
-	AccountNumber string
-	AccountName   string
-	session       string // what the bank wants to see again when it pays
-	credentials   int64  // the company's, of which the PIN was one
-	CreatedAt     time.Time
+	Company       string    `db:"company_id,key"`
+	ID            string    `db:"id,key"` // the verify_id
+	SettlementID  int64     `db:"settlement_id"`
+	Provider      string    `db:"provider"`
+	BankCode      string    `db:"bank_code"`
+	BankName      string    `db:"bank_name"` // "" for a bank that is not on our list
+	AccountNumber string    `db:"account_number"`
+	AccountName   string    `db:"account_name"`
+	session       string    `db:"session"`     // the bank asks for it with the payout
+	credentials   int64     `db:"credentials"` // the company's, when it gave its PIN
+	CreatedAt     time.Time `db:"created_at"`
 }
 
 var (
@@ -44,12 +43,13 @@ var (
 	errBankAway      = fault.New(fault.Unavailable, "Service temporarily unavailable")
 )
 
-// Validate asks the bank whose an account is, and keeps the answer for one
-// payout. The PIN comes first: who does not have it learns nothing. Whether an
-// account exists is the bank's word alone; a wrong check digit refuses nothing,
-// since many accounts do not keep it.
+// Validate asks the bank for the name on an account, and keeps the answer for one
+// payout. It checks the PIN first: a caller without the PIN learns nothing. Only the
+// bank decides whether an account exists. Many accounts have a wrong check digit, so
+// Validate ignores check digits.
 func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error) {
-	// Read before the PIN is checked: a reset in between voids the verification.
+	// The read comes before the check of the PIN. A reset in between voids the
+	// verification.
 	credentials, err := s.companies.Credentials(ctx, e.Company)
 	if err != nil {
 		return Verification{}, err
@@ -73,15 +73,13 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 		BankCode: e.BankCode, BankName: bank, AccountNumber: e.AccountNumber, AccountName: named.Name,
 		session: named.Session, credentials: credentials, CreatedAt: s.clock.Now(),
 	}
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: e.Company,
-		Claims:  e.Key.Answered(v, nil),
-		Notes:   []db.Record{v.record()},
-	})
-	return v, idempotency.Taken(err)
+	u := ledger.For(e.Company)
+	e.Key.Answer(&u, v, nil)
+	u.Append(verifications.Record(v))
+	return v, idempotency.Taken(s.book.Commit(ctx, u))
 }
 
-// mayPay refuses a settlement account that is not the company's, or is closed.
+// mayPay refuses an unknown or inactive settlement account.
 func (s *Service) mayPay(ctx context.Context, company string, settlementID int64) error {
 	active, err := s.settlements.Active(ctx, company, settlementID)
 	if err == nil && !active {
@@ -90,8 +88,8 @@ func (s *Service) mayPay(ctx context.Context, company string, settlementID int64
 	return err
 }
 
-// enquire asks a bank for the name on an account. Only its definite word makes
-// an account not exist.
+// enquire asks a bank for the name on an account. Only a definite no of the bank means
+// that there is no such account.
 func (s *Service) enquire(ctx context.Context, bank, code, account string) (provider.NameAnswer, error) {
 	p := s.payers[bank]
 	if p == nil {

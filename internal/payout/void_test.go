@@ -2,6 +2,7 @@ package payout_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -55,7 +56,7 @@ func TestTheRevocationOfAllKeysVoidsUnusedVerifications(t *testing.T) {
 	})
 }
 
-// Of two keys revoked at the same time one is the last that works.
+// Two keys are revoked at the same time, and one of them is the last working key.
 func TestKeysRevokedAtOnceVoidVerifications(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -91,5 +92,28 @@ func TestALockedPINStopsVerificationsUntilItIsUnlocked(t *testing.T) {
 		}
 		_, err = w.send(verifyID, 100)
 		must(t, err)
+	})
+}
+
+// Neither a bank's answer nor a limit hides that a verification is void.
+func TestAVoidVerificationAsksNoBank(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		used, unused := w.verify(), w.verify()
+		_, err := w.send(used, 100)
+		must(t, err)
+		must(t, w.companies.SetPIN(t.Context(), me, w.company, secret.NewText(pin)))
+		w.forward(16 * time.Minute)
+		asked := w.bank.requests
+		w.bank.name = "Chidi Eze"
+		_, err = w.send(unused, 100)
+		w.refused(err, void)
+		_, err = w.send(used, 100)
+		w.refused(err, "Verification already used")
+		if w.bank.requests != asked {
+			t.Errorf("the bank was asked for %d names", w.bank.requests-asked)
+		}
+		must(t, w.SetLimit(t.Context(), me, w.company, 0, payout.Limit{Amount: 50}))
+		_, err = w.send(unused, 100)
+		w.refused(err, void)
 	})
 }

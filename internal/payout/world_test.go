@@ -25,8 +25,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// bank is a Payer in a test's hand: it says what the test wants it to say, and
-// remembers what it was asked.
+// bank is a Payer with the answers of a test. It records the requests.
 type bank struct {
 	mu       sync.Mutex
 	name     string // on every account
@@ -37,8 +36,8 @@ type bank struct {
 	sent     []provider.TransferOrder
 	requests int // name enquiries
 	polls    int
-	asked    func() // happens while it makes up its mind about a requery
-	slow     func() // happens while it looks a name up
+	asked    func() // runs during a requery
+	slow     func() // runs during a name enquiry
 }
 
 func (b *bank) Banks(context.Context) ([]provider.BankCode, error) { return b.list, nil }
@@ -82,7 +81,7 @@ func (b *bank) says(now, later provider.TransferAnswer) {
 	b.answer, b.later = now, later
 }
 
-// What a bank may say.
+// The answers of a bank.
 var (
 	yes     = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Confirmed, Code: "00"}, SessionID: "nip-1"}
 	no      = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "51", Message: "Beneficiary bank refused"}}
@@ -171,7 +170,7 @@ func (w *world) send(verifyID string, amount money.Kobo) (payout.Payout, error) 
 	return w.Send(w.t.Context(), payout.Order{Company: w.company, VerifyID: verifyID, Amount: amount})
 }
 
-// sent is a payout that must begin.
+// sent is a payout that must begin with this status.
 func (w *world) sent(amount money.Kobo, status operation.State) payout.Payout {
 	w.t.Helper()
 	p, err := w.send(w.verify(), amount)
@@ -182,7 +181,7 @@ func (w *world) sent(amount money.Kobo, status operation.State) payout.Payout {
 	return p
 }
 
-// refused wants a fault with these words.
+// refused expects a refusal with this message.
 func (w *world) refused(err error, words string) {
 	w.t.Helper()
 	if err == nil || fault.Of(err).Message != words || fault.Of(err).Kind != fault.Refused {
@@ -199,7 +198,7 @@ func (w *world) poll(reference string) {
 
 func (w *world) forward(d time.Duration) { w.clock.MoveTo(w.clock.Offset() + d) }
 
-// holds wants balances of the main company's accounts, and a book that adds up.
+// holds expects balances of the main company's accounts, and a correct ledger.
 func (w *world) holds(want map[string]money.Kobo) {
 	w.t.Helper()
 	got, err := w.book.Balances(w.t.Context(), w.company)
@@ -221,8 +220,8 @@ func (w *world) holds(want map[string]money.Kobo) {
 // own is the ledger account of the main settlement account.
 func (w *world) own() string { return settlement.LedgerAccount(w.account) }
 
-// events are the kinds of the company's events of payouts; the data of the last
-// must be the payout as it stands.
+// events are the kinds of a payout's events. The data of the last one must be the payout's
+// present state.
 func (w *world) events(reference string) []string {
 	w.t.Helper()
 	all, _, err := event.NewService(w.db, w.book).Feed(w.t.Context(), w.company, 0, 1000, 0)

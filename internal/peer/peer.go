@@ -1,24 +1,25 @@
-// Package peer knows from which address a request comes, with proxies in between.
+// Package peer finds the client address of a request behind proxies.
 //
-// A caller can write anything into X-Forwarded-For and Forwarded. A trusted proxy
-// adds the address that it saw itself, on the right. So both are read from the
-// right, only as long as trusted proxies speak.
+// A caller can write anything into X-Forwarded-For and Forwarded. A trusted proxy adds
+// its caller's address on the right. So the package reads both headers from the right,
+// and stops at the first address that is no trusted proxy.
 package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
 )
 
-// Proxies are the networks whose word about the client's address is taken.
+// Proxies are the networks of trusted proxies.
 type Proxies []netip.Prefix
 
 // Parse reads networks (10.0.0.0/8) and single addresses.
 func Parse(list []string) (Proxies, error) {
-	out := make(Proxies, 0, len(list))
+	out, all := make(Proxies, 0, len(list)), []error(nil)
 	for _, text := range list {
 		network, err := netip.ParsePrefix(text)
 		if address, failed := netip.ParseAddr(text); failed == nil && address.Zone() == "" {
@@ -26,11 +27,14 @@ func Parse(list []string) (Proxies, error) {
 		}
 		switch {
 		case err != nil || network.Addr().Is4In6():
-			return nil, fmt.Errorf("%q is no network such as 10.0.0.0/8", text)
+			all = append(all, fmt.Errorf("%q is no network such as 10.0.0.0/8", text))
 		case network.Bits() == 0:
-			return nil, fmt.Errorf("%q is everybody: every caller could choose an address", text)
+			all = append(all, fmt.Errorf("%q is everybody: every caller could choose an address", text))
 		}
 		out = append(out, network.Masked())
+	}
+	if err := errors.Join(all...); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -44,8 +48,8 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client is the address that a request comes from. Unheard tells that the request
-// names another one, by the word of somebody who is no trusted proxy.
+// Client is the client address of a request. Unheard tells that a caller other than a
+// trusted proxy has named another address.
 func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	hops, forwarded := hopsOf(r)
 	at, ok := parse(r.RemoteAddr)
@@ -58,11 +62,17 @@ func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	for i := len(hops) - 1; i >= 0 && p.trust(at); i-- {
 		next, ok := parse(hops[i])
 		if !ok {
-			break // what no address stands for is the proxy's that passed it on
+			break // the client of an unreadable entry is the proxy that added the entry
 		}
 		at = next
 	}
 	return at.String(), false
+}
+
+// Secure tells whether a trusted proxy took the request by https.
+func (p Proxies) Secure(r *http.Request) bool {
+	at, ok := parse(r.RemoteAddr)
+	return ok && p.trust(at) && strings.EqualFold(strings.TrimSpace(r.Header.Get("X-Forwarded-Proto")), "https")
 }
 
 // hopsOf are the addresses that the headers name, the nearest last.
@@ -74,8 +84,8 @@ func hopsOf(r *http.Request) (hops []string, any bool) {
 	if strings.Trim(line, ", \t") == "" {
 		return nil, false
 	}
-	// No address has a comma. So a quote that a caller leaves open ends with the
-	// caller's own part, and the proxy's part stays readable.
+	// No address has a comma. So an open quote ends with the caller's own element, and the
+	// proxy's element stays readable.
 	for element := range strings.SplitSeq(line, ",") {
 		hops = append(hops, forOf(element))
 	}
@@ -90,7 +100,7 @@ func forOf(element string) (node string) {
 			continue
 		}
 		if node != "" {
-			return "" // which of the two?
+			return "" // two values are no address
 		}
 		node = value
 		if inner, quoted := strings.CutPrefix(value, `"`); quoted {
@@ -102,7 +112,7 @@ func forOf(element string) (node string) {
 	return node
 }
 
-// parse reads an address, perhaps with a port, and an IPv6 one perhaps in brackets.
+// parse reads an address with or without a port. Brackets may enclose an IPv6 address.
 func parse(text string) (netip.Addr, bool) {
 	text = strings.TrimSpace(text)
 	address, err := netip.ParseAddr(text)
@@ -117,8 +127,8 @@ func parse(text string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// Network is what counts as one caller: an address, or an IPv6 network of 64 bits,
-// since IPv6 callers have a whole one each.
+// Network is the network of one caller: an IPv4 address, or an IPv6 network of 64 bits,
+// since each IPv6 caller has such a network.
 func Network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || !a.Is6() {
@@ -130,12 +140,12 @@ func Network(address string) string {
 
 type contextKey struct{}
 
-// With is a context of a request that comes from an address.
+// With adds the client address of a request to its context.
 func With(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, contextKey{}, address)
 }
 
-// Of is the address that the request of a context comes from; empty: there is none.
+// Of is the client address of the context's request, or "".
 func Of(ctx context.Context) string {
 	address, _ := ctx.Value(contextKey{}).(string)
 	return address

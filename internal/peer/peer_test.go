@@ -54,12 +54,12 @@ func TestTheClientIsTheRightmostUntrustedAddress(t *testing.T) {
 		{"10.0.0.1:1", []string{xff, "1.1.1.1:4711"}, "1.1.1.1", false},
 		{"10.0.0.1:1", []string{xff, "[2001:db8::5]:443"}, "2001:db8::5", false},
 		{"10.0.0.1:1", []string{xff, "[2001:db8::5]"}, "2001:db8::5", false},
-		// What is no address is nobody's choice: the request is the last proxy's.
+		// After an unreadable entry the client is the last proxy.
 		{"10.0.0.1:1", []string{xff, "bucket-7"}, "10.0.0.1", false},
 		{"10.0.0.1:1", []string{xff, "1.1.1.1, bucket-7"}, "10.0.0.1", false},
 		{"10.0.0.1:1", []string{xff, "1.1.1.1,, 10.2.2.2"}, "10.2.2.2", false},
 		{"10.0.0.1:1", []string{xff, "\x00, 1.1.1.1"}, "1.1.1.1", false},
-		// Forwarded is read where there is no X-Forwarded-For.
+		// Forwarded counts only without X-Forwarded-For.
 		{"10.0.0.1:1", []string{forwarded, "for=6.6.6.6", xff, "1.1.1.1"}, "1.1.1.1", false},
 		{"10.0.0.1:1", []string{xff, "", forwarded, "for=1.1.1.1"}, "1.1.1.1", false},
 		{"10.0.0.1:1", []string{forwarded, `for=6.6.6.6, For="1.1.1.1:80";proto=https;by=10.0.0.1, for=10.0.0.2`}, "1.1.1.1", false},
@@ -78,7 +78,7 @@ func TestTheClientIsTheRightmostUntrustedAddress(t *testing.T) {
 	}
 }
 
-// Whatever stands to the left of what the proxy saw changes nothing.
+// Entries to the left of the proxy's own entry change nothing.
 func FuzzACallerChoosesNoAddress(f *testing.F) {
 	for _, s := range []string{"", "1.1.1.1", `for="`, `for="\`, "10.0.0.1", "[", ";;==,,", "\x00"} {
 		f.Add(s)

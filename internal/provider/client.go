@@ -86,6 +86,18 @@ var troubles = map[string]string{
 	CodeServerError: "the provider had a fault of its own",
 }
 
+// Wrong gathers all that is wrong with a plug's configuration, each error under
+// the plug's name. Without any it is nil.
+func Wrong(plug string, all ...error) error {
+	var out []error
+	for _, err := range all {
+		if err != nil {
+			out = append(out, fmt.Errorf("%s: %w", plug, err))
+		}
+	}
+	return errors.Join(out...)
+}
+
 // NewClient is a client of the provider at cfg.BaseURL, which must be https
 // unless it is on this machine.
 func NewClient(cfg ClientConfig) (*Client, error) {

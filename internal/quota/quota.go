@@ -2,9 +2,9 @@
 // and day: OTPs, settlement accounts, crypto addresses, virtual accounts. The day
 // begins at midnight in Lagos.
 //
-// A business adds the tally of Next to the unit that begins the thing, and reads a
-// refusal of that unit with Reached. The book counts under the company's lock, so
-// a quota holds however many try at once. A unit that is refused counts nothing.
+// A business calls Count on the unit that begins a thing, and passes the refusal of
+// that unit to Reached. The ledger counts under the company's lock, so concurrent
+// requests never exceed a quota. A refused unit counts nothing.
 package quota
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// Kind is what is limited.
+// Kind is a kind of thing with a quota.
 type Kind string
 
 // The kinds.
@@ -32,11 +32,10 @@ const (
 	VirtualAccount    Kind = "virtual-account"
 )
 
-// kind is a Kind with the quota of a company for which operators set none, and
-// with its name in messages.
+// kind is a Kind with its default quota and its name in messages.
 type kind struct {
 	Kind
-	usual int64
+	usual int64 // for a company without a quota of its own
 	name  string
 }
 
@@ -55,22 +54,23 @@ func find(k Kind) (kind, bool) {
 	return kinds[i], true
 }
 
-// counters begin the names of the tallies.
+// counters is the prefix of the limit counters' names.
 const counters = "quota/"
 
 func (k Kind) counter(at time.Time) string {
 	return counters + string(k) + "/" + at.In(clock.Lagos).Format(time.DateOnly)
 }
 
-// Next is the tally of one more of a kind, for the unit that begins it. The unit
-// counts where there is no limit too, so a limit set at noon holds for the day.
-func Next(ctx context.Context, q db.Querier, company string, k Kind, at time.Time) (ledger.Tally, error) {
-	l, err := limit(ctx, q, company, k)
-	return ledger.Tally{Name: k.counter(at), Add: 1, Most: l.Most}, err
+// Count has a unit count one more of a kind. The unit counts without a limit too, so
+// a limit set at noon holds for the whole day.
+func Count(ctx context.Context, q db.Querier, u *ledger.Unit, k Kind, at time.Time) error {
+	l, err := limit(ctx, q, u.Company, k)
+	u.Count(k.counter(at), 1, l.Most)
+	return err
 }
 
-// Reached turns the refusal of a unit because of its quota into a Limited fault,
-// which ends at midnight in Lagos. Other errors stay as they are.
+// Reached turns the refusal of a unit for its quota into a Limited fault, which ends
+// at midnight in Lagos. Other errors stay unchanged.
 func Reached(err error, at time.Time) error {
 	r := ledger.Refused(err)
 	if r == nil || r.Reason != ledger.Over {
@@ -85,17 +85,17 @@ func Reached(err error, at time.Time) error {
 	return fault.Newf(fault.Limited, "Daily limit of %d %s reached", r.Tally.Most, k.name).After(midnight(at).Sub(at))
 }
 
-// midnight is when the day in Lagos ends.
+// midnight is the end of the day in Lagos.
 func midnight(at time.Time) time.Time {
 	year, month, day := at.In(clock.Lagos).Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, clock.Lagos)
 }
 
-// Limit is how many of a kind a company may begin in a day. 0 is no limit.
+// Limit is the number of a kind that a company may begin in a day. 0 is no limit.
 type Limit struct {
 	Kind  Kind
 	Most  int64
-	Since time.Time // zero while operators have set none
+	Since time.Time // zero for the default
 }
 
 // limit is the quota in force.
@@ -108,35 +108,34 @@ func limit(ctx context.Context, q db.Querier, company string, k Kind) (Limit, er
 	return l, err
 }
 
-// Use is a quota with what of it is used up today.
+// Use is a quota with its use of today.
 type Use struct {
 	Limit
 	Used int64
 }
 
-// Left is how many more may begin today. Where there is no limit, the number says
-// nothing.
+// Left is the number that may still begin today. It means nothing without a limit.
 func (u Use) Left() int64 { return max(u.Most-u.Used, 0) }
 
-// Actor is the operator who sets a quota. Note is the line of the audit log.
+// Actor is the operator who sets a quota. Audit appends a line to the audit log.
 type Actor interface {
-	Note(company, action, subject string, details map[string]string, at time.Time) db.Record
+	Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time)
 }
 
-// Service is what operators do with quotas.
+// Service serves operators.
 type Service struct {
 	db    *db.DB
 	book  *ledger.Book
 	clock clock.Clock
 }
 
-// New is the service on a database and its book.
+// New is the service on a database and its ledger.
 func New(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
 	return &Service{db: d, book: book, clock: c}
 }
 
-// Set gives a company a quota from now on. What began today already counts. 0 is
-// no limit.
+// Set gives a company a quota from now on. It includes what began earlier today. 0
+// is no limit.
 func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, most int64) error {
 	if _, known := find(k); !known {
 		names := make([]string, len(kinds))
@@ -149,17 +148,17 @@ func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, mos
 		return fault.New(fault.Invalid, "A quota must not be negative")
 	}
 	now := s.clock.Now()
-	err := s.book.Commit(ctx, ledger.Unit{Company: company, Notes: []db.Record{
-		Limit{k, most, now}.record(company, id.New()),
-		by.Note(company, "company.quota", string(k), map[string]string{"most": strconv.FormatInt(most, 10)}, now),
-	}})
+	u := ledger.For(company)
+	u.Append(quotas.Record(row{company, k, id.New(), most, now}))
+	by.Audit(&u, "company.quota", string(k), map[string]string{"most": strconv.FormatInt(most, 10)}, now)
+	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")
 	}
 	return err
 }
 
-// Uses are a company's quotas and what is used of them on this day in Lagos.
+// Uses are a company's quotas and their use on this day in Lagos.
 func (s *Service) Uses(ctx context.Context, company string) (day string, uses []Use, err error) {
 	now := s.clock.Now()
 	uses = make([]Use, len(kinds))

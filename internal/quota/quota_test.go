@@ -33,7 +33,9 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 		t.Cleanup(w.book.Drain)
 		w.Service = quota.New(d, w.book, clk)
 		for _, company := range []string{"c1", "c2"} {
-			if err := w.book.Commit(t.Context(), ledger.Unit{Company: company, Found: true}); err != nil {
+			u := ledger.For(company)
+			u.FoundCompany()
+			if err := w.book.Commit(t.Context(), u); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -43,14 +45,12 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 
 // begin begins one of a kind, as a business does.
 func (w *world) begin(company string, k quota.Kind) error {
-	now := w.clock.Now()
-	one, err := quota.Next(w.t.Context(), w.db, company, k, now)
-	if err != nil {
+	now, u := w.clock.Now(), ledger.For(company)
+	if err := quota.Count(w.t.Context(), w.db, &u, k, now); err != nil {
 		return err
 	}
-	return quota.Reached(w.book.Commit(w.t.Context(), ledger.Unit{
-		Company: company, Tallies: []ledger.Tally{one}, Notes: []db.Record{me.Note(company, "test", "", nil, now)},
-	}), now)
+	me.Audit(&u, "test", "", nil, now)
+	return quota.Reached(w.book.Commit(w.t.Context(), u), now)
 }
 
 func (w *world) set(company string, k quota.Kind, most int64) {
@@ -73,7 +73,7 @@ func (w *world) uses(company string) (day string, by map[quota.Kind]quota.Use) {
 	return day, by
 }
 
-func TestQuotasOfCompaniesThatHaveNoOther(t *testing.T) {
+func TestDefaultQuotas(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		day, uses := w.uses("c1")
 		if day != "2030-01-02" || len(uses) != 4 {
@@ -89,7 +89,7 @@ func TestQuotasOfCompaniesThatHaveNoOther(t *testing.T) {
 
 func TestAQuotaEndsAtMidnightInLagos(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		if err := w.begin("c1", quota.OTP); err != nil { // counts before there is a limit
+		if err := w.begin("c1", quota.OTP); err != nil { // this one counts before the limit is set
 			t.Fatal(err)
 		}
 		w.set("c1", quota.OTP, 2)
@@ -126,7 +126,7 @@ func TestAQuotaEndsAtMidnightInLagos(t *testing.T) {
 	})
 }
 
-func TestAQuotaHoldsHoweverManyTryAtOnce(t *testing.T) {
+func TestConcurrentRequestsNeverExceedAQuota(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.set("c1", quota.CryptoAddress, 7)
 		var all sync.WaitGroup
@@ -149,7 +149,7 @@ func TestAQuotaHoldsHoweverManyTryAtOnce(t *testing.T) {
 	})
 }
 
-func TestTheLatestQuotaCounts(t *testing.T) {
+func TestTheLatestQuotaIsInForce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.set("c1", quota.VirtualAccount, 1)
 		if err := w.begin("c1", quota.VirtualAccount); err != nil {
@@ -178,7 +178,7 @@ func TestTheLatestQuotaCounts(t *testing.T) {
 	})
 }
 
-func TestQuotasThatCannotBe(t *testing.T) {
+func TestInvalidQuotasAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		if err := w.Set(t.Context(), me, "c1", "cards", 1); !fault.Is(err, fault.Invalid) {
 			t.Error(err)
@@ -192,15 +192,19 @@ func TestQuotasThatCannotBe(t *testing.T) {
 	})
 }
 
-func TestOtherRefusalsStayAsTheyAre(t *testing.T) {
-	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, err := range []error{
-		nil, errors.New("the disk is full"),
-		&ledger.Refusal{Reason: ledger.NoCompany},
-		&ledger.Refusal{Reason: ledger.Over, Tally: ledger.Tally{Name: "payout/2030-01-02/count", Most: 1}},
-	} {
-		if got := quota.Reached(err, now); got != err {
-			t.Errorf("%v became %v", err, got)
+func TestOtherErrorsStayUnchanged(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		now, u := w.clock.Now(), ledger.For("c1")
+		u.Count("payout/2030-01-02/count", 2, 1)
+		me.Audit(&u, "test", "", nil, now)
+		over := w.book.Commit(t.Context(), u)
+		if !ledger.Is(over, ledger.Over) {
+			t.Fatalf("above the limit of another counter: %v", over)
 		}
-	}
+		for _, err := range []error{nil, errors.New("the disk is full"), &ledger.Refusal{Reason: ledger.NoCompany}, over} {
+			if got := quota.Reached(err, now); got != err {
+				t.Errorf("%v became %v", err, got)
+			}
+		}
+	})
 }

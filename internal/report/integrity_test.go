@@ -89,6 +89,7 @@ func TestABookThatWasTamperedWith(t *testing.T) {
 		"a missing entry":     {`DELETE FROM ledger_entry WHERE company_id = $1 AND account_id = 'clearing/test'`, "transfers have"},
 		"a transfer":          {`UPDATE ledger_transfer SET amount_kobo = amount_kobo + 1 WHERE company_id = $1 AND debit_account = 'settlement/1'`, "does not have exactly its debit and its credit"},
 		"an entry too many":   {`INSERT INTO ledger_entry SELECT company_id, account_id, 2, reference, step, -amount_kobo, current_kobo, previous_kobo, created_at FROM ledger_entry WHERE company_id = $1 AND account_id = 'capital'`, "does not have exactly its debit and its credit"},
+		"a mark of a page":    {"UPDATE ledger_entry SET reference = reference || '\x1e\x1f' WHERE company_id = $1 AND account_id = 'clearing/test'", "does not have exactly its debit and its credit"},
 		"an operation":        {`UPDATE operation SET state = 'SUCCESS' WHERE company_id = $1`, "clearing holds 3000 kobo for open operations of 0 kobo"},
 		"an operation's sum":  {`UPDATE operation SET amount_kobo = 1 WHERE company_id = $1`, "clearing holds 3000 kobo for open operations of 1 kobo"},
 		"an event in between": {`DELETE FROM event WHERE company_id = $1 AND sequence = 1`, "there are 1 events, the last numbered 2"},

@@ -81,7 +81,7 @@ var checks = []check{
 	{name: "credit session", find: creditSession},
 	{name: "account floor", find: accountFloor},
 	{name: "settlement account", find: settlementAccount},
-	{name: "operation detail", find: operationDetail},
+	{name: "operation detail", find: operationDetail, when: anyWithoutDetail},
 	{name: "operation detail", find: strayDetail, when: detailCounts},
 	{name: "card funding", find: cardFunding},
 	{name: "bill verification", find: billVerification},

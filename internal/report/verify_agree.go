@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"hash/maphash"
-	"strconv"
+	"math"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -21,6 +21,7 @@ import (
 type tally struct {
 	seed  maphash.Seed
 	fact  []byte            // the last fact, whose room serves the next
+	step  []byte            // the last step, likewise
 	sum   uint64            // of all facts, in any order
 	order map[string]uint64 // of the money's steps in their order, by clearing account
 }
@@ -30,9 +31,10 @@ func newTally(seed maphash.Seed) *tally { return &tally{seed: seed, order: map[s
 func (t *tally) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
 
 // then adds a step of an operation's money, of which the place counts.
-func (t *tally) then(account, passed string) {
+func (t *tally) then(account, reference, step string) {
 	const prime = 1099511628211
-	t.order[account] = t.order[account]*prime + maphash.String(t.seed, passed)
+	t.step = append(append(append(t.step[:0], reference...), 0), step...)
+	t.order[account] = t.order[account]*prime + maphash.Bytes(t.seed, t.step)
 }
 
 func (t *tally) equals(u *tally) bool {
@@ -60,42 +62,60 @@ var steps = map[string]string{
 func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	seed := maphash.MakeSeed()
 	said, due := newTally(seed), newTally(seed)
-	var fact []byte
-	_, err := db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
-		var kind, data string
-		if err = s.Scan(&kind, &data); err != nil {
-			return none, err
+	if err := said.addEvents(ctx, q, company); err != nil {
+		return false, err
+	}
+	if err := due.addOperations(ctx, q, company); err != nil {
+		return false, err
+	}
+	for _, account := range []string{"clearing/payout", "clearing/vtu", "clearing/card"} {
+		if err := due.addSteps(ctx, q, company, account); err != nil {
+			return false, err
 		}
+	}
+	return said.equals(due), nil
+}
+
+// addEvents adds what the events of operations say.
+func (t *tally) addEvents(ctx context.Context, q db.Querier, company string) error {
+	last := int64(math.MinInt64)
+	return db.Pages(ctx, q, toldOfOperations, 3, func() []any { return []any{company, last} }, func(row []string) error {
+		kind, data := row[1], row[2]
 		var subject string
-		fact, subject = factOf(append(fact[:0], kind...), kind, data)
-		said.add(fact)
+		t.fact, subject = factOf(append(t.fact[:0], kind...), kind, data)
+		t.add(t.fact)
 		if step, passes := steps[kind]; passes {
 			noun, _, _ := strings.Cut(kind, ".")
-			said.then("clearing/"+noun, subject+" "+step)
+			t.then("clearing/"+noun, subject, step)
 		}
-		return none, nil
-	}, toldOfOperations, company)
-	if err != nil {
-		return false, err
-	}
-	_, err = db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
-		var o dueOf
-		if err = s.Scan(&o.id, &o.kind, &o.state, &o.key, &o.account, &o.bank, &o.phone, &o.card, &o.meter, &o.settlementID, &o.amount, &o.fee); err != nil {
-			return none, err
+		return db.Numbers(row, &last)
+	})
+}
+
+// addOperations adds what the operations say that their events must say.
+func (t *tally) addOperations(ctx context.Context, q db.Querier, company string) error {
+	last := ""
+	return db.Pages(ctx, q, dueOfOperations, 12, func() []any { return []any{company, last} }, func(row []string) error {
+		last = row[0]
+		o := dueOf{
+			id: row[0], kind: row[1], state: row[2], key: row[3], account: row[4], bank: row[5],
+			phone: row[6], card: row[7], meter: row[8], settlementID: row[9],
 		}
-		fact = o.add(due, fact)
-		return none, nil
-	}, dueOfOperations, company)
-	if err != nil {
-		return false, err
-	}
-	_, err = db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
-		var account, passed string
-		err = s.Scan(&account, &passed)
-		due.then(account, passed)
-		return none, err
-	}, clearingSteps, company)
-	return err == nil && said.equals(due), err
+		var amount, fee int64
+		err := db.Numbers(row[10:], &amount, &fee)
+		o.amount, o.fee = money.Kobo(amount), money.Kobo(fee)
+		t.fact = o.add(t, t.fact)
+		return err
+	})
+}
+
+// addSteps adds the steps of the money in the order of their clearing account.
+func (t *tally) addSteps(ctx context.Context, q db.Querier, company, account string) error {
+	last := int64(math.MinInt64)
+	return db.Pages(ctx, q, clearingSteps, 3, func() []any { return []any{company, account, last} }, func(row []string) error {
+		t.then(account, row[1], row[2])
+		return db.Numbers(row, &last)
+	})
 }
 
 // factOf adds to a fact what an event says of an operation: those parts of its data
@@ -140,7 +160,7 @@ type dueOf struct {
 	id, kind, state, key string
 	account, bank        string // a payout's
 	phone, card, meter   string // a purchase's
-	settlementID         int64
+	settlementID         string
 	amount, fee          money.Kobo
 }
 
@@ -179,22 +199,21 @@ func (o dueOf) fact(b []byte, kind, state string) []byte {
 			b = append(b, p...)
 		}
 	}
-	settlementID := strconv.FormatInt(o.settlementID, 10)
 	put(kind)
 	switch o.kind {
 	case "vtu":
 		put(`{"transactionId":"`, o.id, `","status":"`, state, "\"\n", `"amount":"`, o.amount.Decimal(), "\"\n",
-			`"idempotencyKey":`, text(o.key), `,"settlementId":`, settlementID, "\n")
+			`"idempotencyKey":`, text(o.key), `,"settlementId":`, o.settlementID, "\n")
 		if state == "PENDING" {
 			put(`"phoneNumber":`, text(o.phone), `,"cardNumber":`, text(o.card), "\n", `"meterNumber":`, text(o.meter), "\n")
 		}
 	case "payout":
 		put(`{"reference":"`, o.id, `","amount":`, o.amount.Number(), `,"fee":`, o.fee.Number(), `,"status":"`, state, "\"\n")
 		if state == "PENDING" {
-			put(`"account_number":`, text(o.account), `,"bank_code":`, text(o.bank), "\n", `"settlementId":`, settlementID, "\n")
+			put(`"account_number":`, text(o.account), `,"bank_code":`, text(o.bank), "\n", `"settlementId":`, o.settlementID, "\n")
 		}
 	default:
-		put(`{"reference":"`, o.id, "\"\n", `"amount":`, o.amount.Number(), `,"status":"`, state, "\"\n", `"settlementId":`, settlementID, "\n")
+		put(`{"reference":"`, o.id, "\"\n", `"amount":`, o.amount.Number(), `,"status":"`, state, "\"\n", `"settlementId":`, o.settlementID, "\n")
 	}
 	return b
 }
@@ -226,8 +245,9 @@ func plain(s string) bool {
 
 const (
 	toldOfOperations = `
-	SELECT kind, data FROM event WHERE company_id = $1 AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
-		'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
+	SELECT sequence, kind, data FROM event WHERE company_id = $1 AND sequence >= $2
+		AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
+			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
 	ORDER BY sequence`
 	// dueOfOperations leaves out a payee of another settlement account or provider,
 	// and the account of a payout whose key is not its own: the sums differ then.
@@ -239,9 +259,10 @@ const (
 	FROM operation AS o
 	LEFT JOIN payout_verification AS v ON o.kind = 'payout' AND v.company_id = o.company_id AND v.id = o.id
 	LEFT JOIN vtu_purchase AS p ON o.kind = 'vtu' AND p.company_id = o.company_id AND p.id = o.id
-	WHERE o.company_id = $1 AND o.kind IN ('payout', 'vtu', 'card')`
+	WHERE o.company_id = $1 AND o.id >= $2 AND o.kind IN ('payout', 'vtu', 'card')
+	ORDER BY o.id`
 	clearingSteps = `
-	SELECT account_id, reference || ' ' || step FROM ledger_entry
-	WHERE company_id = $1 AND account_id IN ('clearing/payout', 'clearing/vtu', 'clearing/card') AND step <> 'settle-fee'
-	ORDER BY account_id, sequence`
+	SELECT sequence, reference, step FROM ledger_entry
+	WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND step <> 'settle-fee'
+	ORDER BY sequence`
 )

@@ -157,8 +157,17 @@ const settlementAccount = `
 		WHERE s.company_id = a.company_id AND 'settlement/' || CAST(s.id AS TEXT) = a.id)` + upTo
 
 // operationDetail: beside each operation stands what was paid for, under the same
-// id; and where there are as many of them, each is an operation's.
+// id; and where there are as many of them, each is an operation's. anyWithoutDetail
+// walks over both in one order, where operationDetail looks up each.
 const (
+	anyWithoutDetail = `
+	SELECT id, kind, '' FROM operation WHERE company_id = $1 AND kind IN ('payout', 'vtu', 'card')
+	EXCEPT
+	SELECT id, kind, '' FROM (
+		SELECT id, 'payout' AS kind FROM payout WHERE company_id = $1
+		UNION ALL SELECT id, 'vtu' FROM vtu_purchase WHERE company_id = $1
+		UNION ALL SELECT id, 'card' FROM card_funding WHERE company_id = $1 ORDER BY 1, 2) AS detail
+	ORDER BY 1, 2 LIMIT 1`
 	operationDetail = `
 	SELECT o.id, 'what a ' || o.kind || ' was for', 'nothing' FROM operation AS o
 	WHERE o.company_id = $1 AND CASE o.kind

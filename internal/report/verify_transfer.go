@@ -48,15 +48,18 @@ func (t *tally) move(reference, kind, debit, credit string, amount money.Kobo) {
 // transfersAgree tells whether what moved is what the operations say, and whether
 // every other transfer belongs to something.
 func transfersAgree(ctx context.Context, q db.Querier, company string, moved *tally) (bool, error) {
-	due := newTally(moved.seed)
-	_, err := db.All(ctx, q, func(s db.Scanner) (none struct{}, err error) {
-		var id, kind, state, provider string
-		var settlementID, amount, fee int64
-		if err = s.Scan(&id, &kind, &state, &provider, &settlementID, &amount, &fee); err == nil {
-			due.addOperation(id, kind, state, provider, settlement.LedgerAccount(settlementID), money.Kobo(amount), money.Kobo(fee))
-		}
-		return none, err
-	}, `SELECT id, kind, state, provider, settlement_id, amount_kobo, fee_kobo FROM operation WHERE company_id = $1`, company)
+	due, last := newTally(moved.seed), ""
+	err := db.Pages(ctx, q, `
+		SELECT id, kind, state, provider, settlement_id, amount_kobo, fee_kobo
+		FROM operation WHERE company_id = $1 AND id >= $2 ORDER BY id`, 7,
+		func() []any { return []any{company, last} },
+		func(row []string) error {
+			last = row[0]
+			var settlementID, amount, fee int64
+			err := db.Numbers(row[4:], &settlementID, &amount, &fee)
+			due.addOperation(row[0], row[1], row[2], row[3], settlement.LedgerAccount(settlementID), money.Kobo(amount), money.Kobo(fee))
+			return err
+		})
 	if err != nil || moved.sum != due.sum {
 		return false, err
 	}

@@ -1,15 +1,15 @@
-// Package secret is where all keys of the house come from, and how a secret
-// value is carried without ever being shown.
+// Package secret derives all keys of Kobo, and carries secret values without showing
+// them.
 //
-// The fintech keeps one master key. Everything else is derived from it: the key
-// that signs tokens, the key that hashes API keys and PINs, the key that seals
-// what must be readable again. Nothing derived is stored, so whoever holds the
-// database without the master key holds none of the secrets in it.
+// The fintech keeps one master key. Kobo derives the other keys from it: for signing
+// tokens, for hashing API keys and PINs, and for sealing values that must be readable
+// again. Kobo stores no derived key, so the database reveals no secret without the
+// master key.
 //
 // A keyring is a text of lines "id:base64url(32 bytes)". The first line is the
-// current key, with which everything new is made; the older ones below it only
-// verify and open. To rotate, put a new line on top; to end an old key, remove
-// its line. Whatever is made carries the id of the key that made it.
+// current key, which signs, hashes and seals. The older keys below it only verify and
+// open. To rotate, put a new line on top. To end an old key, remove its line. Each hash
+// and each sealed value carries the id of its key.
 package secret
 
 import (
@@ -40,8 +40,8 @@ type Keyring struct {
 
 var keyID = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 
-// Parse reads a keyring. Empty lines and lines that begin with # are ignored.
-// An error names the line, never what is on it.
+// Parse reads a keyring. It ignores empty lines and lines that begin with #. An error
+// names the number of the line, never its content.
 func Parse(text string) (*Keyring, error) {
 	k := &Keyring{master: map[string][]byte{}}
 	for i, line := range strings.Split(text, "\n") {
@@ -68,14 +68,13 @@ func Parse(text string) (*Keyring, error) {
 	return k, nil
 }
 
-// Generate is a line with a fresh master key.
+// Generate is a line with a new master key.
 func Generate() string {
 	return hex.EncodeToString(random(4)) + ":" + base64.RawURLEncoding.EncodeToString(random(size)) + "\n"
 }
 
-// LoadOrCreate reads the keyring in a file, and makes the file, readable by its
-// owner alone, if there is none. Of two programs that start together one makes
-// it and both read the same.
+// LoadOrCreate reads the keyring in a file. It creates a missing file, readable only by its
+// owner. If two programs start together, one creates the file and both read it.
 func LoadOrCreate(path string) (*Keyring, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,10 +89,9 @@ func LoadOrCreate(path string) (*Keyring, error) {
 	return Parse(string(text))
 }
 
-// Create makes a keyring of one fresh key, in a file that only its owner may
-// read. A file that is there already is left alone, and is an error
-// (fs.ErrExist). The file is written beside its place and linked into it, so it
-// is whole from the moment it has its name.
+// Create creates a keyring with one new key, in a file that only its owner may read. An
+// existing file stays unchanged and is an error (fs.ErrExist). Create writes the file under
+// another name first and then links it, so no program reads an incomplete file.
 func Create(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".keyring-*") // mode 0600
 	if err != nil {
@@ -110,8 +108,8 @@ func Create(path string) error {
 	return nil
 }
 
-// CheckMode refuses a file that others than its owner can change: whoever writes
-// the master key chooses it. It tells whether others can read the file.
+// CheckMode refuses a file that others than its owner can write, since they could choose
+// the master key. It tells whether others can read the file.
 func CheckMode(path string) (readable bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -124,8 +122,7 @@ func CheckMode(path string) (readable bool, err error) {
 	return mode&0o044 != 0, nil
 }
 
-// Random is a fresh 256-bit secret in 43 characters that are safe in URLs and
-// headers.
+// Random is a new 256-bit secret of 43 characters that are safe in URLs and headers.
 func Random() string { return base64.RawURLEncoding.EncodeToString(random(size)) }
 
 func random(n int) []byte {
@@ -134,12 +131,11 @@ func random(n int) []byte {
 	return b
 }
 
-// current is the id of the key that makes everything new.
+// current is the id of the current key.
 func (k *Keyring) current() string { return k.ids[0] }
 
-// derive is HKDF-SHA-256 of a master key for one purpose; false if the ring has
-// no such key. The purpose keeps keys apart: what signs tokens cannot open what
-// is sealed.
+// derive is HKDF-SHA-256 of a master key for one purpose. It returns false if the ring has
+// no such key. Each purpose has its own key: the key for tokens opens no sealed value.
 func (k *Keyring) derive(keyID, purpose string) ([]byte, bool) {
 	if key, ok := k.derived.Load(keyID + "/" + purpose); ok {
 		return key.([]byte), true

@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// Signer hands out the keys that sign tokens of one purpose.
+// Signer gives the signing keys for tokens of one purpose.
 type Signer struct {
 	ring    *Keyring
 	purpose string
 }
 
-// Signer is for tokens of one purpose.
+// Signer is the Signer for tokens of one purpose.
 func (k *Keyring) Signer(purpose string) Signer { return Signer{k, "sign/" + purpose} }
 
-// Current is the key that signs now, and its id.
+// Current is the current signing key and its id.
 func (s Signer) Current() (keyID string, key []byte) {
 	keyID = s.ring.current()
 	key, _ = s.ring.derive(keyID, s.purpose)
 	return keyID, key
 }
 
-// Find is the key of that id, for verifying; false if the ring does not hold it.
+// Find is the key with an id, for verifying. It returns false for an unknown id.
 func (s Signer) Find(keyID string) ([]byte, bool) { return s.ring.derive(keyID, s.purpose) }
 
-// MAC is a keyed hash of the parts, HMAC-SHA-256, as "keyid$hex". Parts are kept
-// apart by their length, so that "ab","c" is not "a","bc".
+// MAC is a keyed hash of the parts, HMAC-SHA-256, as "keyid$hex". The hash includes the
+// length of each part, so "ab","c" differs from "a","bc".
 func (k *Keyring) MAC(purpose string, parts ...string) string {
 	return k.mac(k.current(), purpose, parts)
 }
@@ -54,14 +54,13 @@ func (k *Keyring) Verify(tag, purpose string, parts ...string) bool {
 	return want != "" && hmac.Equal([]byte(want), []byte(tag))
 }
 
-// Stale tells whether a tag, or a sealed value, was made with an older key, so
-// that whoever has just verified it should make it anew.
+// Stale tells whether a tag or a sealed value comes from an older key. The caller that has
+// verified the value should then replace it.
 func (k *Keyring) Stale(tagged string) bool { return !strings.HasPrefix(tagged, k.current()+"$") }
 
-// BlindIndex stands for a sealed value in an equality search: the same value of
-// the same column of the same company gives the same index, which tells nothing
-// about the value to who lacks the key. The current key's comes first; an older
-// row may hold any of the others.
+// BlindIndex replaces a sealed value in an equality search. Equal values in one column of
+// one company have equal indexes. Without the key an index reveals nothing about its value.
+// The current key's index comes first, and an older row may hold any other.
 func (k *Keyring) BlindIndex(company, column, value string) []string {
 	out := make([]string, len(k.ids))
 	for i, keyID := range k.ids {
@@ -70,8 +69,8 @@ func (k *Keyring) BlindIndex(company, column, value string) []string {
 	return out
 }
 
-// Proofs are, by the key's id, what only a holder of that key can say. They tell
-// nothing about it.
+// Proofs are hashes by the keys' ids. Only a holder of a key can compute its proof, and a
+// proof reveals nothing about the key.
 func (k *Keyring) Proofs() map[string]string {
 	out := make(map[string]string, len(k.ids))
 	for _, keyID := range k.ids {

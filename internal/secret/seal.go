@@ -9,9 +9,9 @@ import (
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 )
 
-// Seal encrypts a value that must be read again (a BVN, say) with AES-256-GCM,
-// as "keyid$base64url". The company and the column are bound into it: a value
-// copied to another row's column or to another company does not open there.
+// Seal encrypts a value that must be readable again, such as a BVN, with AES-256-GCM, as
+// "keyid$base64url". The result is bound to the company and the column: a copy in another
+// column or of another company does not open.
 func (k *Keyring) Seal(company, column, value string) (string, error) {
 	box, err := k.box(k.current(), column)
 	if err != nil {
@@ -24,8 +24,8 @@ func (k *Keyring) Seal(company, column, value string) (string, error) {
 	return k.current() + "$" + base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// ErrSealed is all that is said of a value that does not open: which of key,
-// place and content is wrong is nobody's business.
+// ErrSealed is the only error for a value that does not open. It hides whether the key, the
+// place or the content is wrong.
 var ErrSealed = errors.New("secret: the sealed value does not open")
 
 // Open reads what Seal made for the same company and column.

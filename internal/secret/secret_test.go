@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// oldLine is the key 00 01 02 … 1f. What the tests expect of it was computed
-// with another implementation of HKDF, HMAC and AES-GCM (pyca/cryptography).
+// oldLine is the key 00 01 02 … 1f. The expected values come from another implementation
+// of HKDF, HMAC and AES-GCM (pyca/cryptography).
 const oldLine = "old:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8\n"
 
 func ring(t *testing.T, text string) *secret.Keyring {

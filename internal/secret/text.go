@@ -6,15 +6,14 @@ import (
 	"log/slog"
 )
 
-// redacted is what a secret looks like everywhere but where it is used.
+// redacted replaces a secret in every output.
 const redacted = "[redacted]"
 
-// Text is a secret value, such as an API key or a PIN. It does not show itself:
-// not in fmt, not in slog, not in JSON, not as a field of something else that
-// is printed. Whoever really needs it says Reveal.
+// Text is a secret value, such as an API key or a PIN. It hides itself in fmt, in slog and
+// in JSON, also as a field of another value. Only Reveal shows the secret.
 type Text struct {
-	// A pointer, because fmt looks inside the unexported fields of whatever
-	// holds a Text without asking its methods.
+	// value is a pointer, since fmt prints unexported fields of a struct without their
+	// methods.
 	value *string
 }
 
@@ -34,17 +33,16 @@ func (t Text) String() string { return redacted }
 
 // Format hides the secret from every verb of fmt.
 func (t Text) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, redacted) // fmt has nobody to tell
+	_, _ = io.WriteString(f, redacted) // fmt handles no errors
 }
 
 // LogValue hides the secret from slog.
 func (t Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText hides the secret from JSON and every other encoding. A secret
-// that must be shown once is revealed by name.
+// MarshalText hides the secret from JSON and every other encoding.
 func (t Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// UnmarshalText reads a secret, from configuration for one.
+// UnmarshalText reads a secret, for example from the configuration.
 func (t *Text) UnmarshalText(b []byte) error {
 	*t = NewText(string(b))
 	return nil

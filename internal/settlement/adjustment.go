@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -16,10 +15,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// adjustmentAccount is the ledger account across which balances are corrected.
+// adjustmentAccount is the ledger account on the other side of each adjustment.
 const adjustmentAccount = "adjustment"
 
-// Direction is which way a correction goes, as the settlement account sees it.
+// Direction tells whether an adjustment credits or debits the settlement account.
 type Direction string
 
 // The two directions.
@@ -28,35 +27,34 @@ const (
 	DirectionDebit  Direction = "debit"
 )
 
-// AdjustmentState is how far a correction has come.
+// AdjustmentState is the state of an adjustment.
 type AdjustmentState string
 
-// The states of a correction. It leaves PENDING once.
+// The states of an adjustment. It leaves PENDING once.
 const (
 	Pending  AdjustmentState = "PENDING"
 	Approved AdjustmentState = "APPROVED"
 	Rejected AdjustmentState = "REJECTED"
 )
 
-// Adjustment is a correction of a balance by hand. One operator asks for it;
-// nothing moves until another approves. It is kept for good, whatever was
-// decided.
+// Adjustment is a correction of a balance by hand. One operator asks for it, and another
+// approves it. Only the approval moves money. Kobo keeps every adjustment.
 type Adjustment struct {
-	ID           string
-	Company      string
-	SettlementID int64
-	Amount       money.Kobo
-	Direction    Direction
-	Reason       string
-	State        AdjustmentState
-	CreatedBy    string
-	DecidedBy    string // who approved or rejected it; "" while pending
-	Note         string // why it was rejected
-	CreatedAt    time.Time
-	DecidedAt    time.Time // zero while pending
+	Company      string          `db:"company_id,key"`
+	ID           string          `db:"id,key"`
+	SettlementID int64           `db:"settlement_id"`
+	Amount       money.Kobo      `db:"amount_kobo"`
+	Direction    Direction       `db:"direction"`
+	Reason       string          `db:"reason"`
+	State        AdjustmentState `db:"state,state"`
+	CreatedBy    string          `db:"created_by"`
+	DecidedBy    string          `db:"decided_by,changes"` // the operator who approved or rejected it; "" while pending
+	Note         string          `db:"note,changes"`       // the reason of a rejection
+	CreatedAt    time.Time       `db:"created_at"`
+	DecidedAt    time.Time       `db:"decided_at,changes"` // zero while pending
 }
 
-// Adjust asks for a correction.
+// Adjust asks for an adjustment.
 func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment) (Adjustment, error) {
 	a.Reason = strings.TrimSpace(a.Reason)
 	switch n := utf8.RuneCountInString(a.Reason); {
@@ -72,26 +70,24 @@ func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment
 	}
 	a.ID, a.State, a.CreatedBy, a.CreatedAt = id.New(), Pending, by.Name, s.clock.Now()
 	a.DecidedBy, a.Note, a.DecidedAt = "", "", time.Time{}
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: a.Company,
-		Claims:  []db.Record{a.record()},
-		Notes:   []db.Record{by.Note(a.Company, "adjustment.create", a.ID, a.details(), a.CreatedAt)},
-	})
-	if err != nil {
+	u := ledger.For(a.Company)
+	u.Insert(adjustments.Record(a))
+	by.Audit(&u, "adjustment.create", a.ID, a.details(), a.CreatedAt)
+	if err := s.book.Commit(ctx, u); err != nil {
 		return Adjustment{}, explain(err)
 	}
 	return a, nil
 }
 
-// Approve makes a correction happen, on the word of someone else than who asked
-// for it. The state and the money change in one commit, so it is made once; a
-// debit that the account cannot bear is refused and stays pending.
+// Approve carries out an adjustment. The approving operator must be another one than the
+// operator who asked for it (four eyes). State and money change in one commit. A debit
+// above the balance is refused, and the adjustment stays pending.
 func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentID string) (Adjustment, error) {
 	a, err := s.Adjustment(ctx, adjustmentID)
 	if err != nil {
 		return Adjustment{}, err
 	}
-	if err := s.operations.Two(ctx, "An adjustment must be approved", a.CreatedBy, by.Name); err != nil {
+	if err := s.operations.FourEyes(ctx, "An adjustment must be approved", a.CreatedBy, by.Name); err != nil {
 		return Adjustment{}, err
 	}
 	transfer := ledger.Transfer{
@@ -101,14 +97,14 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if a.Direction == DirectionDebit {
 		transfer.Debit, transfer.Credit = transfer.Credit, transfer.Debit
 	}
-	return s.decideOn(ctx, by, a, Approved, "", ledger.Unit{
-		Open:      []ledger.Account{{ID: adjustmentAccount, Floor: money.NoFloor}},
-		Transfers: []ledger.Transfer{transfer},
-	})
+	u := ledger.For(a.Company)
+	u.OpenAccounts(ledger.Account{ID: adjustmentAccount, Floor: money.NoFloor})
+	u.Transfer(transfer)
+	return s.decideOn(ctx, by, a, u, Approved)
 }
 
-// Reject turns a correction down; nothing moves. Who asked for it may do so too:
-// then it is taken back.
+// Reject ends an adjustment without a transfer. The operator who asked for the adjustment
+// may reject it too.
 func (s *Service) Reject(ctx context.Context, by operator.Operator, adjustmentID, note string) (Adjustment, error) {
 	note = strings.TrimSpace(note)
 	if n := utf8.RuneCountInString(note); n < 4 || n > 500 {
@@ -118,27 +114,20 @@ func (s *Service) Reject(ctx context.Context, by operator.Operator, adjustmentID
 	if err != nil {
 		return Adjustment{}, err
 	}
-	return s.decideOn(ctx, by, a, Rejected, note, ledger.Unit{})
+	a.Note = note
+	return s.decideOn(ctx, by, a, ledger.For(a.Company), Rejected)
 }
 
-// decideOn moves a correction that waits to its end, with whatever else is in the
-// unit: of two operators who decide at once the first is right.
-func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustment, to AdjustmentState, note string, u ledger.Unit) (Adjustment, error) {
-	a.State, a.DecidedBy, a.Note, a.DecidedAt = to, by.Name, note, s.clock.Now()
-	u.Company = a.Company
-	u.Moves = []ledger.Move{{
-		Table: adjustmentTable, Key: []any{a.Company, a.ID}, From: []string{string(Pending)}, To: string(to),
-		Set: []ledger.Change{
-			{Column: "decided_by", Value: a.DecidedBy},
-			{Column: "note", Value: note},
-			{Column: "decided_at", Value: clock.Micros(a.DecidedAt)},
-		},
-	}}
+// decideOn ends a pending adjustment in a unit. If two operators decide at the same time,
+// the first decision counts.
+func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustment, u ledger.Unit, to AdjustmentState) (Adjustment, error) {
+	a.State, a.DecidedBy, a.DecidedAt = to, by.Name, s.clock.Now()
 	action := "adjustment.approve"
 	if to == Rejected {
 		action = "adjustment.reject"
 	}
-	u.Notes = []db.Record{by.Note(a.Company, action, a.ID, a.details(), a.DecidedAt)}
+	u.Transition(adjustments.Record(a), string(Pending))
+	by.Audit(&u, action, a.ID, a.details(), a.DecidedAt)
 	err := s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
 		return Adjustment{}, fault.Newf(fault.Refused, "The adjustment is %s already", strings.ToLower(r.State))
@@ -149,7 +138,7 @@ func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustme
 	return a, nil
 }
 
-// Adjustment is one correction of any company.
+// Adjustment is one adjustment of any company.
 func (s *Service) Adjustment(ctx context.Context, adjustmentID string) (Adjustment, error) {
 	a, err := s.findAdjustment(ctx, adjustmentID)
 	if errors.Is(err, db.ErrNone) {
@@ -158,8 +147,8 @@ func (s *Service) Adjustment(ctx context.Context, adjustmentID string) (Adjustme
 	return a, err
 }
 
-// Adjustments is limit corrections after the first offset, of all companies, the
-// newest first, and how many there are in all: those in a state, or any for "".
+// Adjustments is a page of the adjustments of all companies, the newest first, and the
+// number of all. It shows those in a state, or all for "".
 func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
 	total, err := s.countAdjustments(ctx, state)
 	if err != nil {
@@ -169,7 +158,7 @@ func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit,
 	return list, total, err
 }
 
-// details are a correction for the audit log.
+// details describe an adjustment in the audit log.
 func (a Adjustment) details() map[string]string {
 	d := map[string]string{
 		"account": LedgerAccount(a.SettlementID), "amount": a.Amount.Decimal(),

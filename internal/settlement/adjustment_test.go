@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// asks has ada ask for a correction of an account.
+// asks has ada ask for an adjustment of an account.
 func (h *house) asks(a settlement.Account, amount int64, way settlement.Direction) settlement.Adjustment {
 	h.t.Helper()
 	asked, err := h.Adjust(h.t.Context(), ada, settlement.Adjustment{
@@ -24,7 +24,7 @@ func (h *house) asks(a settlement.Account, amount int64, way settlement.Directio
 	return asked
 }
 
-// decided is a correction as it is kept.
+// decided expects an adjustment with this state, operator and note.
 func (h *house) decided(id string, state settlement.AdjustmentState, by, note string) {
 	h.t.Helper()
 	a, err := h.Adjustment(h.t.Context(), id)
@@ -33,7 +33,7 @@ func (h *house) decided(id string, state settlement.AdjustmentState, by, note st
 	}
 }
 
-func TestTwoApprovalsAtOncePayOnce(t *testing.T) {
+func TestConcurrentApprovalsPayOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
 		asked := h.asks(a, 700, settlement.DirectionCredit)
@@ -57,8 +57,8 @@ func TestTwoApprovalsAtOncePayOnce(t *testing.T) {
 	})
 }
 
-// Of an approval and a rejection at once one wins, and the money is as it says.
-func TestAnApprovalAndARejectionAtOnce(t *testing.T) {
+// The first of the two decides, and the balance agrees with it.
+func TestConcurrentApprovalAndRejection(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
 		held, approved := int64(0), 0
@@ -133,8 +133,8 @@ func TestARejectionIsKept(t *testing.T) {
 	})
 }
 
-// An account that is switched off is found by nothing new, and keeps what it has.
-func TestAnAccountIsSwitchedOff(t *testing.T) {
+// No new operation uses an inactive account, and the account keeps its balance.
+func TestAnInactiveAccount(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
 		a := h.fed("8000000011")
@@ -150,7 +150,7 @@ func TestAnAccountIsSwitchedOff(t *testing.T) {
 		if d, err := h.Default(ctx, a.Company); err != nil || d.ID != second.ID {
 			t.Errorf("the default one is %+v, %v", d, err)
 		}
-		h.receives(h.inbound("s-2", "8000000011", 300)) // goes into the default one
+		h.receives(h.inbound("s-2", "8000000011", 300)) // goes into the default account
 		h.holds(a, 700)
 		h.holds(second, 300)
 		if _, err := h.Approve(ctx, bob, h.asks(a, 100, settlement.DirectionDebit).ID); err != nil {
@@ -159,7 +159,7 @@ func TestAnAccountIsSwitchedOff(t *testing.T) {
 		if _, err := h.SetStatus(ctx, ada, a.Company, second.ID, settlement.Inactive, ""); err != nil {
 			t.Fatal(err)
 		}
-		h.receives(h.inbound("s-3", "8000000011", 50)) // there is no other: it goes where it was to go
+		h.receives(h.inbound("s-3", "8000000011", 50)) // no account is active, so the chosen one gets it
 		h.holds(a, 650)
 		for range 2 {
 			if on, err := h.SetStatus(ctx, ada, a.Company, a.ID, settlement.Active, ""); err != nil || !on.IsDefault {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -16,9 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Alert has the company told when what a settlement account holds falls below an
-// amount, 0 for never again. Who is below it already is told after the balance
-// has been up.
+// Alert sets the low-balance alert of a settlement account; 0 ends it. The company gets
+// an event each time the balance falls below the amount. A balance that is below already
+// must first rise to the amount.
 func (s *Service) Alert(ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo) (Account, error) {
 	return s.alert(ctx, by, company, settlementID, below, nil)
 }
@@ -38,74 +37,70 @@ func (s *Service) alert(ctx context.Context, by operator.Operator, company strin
 		return Account{}, err
 	}
 	a.LowBalance = below
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: company,
-		Claims:  key.Answered(a, nil),
-		Alerts:  []ledger.Alert{{Account: LedgerAccount(settlementID), Below: below}},
-		Notes: []db.Record{by.Note(
-			company, "settlement.alert", LedgerAccount(settlementID), map[string]string{"lowBalance": below.Decimal()}, s.clock.Now(),
-		)},
-	})
+	u := ledger.For(company)
+	key.Answer(&u, a, nil)
+	u.SetAlert(LedgerAccount(settlementID), below)
+	by.Audit(&u, "settlement.alert", LedgerAccount(settlementID), map[string]string{"lowBalance": below.Decimal()}, s.clock.Now())
+	err = s.book.Commit(ctx, u)
 	if err != nil {
 		return Account{}, explain(idempotency.Taken(err))
 	}
 	return a, nil
 }
 
-// fell is what a company is told of the falls of a batch: its accounts as they
-// are then. It is asked inside the batch, of whatever debits an account.
+// fell makes the events for the falls of a batch, with the accounts as they are after
+// the batch. The ledger calls fell inside the batch.
 func (s *Service) fell(falls []ledger.Fall, read func(lookups ...db.Lookup) error) ([]db.Record, error) {
-	accounts, err := accountsUnder(falls, read)
+	byCompany, err := accountsUnder(falls, read)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]db.Record, len(falls))
 	for i, f := range falls {
-		at := slices.IndexFunc(accounts[f.Company], func(a Account) bool { return LedgerAccount(a.ID) == f.Account })
+		at := slices.IndexFunc(byCompany[f.Company], func(a Account) bool { return LedgerAccount(a.ID) == f.Account })
 		if at < 0 {
 			return nil, fmt.Errorf("settlement: an alert of %s, which is no settlement account", f.Account)
 		}
-		a := accounts[f.Company][at]
+		a := byCompany[f.Company][at]
 		a.Balance, a.LowBalance = f.Balance, f.Below
 		out[i] = event.New(f.Company, event.SettlementLowBalance, a)
 	}
 	return out, nil
 }
 
-// accountsUnder reads the accounts of the companies of some falls, without
-// balances and alerts.
+// accountsUnder reads the accounts of all companies with a fall. It leaves out balances
+// and alerts.
 func accountsUnder(falls []ledger.Fall, read func(lookups ...db.Lookup) error) (map[string][]Account, error) {
 	var keys [][]any
-	accounts, feeds := map[string][]Account{}, map[string][]feed{}
+	byCompany, feeding := map[string][]Account{}, map[string][]feeder{}
 	for _, f := range falls {
-		if _, named := accounts[f.Company]; !named {
-			accounts[f.Company] = nil
+		if _, named := byCompany[f.Company]; !named {
+			byCompany[f.Company] = nil
 			keys = append(keys, []any{f.Company})
 		}
 	}
-	err := read(db.Lookup{
-		Table: accountTable, By: []string{"company_id"}, Columns: accountTable.Names()[1:], Keys: keys,
-		Found: func(row []any) error {
-			a := Account{
-				Company: row[0].(string), ID: row[1].(int64), Name: row[2].(string), Status: Status(row[3].(string)), CreatedAt: clock.Time(row[4].(int64)),
-			}
-			accounts[a.Company] = append(accounts[a.Company], a)
-			return nil
-		},
-	}, db.Lookup{
-		Table: bankAccountTable, By: []string{"company_id"}, Columns: bankAccountTable.Names()[1:], Keys: keys,
-		Found: func(row []any) error {
-			company := row[0].(string)
-			feeds[company] = append(feeds[company], feed{row[3].(int64), BankAccount{
-				Number: row[1].(string), BankCode: row[2].(string), Name: row[4].(string), BankName: row[5].(string),
-				Since: clock.Time(row[6].(int64)),
-			}})
-			return nil
-		},
-	})
-	for company, list := range accounts {
+	err := read(
+		lookUp(accounts, keys, func(a Account) { byCompany[a.Company] = append(byCompany[a.Company], a) }),
+		lookUp(feeders, keys, func(f feeder) { feeding[f.Company] = append(feeding[f.Company], f) }),
+	)
+	for company, list := range byCompany {
 		slices.SortFunc(list, func(a, b Account) int { return cmp.Compare(a.ID, b.ID) })
-		complete(list, firsts(feeds[company]))
+		sortByAge(feeding[company])
+		complete(list, feeding[company])
 	}
-	return accounts, err
+	return byCompany, err
+}
+
+// lookUp finds all rows of some companies in a table.
+func lookUp[T any](table *db.Declared[T], companies [][]any, found func(T)) db.Lookup {
+	return db.Lookup{
+		Table: table.Table, By: []string{"company_id"}, Columns: table.Names()[1:], Keys: companies,
+		Found: func(row []any) error {
+			v, err := table.Value(db.Record{Table: table.Table, Values: row})
+			if err == nil {
+				found(v)
+			}
+			return err
+		},
+	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// alert sets below what the company is told.
+// alert sets the low-balance alert of an account.
 func (h *house) alert(a settlement.Account, below money.Kobo) {
 	h.t.Helper()
 	if set, err := h.AlertOwn(h.t.Context(), a.Company, a.ID, below, nil); err != nil || set.LowBalance != below {
@@ -22,7 +22,7 @@ func (h *house) alert(a settlement.Account, below money.Kobo) {
 	}
 }
 
-// corrected takes money out of an account, or puts some in, by two operators.
+// corrected has two operators adjust the balance of an account.
 func (h *house) corrected(a settlement.Account, amount money.Kobo, direction settlement.Direction) {
 	h.t.Helper()
 	asked, err := h.Adjust(h.t.Context(), ada, settlement.Adjustment{
@@ -36,7 +36,7 @@ func (h *house) corrected(a settlement.Account, amount money.Kobo, direction set
 	}
 }
 
-// lows are the falls that the company was told of.
+// lows are the data of the company's low-balance events.
 func (h *house) lows(company string) (out []string) {
 	h.t.Helper()
 	for _, e := range h.events(company) {
@@ -47,8 +47,8 @@ func (h *house) lows(company string) (out []string) {
 	return out
 }
 
-// What is told of a fall is the account as GET shows it at that moment.
-func TestALowBalanceIsTold(t *testing.T) {
+// The event carries the account in the form of GET at that moment.
+func TestALowBalanceEmitsAnEvent(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("0123456789")
 		second, other := h.account(a.Company), h.fed("0123456780")
@@ -83,8 +83,8 @@ func TestALowBalanceIsTold(t *testing.T) {
 	})
 }
 
-// Sixteen at once take one account down: one of them is told.
-func TestAFallOfManyIsOne(t *testing.T) {
+// Sixteen concurrent transfers bring one account down, with one event.
+func TestConcurrentTransfersEmitOneLowBalance(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("0123456789")
 		h.corrected(a, 16*money.Naira, settlement.DirectionCredit)
@@ -92,10 +92,11 @@ func TestAFallOfManyIsOne(t *testing.T) {
 		var all sync.WaitGroup
 		for range 16 {
 			all.Go(func() {
-				err := h.book.Commit(t.Context(), ledger.Unit{Company: a.Company, Transfers: []ledger.Transfer{{
+				u := ledger.For(a.Company)
+				u.Transfer(ledger.Transfer{
 					Reference: id.New(), Debit: settlement.LedgerAccount(a.ID), Credit: "adjustment", Amount: money.Naira, Kind: "test",
-				}}})
-				if err != nil {
+				})
+				if err := h.book.Commit(t.Context(), u); err != nil {
 					t.Error(err)
 				}
 			})
@@ -109,7 +110,7 @@ func TestAFallOfManyIsOne(t *testing.T) {
 	})
 }
 
-func TestAnAlertIsOfOnesOwnAccount(t *testing.T) {
+func TestACompanySetsAlertsOnlyOnItsOwnAccounts(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a, other := h.account(h.company()), h.foreign()
 		for _, foreign := range []int64{other.ID, 0, -1, 1 << 62} {

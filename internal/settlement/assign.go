@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -15,33 +14,31 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// AssignJob is the kind of job that brings money which was in suspense into the
-// book of the company whose it is.
+// AssignJob is the kind of job that credits a company with money from suspense.
 const AssignJob = "settlement.assign"
 
-// assignStep is the step of a credit in suspense that takes it out: no step is
-// taken twice.
+// assignStep is the transfer that takes a credit out of suspense. The ledger makes it
+// once.
 const assignStep = "assign"
 
-// assigned is the house's half of an operator's finding that the money of an
-// unknown account is a company's: it leaves suspense, and a job in the same unit
-// brings it to the company, whose book is another. So there is no moment at which
-// it is in neither book and nobody is on the way with it.
+// assigned is the house's half of assigning money of an unknown account to a company.
+// Each company has its own ledger, so the unit takes the money out of suspense and
+// enqueues a job for the company's half. The money never lacks a job.
 func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
-	if err := s.mayTake(ctx, f); err != nil {
+	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err
 	}
 	credit, err := s.suspended(ctx, c)
 	if err != nil {
 		return ledger.Unit{}, err
 	}
-	u := ledger.Unit{Company: House}
-	s.give(&u, credit, c.ID, f.Target)
+	u := ledger.For(House)
+	s.release(&u, credit, c.ID, f.Target)
 	return u, nil
 }
 
-// mayTake tells whether a finding names a company's account that may be credited.
-func (s *Service) mayTake(ctx context.Context, f operation.Finding) error {
+// mayCredit refuses a finding that does not name an active account of a company.
+func (s *Service) mayCredit(ctx context.Context, f operation.Finding) error {
 	if f.Target == House {
 		return errNoCompany
 	}
@@ -52,16 +49,16 @@ func (s *Service) mayTake(ctx context.Context, f operation.Finding) error {
 	return err
 }
 
-// give takes a credit out of suspense and has it brought to a company.
-func (s *Service) give(u *ledger.Unit, credit Credit, caseID, company string) {
-	u.Transfers = append(u.Transfers, ledger.Transfer{
+// release takes a credit out of suspense, and enqueues the job that credits a company.
+func (s *Service) release(u *ledger.Unit, credit Credit, caseID, company string) {
+	u.Transfer(ledger.Transfer{
 		Reference: credit.ID, Step: assignStep, Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
 		Kind: "assign", Narration: "to company " + company,
 	})
-	u.Notes = append(u.Notes, job.New(House, AssignJob, caseID, s.clock.Now()))
+	u.Enqueue(job.Job{Kind: AssignJob, Subject: caseID, RunAt: s.clock.Now()})
 }
 
-// suspended is the credit that a case of an unknown account is about.
+// suspended is the credit of a case about an unknown account.
 func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, error) {
 	credit, err := s.suspendedIn(ctx, c.Subject)
 	if errors.Is(err, db.ErrNone) || err == nil && c.Company != House {
@@ -70,27 +67,23 @@ func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, erro
 	return credit, err
 }
 
-// Assign is the work of an AssignJob: the company's half. It may be done again,
-// and credits once.
+// Assign is the work of an AssignJob: the company's half. It may run again, and credits
+// the money once.
 func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
 	c, err := s.operations.FindCase(ctx, j.Subject)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if c.State != operation.Resolved || c.Outcome != operation.Assigned {
-		return time.Time{}, fmt.Errorf("settlement: case %s assigns nothing", c.ID)
+		return time.Time{}, fmt.Errorf("settlement: case %s does not end with an assignment", c.ID)
 	}
 	credit, err := s.suspended(ctx, c)
 	if err != nil {
 		return time.Time{}, err
 	}
 	credit.ID = id.New()
-	now := s.clock.Now()
-	err = s.book.Commit(ctx, s.creditUnit(c.Target, credit, Taking{
-		SettlementID: c.TargetID,
-		Notes:        []db.Record{event.New(c.Target, event.SettlementCredit, credit.told(c.TargetID, now))},
-	}))
-	if ledger.Is(err, ledger.Exists, creditTable) {
+	err = s.book.Commit(ctx, s.creditUnit(c.Target, credit, s.ownBooking(credit, c.TargetID)))
+	if ledger.Is(err, ledger.Exists, credits.Table) {
 		return time.Time{}, nil
 	}
 	return time.Time{}, err

@@ -18,9 +18,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Money of an unknown account goes to the company that two operators name, once,
-// however often the work is done.
-func TestMoneyInSuspenseIsAssignedByTwo(t *testing.T) {
+// Money of an unknown account goes once to the company that two operators name, for any
+// number of runs of the job.
+func TestTwoOperatorsAssignMoneyInSuspense(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
 		other := h.foreign()
@@ -58,7 +58,7 @@ func TestMoneyInSuspenseIsAssignedByTwo(t *testing.T) {
 		}
 		h.suspended(50)
 		h.holds(other, 0)
-		// The company's half, by the job; twice, as after a crash.
+		// The job runs twice, as after a crash.
 		for range 2 {
 			if next, err := h.Assign(t.Context(), h.waiting(settlement.AssignJob)); err != nil || !next.Equal(time.Time{}) {
 				t.Fatalf("%v, %v", next, err)
@@ -69,7 +69,7 @@ func TestMoneyInSuspenseIsAssignedByTwo(t *testing.T) {
 		if e := h.events(other.Company); len(e) != 1 || e[0].Kind != event.SettlementCredit {
 			t.Errorf("told: %+v", e)
 		}
-		// The bank telling of it again changes nothing.
+		// A repeated notification changes nothing.
 		h.receives(h.inbound("s-1", "8000000099", 700))
 		h.suspended(50)
 		h.holds(other, 700)
@@ -77,8 +77,8 @@ func TestMoneyInSuspenseIsAssignedByTwo(t *testing.T) {
 	})
 }
 
-// Two banks may use the same session, and each credit is a case of its own: who
-// decides the one has not decided the other.
+// Two banks may use the same session. Each credit has a case of its own, so a decision
+// about one is none about the other.
 func TestTwoBanksWithOneSession(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
@@ -92,7 +92,7 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 			t.Fatalf("%d cases for two credits: %+v", len(cases), cases)
 		}
 		for i, want := range []money.Kobo{50, 750} {
-			c := cases[i] // newest first: otherbank's
+			c := cases[i] // the newest first, so otherbank's
 			for _, by := range []string{"ada", "bob"} {
 				who := operator.Local(by)
 				_, err := h.operations.ResolveCase(t.Context(), c.ID,
@@ -120,7 +120,7 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 				}
 			}
 		}
-		// Each bank may take back its own.
+		// Each bank may reject its own credit later.
 		late := h.inbound("s-1", "", 0)
 		late.Outcome = provider.Rejected
 		h.receives(late)
@@ -134,8 +134,8 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 	})
 }
 
-// The same account of one company at two banks, and the same session at both:
-// two credits.
+// One company has the same account number at two banks. The same session at both is two
+// credits.
 func TestTwoBanksWithOneSessionForOneCompany(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
@@ -153,7 +153,7 @@ func TestTwoBanksWithOneSessionForOneCompany(t *testing.T) {
 	})
 }
 
-// waiting is the one job of a kind.
+// waiting is the only job of a kind.
 func (h *house) waiting(kind string) job.Job {
 	h.t.Helper()
 	j, err := db.One(h.t.Context(), h.db, func(r db.Scanner) (job.Job, error) {

@@ -14,24 +14,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Bank is a bank that tells us of credits.
+// Bank is a bank that notifies Kobo of credits.
 type Bank struct {
-	Name, Code string // as payers know it
-	Float      string // the number of the fintech's own account there, from which it pays
+	Name, Code string // payers know the bank by these
+	Float      string // the number of the fintech's own account there, which makes the payouts
 }
 
-// Know tells of a bank, by the provider's name. Call it before the first Attach.
+// Know adds a bank, by the provider's name. Call it before the first Attach.
 func (s *Service) Know(provider string, b Bank) { s.banks[provider] = b }
 
 var tenDigits = regexp.MustCompile(`^[0-9]{10}$`)
 
-// Attach has a bank account that we did not open, but somebody in the bank's own
-// dashboard, feed a settlement account from here on. What came in before is where
-// it is: in suspense, with its case. There is no way back, since a credit may be on
-// its way at any time, and whose it is was decided with the number.
+// Attach lets a bank account that somebody opened in the bank's dashboard feed a
+// settlement account. Earlier credits stay in suspense, with their cases. Nobody can
+// detach the account again: a credit may be on its way at any time, and the number
+// decides its company.
 //
-// That the account exists only the bank knows. A wrong check digit refuses
-// nothing: many accounts do not keep it.
+// Only the bank knows whether the account exists. Many accounts have a wrong check
+// digit, so Attach ignores check digits.
 func (s *Service) Attach(ctx context.Context, by operator.Operator, company string, settlementID int64, provider, number, name string) (BankAccount, error) {
 	bank, known := s.banks[provider]
 	name = strings.TrimSpace(name)
@@ -44,7 +44,7 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 	case n < 2 || n > 100:
 		return BankAccount{}, fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
 	case number == bank.Float:
-		// What comes into it is the fintech's, and much of it has been credited before.
+		// Money on this account is the fintech's, and companies have got much of it already.
 		return BankAccount{}, fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
 	}
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
@@ -65,8 +65,8 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 	return all[at], nil
 }
 
-// free says no to an account number that has its use already. A credit names only
-// the number, so it is another company's whichever bank it is at.
+// free refuses an account number in use. A credit names only the number, so a number of
+// another company is in use at every bank.
 func (s *Service) free(ctx context.Context, company, number string) error {
 	owners, err := s.holders(ctx, number)
 	if err != nil {
@@ -84,15 +84,15 @@ func (s *Service) free(ctx context.Context, company, number string) error {
 	if !errors.Is(err, db.ErrNone) {
 		return err
 	}
-	_, taken, err := s.taking(ctx, company, Credit{Account: number})
-	if err == nil && taken {
+	_, used, err := s.booking(ctx, company, Credit{Account: number})
+	if err == nil && used {
 		err = fault.New(fault.Refused, "The bank account belongs to a customer, or is a virtual account")
 	}
 	return err
 }
 
-// BankAccounts are the bank accounts that feed a settlement account. The first is
-// the one that is shown with it.
+// BankAccounts are the bank accounts that feed a settlement account. Account shows the
+// first of them.
 func (s *Service) BankAccounts(ctx context.Context, company string, settlementID int64) ([]BankAccount, error) {
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (s *Service) BankAccounts(ctx context.Context, company string, settlementID
 	all, err := s.feeders(ctx, company)
 	var out []BankAccount
 	for _, f := range all {
-		if f.settlementID == settlementID {
+		if f.SettlementID == settlementID {
 			out = append(out, f.BankAccount)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// knows tells the house of a bank at which accounts may be attached.
+// knows adds a bank for attached accounts.
 func (h *house) knows() {
 	h.Know(bank, settlement.Bank{Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"})
 }
@@ -26,8 +26,8 @@ func (h *house) attaches(a settlement.Account, number string) {
 	}
 }
 
-// What came in before an account was attached stays with its case, what comes
-// after is the company's, and the account that was first goes on being shown.
+// Credits before the attachment stay with their case. Later credits are the company's.
+// The API still shows the settlement account's first bank account.
 func TestAnAttachedAccountFeeds(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.knows()
@@ -62,8 +62,7 @@ func TestAnAttachedAccountFeeds(t *testing.T) {
 	})
 }
 
-// A number that has its use already is refused, whoever's it is and at whichever
-// bank, and nothing about it changes.
+// A number in use is refused at every bank, and nothing about the number changes.
 func TestANumberInUseIsNotAttached(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.knows()
@@ -97,8 +96,8 @@ func TestANumberInUseIsNotAttached(t *testing.T) {
 	})
 }
 
-// Of companies that want one number at the same moment one gets it, and the
-// credits.
+// Several companies attach one number at the same time. One of them gets the number and
+// its credits.
 func TestANumberIsAttachedOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.knows()

@@ -1,6 +1,7 @@
 package settlement
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,57 +19,54 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// House is the book of the fintech itself. Money that came in for an account
-// nobody knows is kept there until an operator finds out whose it is.
+// House is the ledger of the fintech itself. It keeps money of unknown accounts until an
+// operator assigns the money to a company.
 const House = inbox.House
 
-// SuspenseAccount is where the house keeps it.
+// SuspenseAccount is the house's ledger account for money of unknown accounts.
 const SuspenseAccount = "suspense/inbound"
 
 // Credit is money that the bank has confirmed on one of our accounts.
 type Credit struct {
-	ID            string // ours
-	Provider      string
-	Session       string // the bank's: the same however often it is told
-	Account       string // the number that was credited
-	SenderName    string
-	SenderAccount string
-	SenderBank    string
-	Narration     string
-	Amount        money.Kobo
-	At            time.Time
+	ID            string     `db:"id,key"` // ours
+	Provider      string     `db:"provider"`
+	Session       string     `db:"session_id"`     // the bank's, equal in every notification of this credit
+	Account       string     `db:"account_number"` // the credited account
+	SenderName    string     `db:"sender_name"`
+	SenderAccount string     `db:"sender_account"`
+	SenderBank    string     `db:"sender_bank"`
+	Narration     string     `db:"narration"`
+	Amount        money.Kobo `db:"amount_kobo"`
+	At            time.Time  `db:"told_at"`
+	Reference     string     `db:"reference"` // ours, for a virtual account
 	Virtual       bool
-	Reference     string // ours, for a virtual account
 }
 
-// subject is what a case about the credit is about.
+// subject is the subject of a case about the credit.
 func (c Credit) subject() string { return inbox.Subject(c.Provider, c.Session) }
 
-// Taking is what a business does with a credit on one of its accounts: the
-// settlement account it belongs to, and the paper that goes into the same unit.
-type Taking struct {
+// Booking tells how to book a credit: the settlement account, and further effects in the
+// same unit.
+type Booking struct {
 	SettlementID int64
-	Kind         string // of the transfer, for statements; "" means credit
-	Narration    string // "" means the sender's own
-	Claims       []db.Record
-	Moves        []ledger.Move
-	Notes        []db.Record
+	Kind         string               // of the transfer, for statements; "" means credit
+	Narration    string               // "" means the sender's own
+	Effects      func(u *ledger.Unit) // adds the recipient's rows to the unit; nil for none
 }
 
-// Taker looks whether the credited account of a company is its own, and says
-// what goes with the credit. It is asked again when one of its moves was refused
-// because the row had changed.
-type Taker func(ctx context.Context, company string, c Credit) (t Taking, ok bool, err error)
+// Recipient books credits to the accounts of one kind, such as those of customers. It
+// gives ok only for an account of its kind. After a refused transition of its rows,
+// Receive asks the recipient again.
+type Recipient func(ctx context.Context, company string, c Credit) (b Booking, ok bool, err error)
 
-// Take has a business asked about each credit, in the order in which they came.
-// Call it before the first credit.
-func (s *Service) Take(t Taker) { s.takers = append(s.takers, t) }
+// AddRecipient adds a recipient. Recipients are asked in their order. Call it before the
+// first credit.
+func (s *Service) AddRecipient(r Recipient) { s.recipients = append(s.recipients, r) }
 
-// Receive takes the bank's final word on a credit. Confirmed money is credited
-// to the company whose account it came into; the same credit any number of times
-// is one. Money for an account that nobody knows goes into suspense, with a case
-// for an operator; it never goes away. Rejected is nothing to us, unless the
-// credit is in a book already: then a human decides.
+// Receive books the bank's final answer about a credit. It credits confirmed money to
+// the owner of the account, once for any number of notifications. Money for an unknown
+// account goes into suspense, with a case for an operator. A rejected credit changes
+// nothing, unless a ledger holds the credit already: then Receive opens a case.
 func (s *Service) Receive(ctx context.Context, providerName string, in provider.Inbound) error {
 	if in.SessionID == "" || in.Outcome == provider.Confirmed && in.Amount <= 0 {
 		return fmt.Errorf("settlement: not a credit: session %q, %s, %q", in.SessionID, in.Amount, in.Status)
@@ -83,7 +81,7 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 	case provider.Rejected:
 		return s.withdrawn(ctx, c)
 	default:
-		return fmt.Errorf("settlement: the bank is not done with session %s: %q", in.SessionID, in.Status)
+		return fmt.Errorf("settlement: the bank has no final answer for session %s: %q", in.SessionID, in.Status)
 	}
 	company, err := s.decide(ctx, c)
 	switch {
@@ -95,49 +93,48 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 	return s.receive(ctx, company, c)
 }
 
-// decide says whose a credit is: the company's whose account it came into, or
-// the house's for an account that nobody takes. The first decision about a
-// session is written down before anything is credited and stays, so that an
-// account which becomes known later never makes one credit into two.
+// decide finds the owner of a credit: the company of the account, or the house for an
+// unknown account. It stores its first decision about a session before the credit, and
+// that decision stays. So an account that becomes known later never doubles a credit.
 func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
-	company, err := s.decided(ctx, c)
+	company, err := decided(ctx, s.db, c)
 	if !errors.Is(err, db.ErrNone) {
 		return company, err
 	}
-	taken := false
+	known := false
 	company, err = s.holder(ctx, c.Account)
 	if err == nil {
-		_, taken, err = s.taking(ctx, company, c)
+		_, known, err = s.booking(ctx, company, c)
 	}
 	if err != nil && !errors.Is(err, db.ErrNone) {
 		return "", err
 	}
-	if !taken {
+	if !known {
 		company = House
 	}
 	return s.decideFor(ctx, c, company)
 }
 
-// receive asks the takers and commits. A taker whose row has changed meanwhile
-// is asked again, a few times.
+// receive asks the recipients and commits. After a change of the recipient's row
+// meanwhile it asks again, a few times.
 func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 	if there, err := s.credited(ctx, company, c); err != nil || there {
 		return err
 	}
 	for range 5 {
-		taking, ok, err := s.taking(ctx, company, c)
+		b, ok, err := s.booking(ctx, company, c)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return fmt.Errorf("settlement: nobody at company %s takes account %s any more", company, c.Account)
+			return fmt.Errorf("settlement: company %s has no recipient for account %s any more", company, c.Account)
 		}
-		err = s.book.Commit(ctx, s.creditUnit(company, c, taking))
+		err = s.book.Commit(ctx, s.creditUnit(company, c, b))
 		r := ledger.Refused(err)
 		switch {
 		case r == nil:
 			return err
-		case ledger.Is(r, ledger.Exists, creditTable):
+		case ledger.Is(r, ledger.Exists, credits.Table):
 			return nil
 		case r.Reason != ledger.Moved:
 			return explain(err)
@@ -146,10 +143,10 @@ func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 	return fault.New(fault.Unavailable, "The account is being changed")
 }
 
-// withdrawn: the bank says that a credit did not stay. If it is in a book no
-// money moves by itself.
+// withdrawn opens a case for a credit that the bank has rejected after it was booked. No
+// money moves without an operator.
 func (s *Service) withdrawn(ctx context.Context, c Credit) error {
-	company, err := s.decided(ctx, c)
+	company, err := decided(ctx, s.db, c)
 	if errors.Is(err, db.ErrNone) {
 		return nil
 	}
@@ -164,18 +161,20 @@ func (s *Service) withdrawn(ctx context.Context, c Credit) error {
 		"this credit is in the book, and "+c.Provider+" now says that it did not stay")
 }
 
-func (s *Service) taking(ctx context.Context, company string, c Credit) (Taking, bool, error) {
-	for _, take := range s.takers {
-		if t, ok, err := take(ctx, company, c); ok || err != nil {
-			return t, ok, err
+// booking asks the recipients in their order, and at last the settlement accounts' own
+// bank accounts.
+func (s *Service) booking(ctx context.Context, company string, c Credit) (Booking, bool, error) {
+	for _, ask := range s.recipients {
+		if b, ok, err := ask(ctx, company, c); ok || err != nil {
+			return b, ok, err
 		}
 	}
 	return s.own(ctx, company, c)
 }
 
-// told is what the event of a credit says. Its id is the reference of the entry
-// in the settlement ledger.
-type told struct {
+// creditEvent is the data of a credit's event. Its id is the reference of the entry in the
+// settlement account's ledger.
+type creditEvent struct {
 	ID            string     `json:"id"`
 	SettlementID  int64      `json:"settlementId"`
 	Amount        money.Kobo `json:"amount"`
@@ -186,63 +185,69 @@ type told struct {
 	CreatedAt     string     `json:"createdAt"`
 }
 
-func (c Credit) told(settlementID int64, now time.Time) told {
-	return told{
-		ID: c.ID, SettlementID: settlementID, Amount: c.Amount, AccountNumber: c.Account, SenderName: c.SenderName,
-		Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Text(now),
-	}
-}
-
-// own takes a credit on a bank account that feeds a settlement account.
-func (s *Service) own(ctx context.Context, company string, c Credit) (Taking, bool, error) {
+// own books a credit on a bank account that feeds a settlement account.
+func (s *Service) own(ctx context.Context, company string, c Credit) (Booking, bool, error) {
 	settlementID, err := s.fed(ctx, company, c.Account)
 	if errors.Is(err, db.ErrNone) {
-		return Taking{}, false, nil
+		return Booking{}, false, nil
 	}
 	if err == nil {
 		settlementID, err = s.Landing(ctx, company, settlementID)
 	}
-	if err != nil {
-		return Taking{}, false, err
-	}
-	return Taking{SettlementID: settlementID, Notes: []db.Record{
-		event.New(company, event.SettlementCredit, c.told(settlementID, s.clock.Now())),
-	}}, true, nil
+	return s.ownBooking(c, settlementID), err == nil, err
 }
 
-func (s *Service) creditUnit(company string, c Credit, t Taking) ledger.Unit {
-	if t.Kind == "" {
-		t.Kind = "credit"
-	}
-	if t.Narration == "" {
-		t.Narration = c.Narration
-	}
-	return ledger.Unit{
-		Company: company,
-		Open:    []ledger.Account{{ID: ProviderAccount(c.Provider), Floor: money.NoFloor}},
-		Claims:  append([]db.Record{c.record(company, t.SettlementID, s.clock.Now())}, t.Claims...),
-		Moves:   t.Moves,
-		Transfers: []ledger.Transfer{{
-			Reference: c.ID, Debit: ProviderAccount(c.Provider), Credit: LedgerAccount(t.SettlementID), Amount: c.Amount,
-			Kind: t.Kind, Narration: t.Narration,
-		}},
-		Notes: t.Notes,
-	}
+// ownBooking books a credit to a settlement account, with its event.
+func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
+	now := s.clock.Now()
+	return Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
+		event.Emit(u, event.SettlementCredit, creditEvent{
+			ID: c.ID, SettlementID: settlementID, Amount: c.Amount, AccountNumber: c.Account, SenderName: c.SenderName,
+			Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Text(now),
+		})
+	}}
 }
 
-// suspend keeps a credit for nobody in the house's own book. The case is opened
-// after the commit; if the program stops in between, the bank's next word about
-// the credit, or the sweep, comes here again and opens it then.
+// creditUnit books a credit in a company's ledger, or in the house's suspense account.
+func (s *Service) creditUnit(company string, c Credit, b Booking) ledger.Unit {
+	u := ledger.For(company)
+	u.OpenAccounts(ledger.Account{ID: ProviderAccount(c.Provider), Floor: money.NoFloor})
+	to := LedgerAccount(b.SettlementID)
+	if company == House {
+		to = SuspenseAccount
+		u.OpenAccounts(ledger.Account{ID: to})
+	}
+	u.Insert(credits.Record(creditRow{company, c, b.SettlementID, s.clock.Now()}))
+	u.Transfer(ledger.Transfer{
+		Reference: c.ID, Debit: ProviderAccount(c.Provider), Credit: to, Amount: c.Amount,
+		Kind: cmp.Or(b.Kind, "credit"), Narration: cmp.Or(b.Narration, c.Narration),
+	})
+	if b.Effects != nil {
+		b.Effects(&u)
+	}
+	return u
+}
+
+// suspense books a credit of an unknown account.
+var suspense = Booking{Kind: "suspense"}
+
+// suspend keeps a credit of an unknown account in the house's ledger. It opens the case
+// after the commit. After a crash in between, the bank's next notification, or the
+// credit poll, comes here again and opens the case then.
 func (s *Service) suspend(ctx context.Context, c Credit) error {
 	if err := s.foundHouse(ctx); err != nil {
 		return err
 	}
-	err := s.book.Commit(ctx, s.suspenseUnit(c))
+	err := s.book.Commit(ctx, s.creditUnit(House, c, suspense))
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		// Told before. The case is asked for by the session, so it is the same one;
-		// what operators have given to a company needs none.
-		given, err := s.book.Taken(ctx, House, r.Rows[0].Value("id").(string), assignStep)
-		if err != nil || given {
+		// This is a repeated notification. The case's subject is the session, so there is
+		// only one case. A credit that operators have assigned needs no case.
+		var earlier creditRow
+		if earlier, err = credits.Value(r.Rows[0]); err != nil {
+			return err
+		}
+		assigned, err := s.book.Taken(ctx, House, earlier.ID, assignStep)
+		if err != nil || assigned {
 			return err
 		}
 		return s.askWhose(ctx, c)
@@ -253,25 +258,14 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	return s.askWhose(ctx, c)
 }
 
+// askWhose opens the case of a credit of an unknown account.
 func (s *Service) askWhose(ctx context.Context, c Credit) error {
 	return s.operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
 		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
 }
 
-func (s *Service) suspenseUnit(c Credit) ledger.Unit {
-	return ledger.Unit{
-		Company: House,
-		Open:    []ledger.Account{{ID: ProviderAccount(c.Provider), Floor: money.NoFloor}, {ID: SuspenseAccount}},
-		Claims:  []db.Record{c.record(House, 0, s.clock.Now())},
-		Transfers: []ledger.Transfer{{
-			Reference: c.ID, Debit: ProviderAccount(c.Provider), Credit: SuspenseAccount, Amount: c.Amount,
-			Kind: "suspense", Narration: c.Narration,
-		}},
-	}
-}
-
-// Raise asks for a human's decision about something on which a bank's statement and
-// our books differ, as the operations' Raise does; the house has a book for it.
+// Raise opens a case about a difference between a bank's statement and the ledger, as
+// the operations' Raise does. It founds the house's ledger for a case of the house.
 func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time) (operation.Case, error) {
 	if c.Company == House {
 		if err := s.foundHouse(ctx); err != nil {
@@ -281,8 +275,7 @@ func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time)
 	return s.operations.Raise(ctx, c, judged)
 }
 
-// Ask opens a case of the house: something that came in, and of which no
-// company can be told, needs a human.
+// Ask opens a case of the house, about a notification without a known company.
 func (s *Service) Ask(ctx context.Context, subject string, reason operation.Reason, detail string) error {
 	if err := s.foundHouse(ctx); err != nil {
 		return err
@@ -290,16 +283,18 @@ func (s *Service) Ask(ctx context.Context, subject string, reason operation.Reas
 	return s.operations.OpenCase(ctx, House, subject, reason, detail)
 }
 
-// foundHouse makes the house's book when it is first needed.
+// foundHouse founds the house's ledger before its first use.
 func (s *Service) foundHouse(ctx context.Context) error {
 	there, err := s.book.Exists(ctx, House)
 	if err != nil || there {
 		return err
 	}
-	return s.book.Commit(ctx, ledger.Unit{Company: House, Found: true})
+	u := ledger.For(House)
+	u.FoundCompany()
+	return s.book.Commit(ctx, u)
 }
 
-// Holds tells whether an account number is one of the companies'.
+// Holds tells whether an account number belongs to a company.
 func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error) {
 	_, err := s.holder(ctx, accountNumber)
 	if errors.Is(err, db.ErrNone) {
@@ -308,7 +303,7 @@ func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error)
 	return err == nil, err
 }
 
-// Enter says whose account number this is, before anybody is told of it. A
+// Enter writes an account number into the directory, before anybody learns the number. A
 // number belongs to one company for good.
 func (s *Service) Enter(ctx context.Context, company, accountNumber, bankCode string) error {
 	owner, err := s.enter(ctx, company, BankAccount{Number: accountNumber, BankCode: bankCode})

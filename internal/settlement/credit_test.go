@@ -68,7 +68,7 @@ func (h *house) cases(reason operation.Reason) (found []operation.Case) {
 	return found
 }
 
-// intact re-adds the books of these companies.
+// intact verifies the ledgers of these companies.
 func (h *house) intact(companies ...string) {
 	h.t.Helper()
 	for _, c := range companies {
@@ -87,7 +87,7 @@ func (h *house) events(company string) []event.Event {
 	return list
 }
 
-func TestFiftyTellingsAreOneCredit(t *testing.T) {
+func TestFiftyNotificationsAreOneCredit(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
 		var all sync.WaitGroup
@@ -113,7 +113,7 @@ func TestFiftyTellingsAreOneCredit(t *testing.T) {
 	})
 }
 
-func TestMoneyForNobodyIsKept(t *testing.T) {
+func TestMoneyOfAnUnknownAccountGoesIntoSuspense(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		for range 3 {
 			h.receives(h.inbound("s-1", "8000000099", 700))
@@ -122,8 +122,8 @@ func TestMoneyForNobodyIsKept(t *testing.T) {
 		if c := h.cases(operation.UnknownAccount); len(c) != 1 || c[0].Subject != bank+"/s-1" || c[0].Company != settlement.House {
 			t.Errorf("%+v", c)
 		}
-		// The account becomes known. What was decided stays: the operator gives
-		// that money to the company, and nobody credits it a second time.
+		// The account becomes known. The first decision stays: an operator assigns the
+		// money to the company, and no notification credits it again.
 		a := h.fed("8000000099")
 		h.receives(h.inbound("s-1", "8000000099", 700))
 		h.holds(a, 0)
@@ -134,8 +134,8 @@ func TestMoneyForNobodyIsKept(t *testing.T) {
 	})
 }
 
-// An account that is in the directory and that no business takes is unknown too.
-func TestAnEntryWithoutAnAccount(t *testing.T) {
+// An account in the directory without a recipient is unknown too.
+func TestADirectoryEntryWithoutARecipient(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		company := h.company()
 		for range 2 {
@@ -171,12 +171,12 @@ func TestAnUnfinishedCreditIsRefused(t *testing.T) {
 	})
 }
 
-func TestACreditThatIsTakenBackIsACase(t *testing.T) {
+func TestARejectionAfterTheCreditOpensACase(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
 		rejected := h.inbound("s-1", "8000000011", 700)
 		rejected.Outcome = provider.Rejected
-		h.receives(rejected) // never credited: nothing to us
+		h.receives(rejected) // it was never credited, so nothing changes
 		if c := h.cases(operation.Contradiction); len(c) != 0 {
 			t.Errorf("%+v", c)
 		}
@@ -190,31 +190,28 @@ func TestACreditThatIsTakenBackIsACase(t *testing.T) {
 	})
 }
 
-// accountTable lets a taker of the tests put a move into the credit's unit.
-var accountTable = &db.Table{
-	Name: "settlement_account", Key: 2, State: "status",
-	Columns: append(append(db.Texts("company_id"), db.Ints("id")...), append(db.Texts("name", "status"), db.Ints("created_at")...)...),
-}
+// accounts lets a recipient of the tests add a transition to the credit's unit.
+var accounts = db.Declare[settlement.Account]("settlement_account")
 
-func TestATakerWhoseRowMovedIsAskedAgain(t *testing.T) {
+func TestARecipientIsAskedAgainAfterAChangeOfItsRow(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a, other := h.fed("8000000011"), h.account(h.company())
 		from, asked := string(settlement.Inactive), 0
-		h.Take(func(context.Context, string, settlement.Credit) (settlement.Taking, bool, error) {
-			return settlement.Taking{}, false, nil // not ours
+		h.AddRecipient(func(context.Context, string, settlement.Credit) (settlement.Booking, bool, error) {
+			return settlement.Booking{}, false, nil // not an account of its kind
 		})
-		h.Take(func(_ context.Context, company string, c settlement.Credit) (settlement.Taking, bool, error) {
+		h.AddRecipient(func(_ context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 			if company != a.Company {
 				t.Errorf("asked about %s", company)
 			}
 			asked++
-			taking := settlement.Taking{SettlementID: a.ID, Kind: "collection", Narration: "invoice 7", Moves: []ledger.Move{{
-				Table: accountTable, Key: []any{company, a.ID}, From: []string{from}, To: string(settlement.Active),
-			}}}
+			expected := from
 			if asked == 2 {
-				from = string(settlement.Active) // what the next look finds
+				from = string(settlement.Active) // the state at the next look
 			}
-			return taking, true, nil
+			return settlement.Booking{SettlementID: a.ID, Kind: "collection", Narration: "invoice 7", Effects: func(u *ledger.Unit) {
+				u.Transition(accounts.Record(settlement.Account{Company: company, ID: a.ID, Status: settlement.Active}), expected)
+			}}, true, nil
 		})
 		h.receives(h.inbound("s-1", "8000000011", 700))
 		if asked != 3 { // for the decision, for the unit, and once more
@@ -243,7 +240,7 @@ func TestOwnAccountsByTheCompanyItself(t *testing.T) {
 	})
 }
 
-// BenchmarkReceive is a credit with all its paperwork, by 16 workers.
+// BenchmarkReceive is a credit with all its rows, by 16 workers.
 func BenchmarkReceive(b *testing.B) {
 	for _, dialect := range []db.Dialect{db.SQLite, db.Postgres} {
 		b.Run(string(dialect), func(b *testing.B) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -17,24 +16,25 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// What two operators may settle of what a bank's statement shows and no book has.
+// Two operators settle here what a bank's statement shows and no ledger has.
 
 var errNoAmount = fault.New(fault.Refused, "The case does not say how much: dismiss it")
 
-// between is a session between banks: what a notification and the bank's list call
-// the same credit.
+// between is the form of a session between banks. Notifications and the bank's list of
+// credits name a credit by such a session.
 var between = regexp.MustCompile(`^[0-9]{30}$`)
 
-// found credits what the statement has and no book. The credit is claimed under its
-// session, as it is when the bank tells of it, in the unit that settles the case: told
-// before, the claim is refused; told later, it is there. A line without a session
-// could be told under one that we do not know, and be credited twice.
+// found books a credit that only the bank's statement has. The unit that settles the
+// case inserts the credit under its session, as for a notification. So the ledger
+// refuses the unit after a notification, and refuses a notification after the unit.
+// A line without a session could come again under an unknown session, and be credited
+// twice.
 //
-// What the house's case is about goes through suspense, like money of an unknown
-// account, since the company's book is another. If the bank has said whose it is, and
-// it never came into that book, the case is that company's, and it is credited there.
+// A credit of the house's case goes through suspense, since the company has its own
+// ledger. If the bank has named the company before, the case is that company's, and the
+// unit credits the company directly.
 func (s *Service) found(ctx context.Context, c operation.Case, f operation.Finding, agreed bool) (ledger.Unit, error) {
-	if err := s.mayTake(ctx, f); err != nil {
+	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err
 	}
 	bank, session, _ := strings.Cut(c.Subject, "/")
@@ -57,20 +57,17 @@ func (s *Service) found(ctx context.Context, c operation.Case, f operation.Findi
 	}
 	switch c.Company {
 	case House:
-		u := s.suspenseUnit(credit)
-		s.give(&u, credit, c.ID, f.Target)
+		u := s.creditUnit(House, credit, suspense)
+		s.release(&u, credit, c.ID, f.Target)
 		return u, nil
 	case f.Target:
-		return s.creditUnit(f.Target, credit, Taking{
-			SettlementID: f.TargetID,
-			Notes:        []db.Record{event.New(f.Target, event.SettlementCredit, credit.told(f.TargetID, s.clock.Now()))},
-		}), nil
+		return s.creditUnit(f.Target, credit, s.ownBooking(credit, f.TargetID)), nil
 	}
 	return ledger.Unit{}, fault.Newf(fault.Refused, "The credit is company %s's, as the bank has told of it", c.Company)
 }
 
-// noTwin refuses a credit while it is asked about one of the same amount that is in
-// a book and that the statement does not show: the bank may call it something else.
+// noTwin refuses a credit while a case is open about a credit of the same amount that
+// only the ledger has. The two may be one credit under two names.
 func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 	missing, err := s.operations.OpenOf(ctx, operation.NotOnStatement, -credit.Amount)
 	if err != nil {
@@ -85,11 +82,11 @@ func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 	return nil
 }
 
-// unclaimed refuses a credit that the bank has told of since its case was opened.
-// Whose it is, is written down before it is credited, and the first word stays: once
-// two have agreed, a notification finds theirs.
+// unclaimed refuses a credit that the bank has notified since its case was opened. The
+// first stored decision about the owner stays. After two operators have agreed, a
+// notification finds their decision.
 func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, agreed bool) error {
-	owner, err := s.decided(ctx, credit)
+	owner, err := decided(ctx, s.db, credit)
 	if errors.Is(err, db.ErrNone) {
 		owner, err = company, nil
 		if agreed {
@@ -113,9 +110,9 @@ func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, 
 	return nil
 }
 
-// booked has our book follow the bank's in what it charged on a day, in the house's
-// book: which operation it was for, if any, nobody knows. The transfer's reference is
-// the bank and its day, so whenever it is made it counts for that day.
+// booked books a bank's charges of a day in the house's ledger, since the operations
+// behind the charges are unknown. The transfer's reference is the bank and its day, so
+// the transfer counts for that day.
 func (s *Service) booked(_ context.Context, c operation.Case, _ operation.Finding, _ bool) (ledger.Unit, error) {
 	bank, day, _ := strings.Cut(c.Subject, "/")
 	if _, err := time.Parse(time.DateOnly, day); err != nil || c.Company != House {
@@ -128,12 +125,11 @@ func (s *Service) booked(_ context.Context, c operation.Case, _ operation.Findin
 		Reference: c.Subject, Step: c.ID, Debit: ChargeAccount(bank), Credit: ProviderAccount(bank), Amount: c.Amount,
 		Kind: operation.ChargeKind, Narration: "charges of " + day + " as on the statement",
 	}
-	if c.Amount < 0 { // our book has more than the bank took
+	if c.Amount < 0 { // the ledger has more than the bank took
 		t.Debit, t.Credit, t.Amount = t.Credit, t.Debit, -t.Amount
 	}
-	return ledger.Unit{
-		Company:   House,
-		Open:      []ledger.Account{{ID: t.Debit, Floor: money.NoFloor}, {ID: t.Credit, Floor: money.NoFloor}},
-		Transfers: []ledger.Transfer{t},
-	}, nil
+	u := ledger.For(House)
+	u.OpenAccounts(ledger.Account{ID: t.Debit, Floor: money.NoFloor}, ledger.Account{ID: t.Credit, Floor: money.NoFloor})
+	u.Transfer(t)
+	return u, nil
 }

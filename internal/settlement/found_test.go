@@ -21,11 +21,10 @@ import (
 // found30 is a session between banks.
 const found30 = "000013300102030405000000000001"
 
-// finds is what a comparison does about a credit that is on the statement and in
-// no book.
+// finds opens the case of a credit that only the bank's statement has.
 func (h *house) finds(company, name string, amount money.Kobo) operation.Case {
 	h.t.Helper()
-	if err := h.Ask(h.t.Context(), "the house", operation.Unreadable, "so that the house has a book"); err != nil {
+	if err := h.Ask(h.t.Context(), "the house", operation.Unreadable, "so that the house has a ledger"); err != nil {
 		h.t.Fatal(err)
 	}
 	c, err := h.operations.Raise(h.t.Context(), operation.Case{
@@ -38,7 +37,7 @@ func (h *house) finds(company, name string, amount money.Kobo) operation.Case {
 	return c
 }
 
-// find is one operator's finding, and says is the words of its refusal.
+// find is one operator's finding.
 func (h *house) find(c operation.Case, by string, f operation.Finding) (operation.Case, error) {
 	who := operator.Local(by)
 	return h.operations.ResolveCase(h.t.Context(), c.ID, f, "the bank says so", who.Name, who.Note)
@@ -51,7 +50,7 @@ func (h *house) refuses(c operation.Case, by string, f operation.Finding, says s
 	}
 }
 
-// agrees is two operators finding the same.
+// agrees has two operators find the same.
 func (h *house) agrees(c operation.Case, f operation.Finding) {
 	h.t.Helper()
 	for _, by := range []string{"ada", "bob"} {
@@ -61,7 +60,7 @@ func (h *house) agrees(c operation.Case, f operation.Finding) {
 	}
 }
 
-// assigns is the work that comes of it, twice as after a crash.
+// assigns runs the job of the case twice, as after a crash.
 func (h *house) assigns(c operation.Case) {
 	h.t.Helper()
 	for range 2 {
@@ -75,11 +74,10 @@ func theirs(a settlement.Account) operation.Finding {
 	return operation.Finding{Outcome: operation.Assigned, Target: a.Company, TargetID: a.ID}
 }
 
-// What the statement has and no book is credited once, however often and however
-// late the bank tells of it after all; also to another account than the one into
-// which it came.
+// A credit that only the statement has is credited once, for any number of later
+// notifications. Operators may choose another account than the credited one.
 func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
-	for _, told := range []string{"8000000011", "8000000012", "8000000099"} { // whose it is, another company's, nobody's
+	for _, told := range []string{"8000000011", "8000000012", "8000000099"} { // of this company, of another one, unknown
 		t.Run(told, func(t *testing.T) {
 			each(t, func(t *testing.T, h *house) {
 				a, other := h.fed("8000000011"), h.fed("8000000012")
@@ -93,9 +91,9 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 				if err != nil || done.State != operation.Resolved || done.Outcome != operation.Assigned {
 					t.Fatalf("%+v, %v", done, err)
 				}
-				h.receives(h.inbound(found30, told, 700)) // before the work is done
+				h.receives(h.inbound(found30, told, 700)) // before the job
 				h.assigns(c)
-				h.receives(h.inbound(found30, told, 700)) // and after
+				h.receives(h.inbound(found30, told, 700)) // after the job
 				h.holds(a, 700)
 				h.holds(other, 0)
 				h.suspended(0)
@@ -106,7 +104,7 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 					t.Errorf("asked about what was assigned: %+v", again)
 				}
 				h.intact(settlement.House, a.Company, other.Company)
-				// The bank takes it back: no money moves, and a human is asked.
+				// A later rejection moves no money, and opens a case.
 				late := h.inbound(found30, "", 0)
 				late.Outcome = provider.Rejected
 				h.receives(late)
@@ -118,9 +116,9 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 	}
 }
 
-// The other order: what the bank tells while the operators decide is where it
-// belongs, and is not credited by them too.
-func TestACreditThatIsToldBeforeItIsAssigned(t *testing.T) {
+// A notification may come while the operators decide. It books the credit, and the
+// operators cannot book it again.
+func TestANotificationBeforeTheAssignment(t *testing.T) {
 	for told, says := range map[string]string{"8000000011": "in the book of company", "8000000099": "in suspense"} {
 		for _, proposed := range []bool{false, true} {
 			t.Run(fmt.Sprint(told, proposed), func(t *testing.T) {
@@ -140,7 +138,7 @@ func TestACreditThatIsToldBeforeItIsAssigned(t *testing.T) {
 					} else if h.suspended(700); len(waits) != 1 {
 						t.Fatalf("%+v", waits)
 					} else {
-						h.agrees(waits[0], theirs(a)) // this one is the way
+						h.agrees(waits[0], theirs(a)) // the right case
 						h.assigns(waits[0])
 					}
 					h.holds(a, 700)
@@ -155,8 +153,8 @@ func TestACreditThatIsToldBeforeItIsAssigned(t *testing.T) {
 	}
 }
 
-// Both at once, many times over: it is one credit, whoever is first.
-func TestACreditIsToldWhileItIsAssigned(t *testing.T) {
+// Both happen at the same time, many times over. There is always one credit.
+func TestANotificationDuringTheAssignment(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
 		const rounds = 20
@@ -179,7 +177,7 @@ func TestACreditIsToldWhileItIsAssigned(t *testing.T) {
 				h.assigns(c)
 			}
 			for _, waits := range h.cases(operation.UnknownAccount) {
-				h.agrees(waits, theirs(a)) // the decision was the operators', the money the notification's
+				h.agrees(waits, theirs(a)) // the operators decided, and the notification booked the credit
 				h.assigns(waits)
 			}
 		}
@@ -189,8 +187,8 @@ func TestACreditIsToldWhileItIsAssigned(t *testing.T) {
 	})
 }
 
-// A credit whose company the bank has told already, and which never came into its
-// book, goes to that company and to no other.
+// A notification has named the company, but the credit never came into its ledger. The
+// credit can go only to that company.
 func TestACreditWhoseCompanyIsKnown(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a, other := h.account(h.company()), h.account(h.company())
@@ -208,8 +206,8 @@ func TestACreditWhoseCompanyIsKnown(t *testing.T) {
 	})
 }
 
-// What cannot be held against a later telling is not credited.
-func TestACreditThatIsNotAssigned(t *testing.T) {
+// A credit that no later notification could be compared with is not credited.
+func TestACreditWithoutASessionIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
 		for name, says := range map[string]string{
@@ -233,9 +231,9 @@ func TestACreditThatIsNotAssigned(t *testing.T) {
 	})
 }
 
-// A credit that the statement shows under one name and the book has under another is
-// not credited under both.
-func TestACreditThatMayBeAnother(t *testing.T) {
+// The statement and the ledger may have one credit under two names. It is not credited
+// under both.
+func TestACreditWithATwinIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
 		h.receives(h.inbound("s-1", "8000000011", 700))
@@ -264,9 +262,9 @@ func TestACreditThatMayBeAnother(t *testing.T) {
 	})
 }
 
-// What the bank charged on a day is booked as its statement has it, both ways, and in
-// no company's book.
-func TestADaysChargesAreBooked(t *testing.T) {
+// The house's ledger follows the statement's charges of a day, up and down. No company's
+// ledger changes.
+func TestTheBanksChargesOfADay(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
 		h.receives(h.inbound("s-1", "8000000011", 5000))
@@ -296,12 +294,12 @@ func TestADaysChargesAreBooked(t *testing.T) {
 			if _, err := h.find(c, "ada", booked); err != nil {
 				t.Fatal(err)
 			}
-			h.borne(step.borne - step.amount)
+			h.charged(step.borne - step.amount)
 			if done, err := h.find(c, "bob", booked); err != nil || done.State != operation.Resolved {
 				t.Fatalf("%+v, %v", done, err)
 			}
 			h.refuses(c, "eve", booked, "resolved already")
-			h.borne(step.borne)
+			h.charged(step.borne)
 		}
 		if after := h.shown(a.Company); after != before {
 			t.Errorf("the company sees %s, not %s", after, before)
@@ -312,12 +310,12 @@ func TestADaysChargesAreBooked(t *testing.T) {
 		h.refuses(raise(operation.NotOnStatement, settlement.House, "safehaven/0001", -5), "ada", booked, "charges of a day")
 		h.refuses(raise(operation.NotOnStatement, a.Company, "safehaven/2030-01-01", -5), "ada", booked, "charges of a day")
 		h.refuses(raise(operation.UnknownDebit, settlement.House, "safehaven/2030-01-01", 5), "ada", booked, "charges of a day")
-		h.borne(1025)
+		h.charged(1025)
 	})
 }
 
-// borne is what the house's book has of the bank's charges.
-func (h *house) borne(want money.Kobo) {
+// charged expects the house's balance of the bank's charges.
+func (h *house) charged(want money.Kobo) {
 	h.t.Helper()
 	charge, err := h.book.Balance(h.t.Context(), settlement.House, settlement.ChargeAccount(bank))
 	if err != nil || charge != -want {
@@ -328,7 +326,7 @@ func (h *house) borne(want money.Kobo) {
 	}
 }
 
-// shown is all that a company's book adds up to.
+// shown is a company's balances as text.
 func (h *house) shown(company string) string {
 	h.t.Helper()
 	i, err := report.New(h.db, h.clock).Integrity(h.t.Context(), company)

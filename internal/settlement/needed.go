@@ -8,17 +8,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// needed counts the accounts that were opened since a company had none.
+// needed counts the accounts that Needed opened.
 const needed = "settlement/needed"
 
-// Needed is the company's default settlement account. A company without one gets
-// one with nothing in it: one, however many requests and programs find out at once
-// that there is none.
+// Needed is the company's default settlement account. It opens an empty account for a
+// company without one. Concurrent requests and programs open only one account.
 func (s *Service) Needed(ctx context.Context, company, name string) (Account, error) {
 	a, err := s.Default(ctx, company)
 	for fault.Is(err, fault.Missing) {
-		// The count first: an account that is opened after it was read raises it, and
-		// then the commit is refused.
+		// The count comes first. Another request that opens an account after this read
+		// raises the count, and the ledger refuses this request's unit.
 		var opened int64
 		if opened, err = s.book.Last(ctx, company, needed); err != nil {
 			return Account{}, err
@@ -26,7 +25,9 @@ func (s *Service) Needed(ctx context.Context, company, name string) (Account, er
 		if a, err = s.Default(ctx, company); !fault.Is(err, fault.Missing) {
 			break
 		}
-		a, err = s.create(ctx, operator.Self(company).From(ctx), company, name, nil, ledger.Tally{Name: needed, Add: 1, Most: opened + 1})
+		u := ledger.For(company)
+		u.Count(needed, 1, opened+1)
+		a, err = s.create(ctx, operator.Self(company).From(ctx), u, name, nil)
 		if ledger.Is(err, ledger.Over) {
 			a, err = s.Default(ctx, company)
 		}

@@ -1,23 +1,21 @@
 // Package settlement keeps the companies' wallets.
 //
 // A company holds its money in settlement accounts. Each has a small number of
-// the company's own, and a line in the ledger, settlement/<number>, that never
-// goes below zero. Bank accounts feed it: what is paid into one of them becomes
-// part of its balance.
+// the company's own, and a ledger account, settlement/<number>, that never
+// goes below zero. Bank accounts feed a settlement account: their credits add to its
+// balance.
 //
-// The other accounts of the book that more than one business uses are named
-// here too: provider/<name> is the fintech's money at a provider as this
-// company's book sees it, and clearing/<kind> is money on its way out.
+// The package also names the ledger accounts that several businesses share.
+// provider/<name> is the fintech's money at a provider in this company's ledger, and
+// clearing/<kind> is money on its way out.
 package settlement
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -31,6 +29,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/quota"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
 // Status tells whether an account may be used.
@@ -44,22 +43,22 @@ const (
 
 // Account is a settlement account, with the first bank account that feeds it.
 type Account struct {
-	ID            int64
-	Company       string
-	Name          string
-	Status        Status
-	IsDefault     bool // the first active one of the company
+	Company       string    `db:"company_id,key"`
+	ID            int64     `db:"id,key"`
+	Name          string    `db:"name"`
+	Status        Status    `db:"status,state"`
+	CreatedAt     time.Time `db:"created_at"`
+	IsDefault     bool      // the first active one of the company
 	Balance       money.Kobo
-	LowBalance    money.Kobo // the company is told when the balance falls below; 0 for never
+	LowBalance    money.Kobo // the company gets an event when the balance falls below; 0 for never
 	AccountNumber string     // "" until a bank account feeds it
 	AccountName   string
 	BankName      string
 	BankCode      string
-	CreatedAt     time.Time
 }
 
-// MarshalJSON is the account as GET /settlement/accounts shows it, which is what
-// its event carries: the API's answers are made of this very type.
+// MarshalJSON is the account in the form of GET /settlement/accounts, which its events
+// carry too.
 func (a Account) MarshalJSON() ([]byte, error) {
 	var low *money.Kobo
 	if a.LowBalance > 0 {
@@ -91,9 +90,8 @@ func present(s string) *string {
 	return &s
 }
 
-// ProviderAccount is the ledger account that stands for the fintech's money at
-// a provider, by the provider's name. It may go below zero: the bank's is where
-// credits come from.
+// ProviderAccount is the ledger account of the fintech's money at a provider, by the
+// provider's name. It may go below zero, since credits debit the bank's account.
 func ProviderAccount(name string) string { return "provider/" + name }
 
 // LedgerAccount is the ledger account of a settlement account.
@@ -101,36 +99,35 @@ func LedgerAccount(settlementID int64) string {
 	return "settlement/" + strconv.FormatInt(settlementID, 10)
 }
 
-// ClearingAccount is the ledger account that holds money on its way out, by the
-// kind of operation.
+// ClearingAccount is the ledger account of money on its way out, by the kind of
+// operation.
 func ClearingAccount(kind string) string { return "clearing/" + kind }
 
-// FeeAccount is the ledger account of what the company was charged for our
-// services.
+// FeeAccount is the ledger account of the company's fees for our services.
 const FeeAccount = "fee"
 
-// ChargeAccount is the ledger account of what a provider charged the fintech for
-// this company's operations, by the provider's name. It is the fintech's expense
-// and goes below zero.
+// ChargeAccount is the ledger account of a provider's charges to the fintech for this
+// company's operations, by the provider's name. The charges are the fintech's expense,
+// so the account goes below zero.
 func ChargeAccount(name string) string { return "charge/" + name }
 
-// Service is all that can be done with settlement accounts.
+// Service manages settlement accounts and books credits.
 type Service struct {
 	db         *db.DB
 	book       *ledger.Book
 	clock      clock.Clock
-	operations *operation.Service // for the cases of money that nobody claims
-	takers     []Taker
+	operations *operation.Service // for the cases of credits
+	recipients []Recipient
 	banks      map[string]Bank // by the provider's name
 }
 
-// New is the service on a database and its book.
+// New is the service on a database and its ledger.
 func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Service) *Service {
 	s := &Service{db: d, book: book, clock: clk, operations: operations, banks: map[string]Bank{}}
-	operations.Settle(operation.UnknownAccount, operation.Assigned, s.assigned)
-	operations.Settle(operation.MissingCredit, operation.Assigned, s.found)
-	operations.Settle(operation.UnbookedCharge, operation.Booked, s.booked)
-	operations.Settle(operation.NotOnStatement, operation.Booked, s.booked)
+	operations.HandleCases(operation.UnknownAccount, operation.Assigned, s.assigned)
+	operations.HandleCases(operation.MissingCredit, operation.Assigned, s.found)
+	operations.HandleCases(operation.UnbookedCharge, operation.Booked, s.booked)
+	operations.HandleCases(operation.NotOnStatement, operation.Booked, s.booked)
 	book.Watch(s.fell)
 	return s
 }
@@ -144,67 +141,68 @@ var (
 
 // Create opens a settlement account with nothing in it.
 func (s *Service) Create(ctx context.Context, by operator.Operator, company, name string) (Account, error) {
-	return s.create(ctx, by, company, name, nil)
+	return s.create(ctx, by, ledger.For(company), name, nil)
 }
 
 // CreateOwn is Create by the company itself, through its API. Key is the
-// request's Idempotency-Key; nil for none. The company's quota counts here alone:
-// a fault of kind Limited says that the day's is used up.
+// request's Idempotency-Key; nil for none. Only CreateOwn counts in the company's
+// quota. A fault of kind Limited says that the day's quota is used up.
 func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (Account, error) {
-	now := s.clock.Now()
-	one, err := quota.Next(ctx, s.db, company, quota.SettlementAccount, now)
-	if err != nil {
+	now, u := s.clock.Now(), ledger.For(company)
+	if err := quota.Count(ctx, s.db, &u, quota.SettlementAccount, now); err != nil {
 		return Account{}, err
 	}
-	a, err := s.create(ctx, operator.Self(company).From(ctx), company, name, key, one)
+	a, err := s.create(ctx, operator.Self(company).From(ctx), u, name, key)
 	return a, quota.Reached(err, now)
 }
 
-// create draws the number before it makes the account, in a commit of its own:
-// a number that is lost on the way is no loss. The tallies may refuse it.
-func (s *Service) create(
-	ctx context.Context, by operator.Operator, company, name string, key *idempotency.Key, tallies ...ledger.Tally,
-) (Account, error) {
-	name = strings.TrimSpace(name)
+// attempts is the number of numbers that create tries while other requests take them.
+const attempts = 100
+
+// create opens an account in a unit, whose limit counters may refuse it. The account's
+// number is the company's highest + 1. If two requests want one number, the ledger gives
+// it to the first, and the other tries the next number.
+func (s *Service) create(ctx context.Context, by operator.Operator, counts ledger.Unit, name string, key *idempotency.Key) (Account, error) {
+	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
 		return Account{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
 	}
-	earlier, err := s.accounts(ctx, company)
-	if err != nil {
-		return Account{}, err
+	for range attempts {
+		earlier, err := s.accounts(ctx, counts.Company)
+		if err != nil {
+			return Account{}, err
+		}
+		a := Account{
+			ID: 1, Company: counts.Company, Name: name, Status: Active, CreatedAt: s.clock.Now(),
+			IsDefault: !slices.ContainsFunc(earlier, func(e Account) bool { return e.Status == Active }),
+		}
+		if n := len(earlier); n > 0 {
+			a.ID = earlier[n-1].ID + 1
+		}
+		u := counts
+		u.OpenAccounts(ledger.Account{ID: LedgerAccount(a.ID)})
+		key.Answer(&u, a, nil)
+		u.Insert(accounts.Record(a))
+		by.Audit(&u, "settlement.create", LedgerAccount(a.ID), map[string]string{"name": name}, a.CreatedAt)
+		err = idempotency.Taken(s.book.Commit(ctx, u)) // the key first: a repeated request takes no number
+		if ledger.Is(err, ledger.Exists, accounts.Table) {
+			continue
+		}
+		if err != nil {
+			return Account{}, explain(err)
+		}
+		return a, nil
 	}
-	number, err := s.draw(ctx, company)
-	if err != nil {
-		return Account{}, err
-	}
-	now := s.clock.Now()
-	a := Account{
-		ID: number, Company: company, Name: name, Status: Active, CreatedAt: now,
-		IsDefault: !slices.ContainsFunc(earlier, func(e Account) bool { return e.Status == Active }),
-	}
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: company,
-		Open:    []ledger.Account{{ID: LedgerAccount(number), Floor: 0}},
-		Claims:  key.Answered(a, nil),
-		Tallies: tallies,
-		Notes: []db.Record{
-			a.record(), // its number was drawn for it, so there is nothing to claim
-			by.Note(company, "settlement.create", LedgerAccount(number), map[string]string{"name": name}, now),
-		},
-	})
-	if err != nil {
-		return Account{}, explain(idempotency.Taken(err))
-	}
-	return a, nil
+	return Account{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }
 
 // Accounts are a company's settlement accounts with their balances, by number.
 func (s *Service) Accounts(ctx context.Context, company string) ([]Account, error) {
-	accounts, err := s.accounts(ctx, company)
+	all, err := s.accounts(ctx, company)
 	if err != nil {
 		return nil, err
 	}
-	feeds, err := s.feeders(ctx, company)
+	feeding, err := s.feeders(ctx, company)
 	if err != nil {
 		return nil, err
 	}
@@ -216,30 +214,32 @@ func (s *Service) Accounts(ctx context.Context, company string) ([]Account, erro
 	if err != nil {
 		return nil, err
 	}
-	complete(accounts, firsts(feeds))
-	for i := range accounts {
-		a := &accounts[i]
+	complete(all, feeding)
+	for i := range all {
+		a := &all[i]
 		a.Balance, a.LowBalance = balances[LedgerAccount(a.ID)], alerts[LedgerAccount(a.ID)]
 	}
-	return accounts, nil
+	return all, nil
 }
 
-// complete adds to all of a company's accounts, by number, which is the default
-// and what feeds them.
-func complete(accounts []Account, feeds map[int64]BankAccount) {
+// complete marks the default among all accounts of a company, which come by number. It
+// adds to each account its oldest bank account: these come oldest first.
+func complete(all []Account, feeding []feeder) {
 	first := true
-	for i := range accounts {
-		a := &accounts[i]
+	for i := range all {
+		a := &all[i]
 		a.IsDefault = first && a.Status == Active
 		first = first && !a.IsDefault
-		if f, fed := feeds[a.ID]; fed {
+		at := slices.IndexFunc(feeding, func(f feeder) bool { return f.SettlementID == a.ID })
+		if at >= 0 {
+			f := feeding[at]
 			a.AccountNumber, a.AccountName, a.BankName, a.BankCode = f.Number, f.Name, f.BankName, f.BankCode
 		}
 	}
 }
 
-// Find is one settlement account of the company. Another company's number is
-// like one that does not exist.
+// Find is one settlement account of the company. The number of another company's account
+// is Missing.
 func (s *Service) Find(ctx context.Context, company string, settlementID int64) (Account, error) {
 	return s.pick(ctx, company, func(a Account) bool { return a.ID == settlementID })
 }
@@ -250,35 +250,33 @@ func (s *Service) Default(ctx context.Context, company string) (Account, error) 
 }
 
 func (s *Service) pick(ctx context.Context, company string, is func(Account) bool) (Account, error) {
-	accounts, err := s.Accounts(ctx, company)
+	all, err := s.Accounts(ctx, company)
 	if err != nil {
 		return Account{}, err
 	}
-	for _, a := range accounts {
-		if is(a) {
-			return a, nil
-		}
+	if at := slices.IndexFunc(all, is); at >= 0 {
+		return all[at], nil
 	}
 	return Account{}, errNoAccount
 }
 
 // BankAccount is an account at a bank that feeds a settlement account.
 type BankAccount struct {
-	Number   string
-	Name     string
-	BankName string
-	BankCode string
-	Since    time.Time
+	Number   string    `db:"account_number,key"`
+	BankCode string    `db:"bank_code,key"`
+	Name     string    `db:"account_name"`
+	BankName string    `db:"bank_name"`
+	Since    time.Time `db:"created_at"`
 }
 
-// Feed has a bank account feed a settlement account from here on. An account
+// Feed lets a bank account feed a settlement account from now on. An account
 // number belongs to one company for good.
 func (s *Service) Feed(ctx context.Context, by operator.Operator, company string, settlementID int64, b BankAccount) error {
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return err
 	}
-	// First the directory, then the account: a credit that arrives in between
-	// finds its company, and an entry without an account harms nobody.
+	// The directory comes first, so that a credit in between finds its company. An entry
+	// without an account does no harm.
 	owner, err := s.enter(ctx, company, b)
 	if err != nil {
 		return err
@@ -286,62 +284,52 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 	if owner != company {
 		return errForeign
 	}
-	now := s.clock.Now()
-	b.Since = now
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: company,
-		Claims:  []db.Record{b.record(company, settlementID)},
-		Notes: []db.Record{
-			by.Note(company, "settlement.feed", LedgerAccount(settlementID), map[string]string{"accountNumber": b.Number, "bankCode": b.BankCode}, now),
-		},
-	})
+	b.Since = s.clock.Now()
+	u := ledger.For(company)
+	u.Insert(feeders.Record(feeder{Company: company, BankAccount: b, SettlementID: settlementID}))
+	by.Audit(&u, "settlement.feed", LedgerAccount(settlementID), map[string]string{"accountNumber": b.Number, "bankCode": b.BankCode}, b.Since)
+	err = s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) {
 		return fault.New(fault.Refused, "The bank account feeds a settlement account already")
 	}
 	return explain(err)
 }
 
-// Redirect is the paperwork by which a bank account of the company feeds another
-// settlement account from its commit on. It is nothing where the account feeds
-// that one already. Faults are Missing.
-func (s *Service) Redirect(ctx context.Context, by operator.Operator, company string, settlementID int64, b BankAccount) ([]ledger.Move, []db.Record, error) {
-	if _, err := s.Find(ctx, company, settlementID); err != nil {
-		return nil, nil, err
+// RedirectFeed has a unit let a bank account of the company feed another settlement
+// account. It adds nothing if the bank account feeds that one already. Faults are
+// Missing.
+func (s *Service) RedirectFeed(ctx context.Context, u *ledger.Unit, by operator.Operator, settlementID int64, b BankAccount) error {
+	if _, err := s.Find(ctx, u.Company, settlementID); err != nil {
+		return err
 	}
-	from, turn, err := s.feeding(ctx, company, b)
-	if err != nil || from == settlementID {
-		return nil, nil, err
+	f, err := s.findFeeder(ctx, u.Company, b)
+	if err != nil || f.SettlementID == settlementID {
+		return err
 	}
-	n, err := strconv.ParseInt(turn, 10, 64)
-	if err != nil {
-		return nil, nil, fmt.Errorf("settlement: turn of bank account: %w", err)
-	}
-	move := ledger.Move{
-		Table: bankAccountTable, Key: []any{company, b.Number, b.BankCode},
-		From: []string{turn}, To: strconv.FormatInt(n+1, 10),
-		Set: []ledger.Change{{Column: "settlement_id", Value: settlementID}},
-	}
-	note := by.Note(company, "settlement.redirect", LedgerAccount(settlementID), map[string]string{
-		"accountNumber": b.Number, "bankCode": b.BankCode, "from": LedgerAccount(from),
+	by.Audit(u, "settlement.redirect", LedgerAccount(settlementID), map[string]string{
+		"accountNumber": b.Number, "bankCode": b.BankCode, "from": LedgerAccount(f.SettlementID),
 	}, s.clock.Now())
-	return []ledger.Move{move}, []db.Record{note}, nil
+	f.SettlementID = settlementID
+	f.Turn++
+	u.Update(feeders.Record(f))
+	return nil
 }
 
-// Redirected tells whether a unit was refused because somebody else has just had
-// the bank account feed another settlement account.
-func Redirected(err error) bool { return ledger.Is(err, ledger.Moved, bankAccountTable) }
+// Redirected tells whether a unit was refused because another request has just
+// redirected the bank account.
+func Redirected(err error) bool { return ledger.Is(err, ledger.Moved, feeders.Table) }
 
-// Owner is the company whose bank account this is.
+// Owner is the company of a bank account.
 func (s *Service) Owner(ctx context.Context, accountNumber, bankCode string) (company string, err error) {
-	company, err = s.owner(ctx, accountNumber, bankCode)
+	company, err = ownerOf(ctx, s.db, accountNumber, bankCode)
 	if errors.Is(err, db.ErrNone) {
 		return "", fault.New(fault.Missing, "Bank account not found")
 	}
 	return company, err
 }
 
-// Fund credits a settlement account from the fintech's money at a provider: the
-// seed of a development company.
+// Fund credits a settlement account from the fintech's money at a provider. It gives a
+// development company its first money.
 func (s *Service) Fund(ctx context.Context, by operator.Operator, company string, settlementID int64, amount money.Kobo, provider, narration string) error {
 	if amount <= 0 {
 		return fault.New(fault.Invalid, `"amount" must be greater than 0`)
@@ -349,21 +337,17 @@ func (s *Service) Fund(ctx context.Context, by operator.Operator, company string
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return err
 	}
-	now := s.clock.Now()
-	return explain(s.book.Commit(ctx, ledger.Unit{
-		Company: company,
-		Open:    []ledger.Account{{ID: ProviderAccount(provider), Floor: money.NoFloor}},
-		Transfers: []ledger.Transfer{{
-			Reference: id.New(), Debit: ProviderAccount(provider), Credit: LedgerAccount(settlementID), Amount: amount,
-			Kind: "credit", Narration: narration,
-		}},
-		Notes: []db.Record{
-			by.Note(company, "settlement.fund", LedgerAccount(settlementID), map[string]string{"amount": amount.Decimal()}, now),
-		},
-	}))
+	u := ledger.For(company)
+	u.OpenAccounts(ledger.Account{ID: ProviderAccount(provider), Floor: money.NoFloor})
+	u.Transfer(ledger.Transfer{
+		Reference: id.New(), Debit: ProviderAccount(provider), Credit: LedgerAccount(settlementID), Amount: amount,
+		Kind: "credit", Narration: narration,
+	})
+	by.Audit(&u, "settlement.fund", LedgerAccount(settlementID), map[string]string{"amount": amount.Decimal()}, s.clock.Now())
+	return explain(s.book.Commit(ctx, u))
 }
 
-// explain turns the book's refusals into words.
+// explain turns the ledger's refusals into faults.
 func explain(err error) error {
 	switch {
 	case ledger.Is(err, ledger.NoCompany):

@@ -70,8 +70,7 @@ func (h *house) company() string {
 	return c.Reference
 }
 
-// foreign is another company's account, with a number that no company of the test
-// has for an account of its own.
+// foreign is another company's account. No other account of the test has its number.
 func (h *house) foreign() settlement.Account {
 	other := h.company()
 	for range 7 {
@@ -124,7 +123,7 @@ func TestAccounts(t *testing.T) {
 		if _, err := h.Create(ctx, ada, id.Cuid(), "Main"); !fault.Is(err, fault.Missing) {
 			t.Errorf("an account of nobody: %v", err)
 		}
-		for _, name := range []string{"", " a ", strings.Repeat("a", 101)} {
+		for _, name := range []string{"", " a ", "\u200b\u200b", "\u2800\u3164", strings.Repeat("a", 101)} {
 			if _, err := h.Create(ctx, ada, one, name); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%q: %v", name, err)
 			}
@@ -132,7 +131,7 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// A company's numbers are its own: they tell nothing of the others.
+// Each company has its own numbers, which reveal nothing of other companies.
 func TestNumbersCountByCompany(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		companies := []string{h.company(), h.company(), h.company()}
@@ -160,8 +159,8 @@ func TestNumbersCountByCompany(t *testing.T) {
 	})
 }
 
-// A company that was numbered over the whole installation goes on above its
-// highest number, also while a program of that time still numbers so.
+// An older release numbered accounts across all companies. Its companies go on above their
+// highest number, even while a program of that release still runs.
 func TestNumbersGoOnAboveTheHighest(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		one := h.company()
@@ -177,7 +176,7 @@ func TestNumbersGoOnAboveTheHighest(t *testing.T) {
 		if a := h.account(one); a.ID != 41 {
 			t.Errorf("after 40 comes %d", a.ID)
 		}
-		renumber(40, 57) // as if drawn by the older program meanwhile
+		renumber(40, 57) // as the older program would
 		if a := h.account(one); a.ID != 58 {
 			t.Errorf("after 57 comes %d", a.ID)
 		}
@@ -245,8 +244,8 @@ func TestBankAccountsFeed(t *testing.T) {
 	})
 }
 
-// A company opens as many accounts in a day as its quota says. Those that operators
-// open do not count.
+// A company opens no more accounts in a day than its quota. Accounts by operators do not
+// count.
 func TestTheQuotaOfOwnAccounts(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		company, other := h.company(), h.company()

@@ -12,10 +12,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// SetStatus switches a settlement account on or off. One that is off pays for
-// nothing new: payouts, purchases and card fundings do not find it, and it is
-// nobody's default. What has begun goes on to its end, refunds come back into
-// it, and operators may still correct its balance.
+// SetStatus switches a settlement account on or off. An inactive account pays for no new
+// payout, purchase or card funding, and is never the default. Operations that have begun
+// go on to their end, refunds come back into the account, and operators may adjust its
+// balance.
 func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company string, settlementID int64, to Status, reason string) (Account, error) {
 	reason = strings.TrimSpace(reason)
 	switch {
@@ -24,16 +24,10 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 	case utf8.RuneCountInString(reason) > 500:
 		return Account{}, fault.New(fault.Invalid, `"reason" length must be less than or equal to 500 characters long`)
 	}
-	now := s.clock.Now()
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: company,
-		Moves: []ledger.Move{{
-			Table: accountTable, Key: []any{company, settlementID}, From: []string{string(Active), string(Inactive)}, To: string(to),
-		}},
-		Notes: []db.Record{
-			by.Note(company, "settlement.status", LedgerAccount(settlementID), map[string]string{"status": string(to), "reason": reason}, now),
-		},
-	})
+	u := ledger.For(company)
+	u.Transition(accounts.Record(Account{Company: company, ID: settlementID, Status: to}), string(Active), string(Inactive))
+	by.Audit(&u, "settlement.status", LedgerAccount(settlementID), map[string]string{"status": string(to), "reason": reason}, s.clock.Now())
+	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return Account{}, errNoAccount
 	}
@@ -43,7 +37,7 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 	return s.Find(ctx, company, settlementID)
 }
 
-// Active tells whether the company has this settlement account and may use it.
+// Active tells whether this is an active settlement account of the company.
 func (s *Service) Active(ctx context.Context, company string, settlementID int64) (bool, error) {
 	status, err := s.status(ctx, company, settlementID)
 	if errors.Is(err, db.ErrNone) {
@@ -52,8 +46,8 @@ func (s *Service) Active(ctx context.Context, company string, settlementID int64
 	return status == Active, err
 }
 
-// Chosen is the settlement account that a company wants what comes in to go to,
-// which must be active, or the default one, which 0 means. Faults are Refused.
+// Chosen is the settlement account that a company has chosen for its credits, or the
+// default one for 0. It must be active. Faults are Refused.
 func (s *Service) Chosen(ctx context.Context, company string, settlementID int64) (int64, error) {
 	if settlementID == 0 {
 		d, err := s.Default(ctx, company)
@@ -71,10 +65,9 @@ func (s *Service) Chosen(ctx context.Context, company string, settlementID int64
 
 var errNotChosen = fault.New(fault.Refused, "Settlement account not found")
 
-// Landing is the settlement account that a credit goes into: the one it was meant
-// for while that is active, or the default one, which 0 also means. When all of
-// them are switched off the money is still the company's, and goes where it was
-// to go.
+// Landing is the settlement account that gets a credit: the chosen one if it is active,
+// else the default one. 0 means the default one. If all accounts are inactive, the chosen
+// one gets the credit.
 func (s *Service) Landing(ctx context.Context, company string, chosen int64) (int64, error) {
 	if chosen != 0 {
 		active, err := s.Active(ctx, company, chosen)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -20,8 +21,17 @@ type Preview struct {
 
 const (
 	keyUsed          = "idempotencyKey was used before: the existing transaction would be returned"
+	keyFailed        = "idempotencyKey was used before, by a purchase that failed: use another one"
 	verificationUsed = "Verification already used"
 )
+
+// keyRefusal says that the key of an order has made this purchase.
+func keyRefusal(earlier operation.Operation) string {
+	if earlier.State == operation.Failed {
+		return keyFailed
+	}
+	return keyUsed
+}
 
 // unusable says when a purchase would be refused because its verification is used;
 // "" when not, or when it has none. By the time of the real one this may have

@@ -69,7 +69,7 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 	earlier, err := s.operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
 	switch {
 	case err == nil && order.DryRun:
-		return s.preview(ctx, order, earlier.Amount, keyUsed)
+		return s.preview(ctx, order, earlier.Amount, keyRefusal(earlier))
 	case err == nil:
 		return s.replay(ctx, earlier)
 	}

@@ -1,6 +1,7 @@
 package vtu
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ const everything = "*"
 
 // ParseRoutes reads "DATA=vtpass, DATA/GLO=safehaven, *=safehaven".
 func ParseRoutes(text string) (Routes, error) {
-	out := Routes{}
+	out, all := Routes{}, []error(nil)
 	for _, line := range strings.Split(text, ",") {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
@@ -33,15 +34,16 @@ func ParseRoutes(text string) (Routes, error) {
 		_, known := names[provider.ServiceKind(kind)]
 		switch {
 		case !ok || biller == "" || named && vendor == "":
-			return nil, fmt.Errorf("a route is written DATA=biller or DATA/MTN=biller, not %q", line)
+			all = append(all, fmt.Errorf("a route is written DATA=biller or DATA/MTN=biller, not %q", line))
 		case what != everything && !known:
-			return nil, fmt.Errorf("the route %q names no kind of service: AIRTIME, DATA, CABLE_TV, UTILITY or *", line)
+			all = append(all, fmt.Errorf("the route %q names no kind of service: AIRTIME, DATA, CABLE_TV, UTILITY or *", line))
 		case out[what] != "":
-			return nil, fmt.Errorf("there are two routes for %s", what)
+			all = append(all, fmt.Errorf("there are two routes for %s", what))
+		default:
+			out[what] = biller
 		}
-		out[what] = biller
 	}
-	return out, nil
+	return out, errors.Join(all...)
 }
 
 // Otherwise are the routes with a biller for what they do not name.

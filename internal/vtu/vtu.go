@@ -8,9 +8,7 @@ package vtu
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -21,6 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // Kind is the kind of operation a purchase is.
@@ -57,75 +56,39 @@ const (
 	Failed  = operation.Failed
 )
 
-// Transaction is a purchase with all that is known of it.
+// Transaction is a purchase with all that is known of it, as GET /vtu/transaction
+// shows it and its events carry it.
 type Transaction struct {
-	ID                string
-	Status            Status
-	Type              provider.ServiceKind
-	Amount, Fee       money.Kobo
-	IdempotencyKey    string
-	SettlementID      int64
-	CategoryID        string
-	ProductID         string
-	ProductName       string
-	PhoneNumber       string
-	CardNumber        string
-	ProviderReference string
-	Message           string
-	Refunded          bool
-	CreatedAt         time.Time
-	UpdatedAt         time.Time
-	MeterNumber       string
-	Token             string // what a prepaid meter is told; "" while it is not known
-}
-
-// MarshalJSON is the transaction as GET /vtu/transaction shows it, which is
-// what its events carry. A test holds the two together.
-func (t Transaction) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		TransactionID     string     `json:"transactionId"`
-		Status            string     `json:"status"`
-		Type              string     `json:"type"`
-		Amount            money.Text `json:"amount"`
-		CreatedAt         string     `json:"createdAt"`
-		Fee               money.Text `json:"fee"`
-		IdempotencyKey    string     `json:"idempotencyKey"`
-		SettlementID      int64      `json:"settlementId"`
-		ServiceCategoryID string     `json:"serviceCategoryId"`
-		ProductID         *string    `json:"productId"`
-		ProductName       *string    `json:"productName"`
-		PhoneNumber       *string    `json:"phoneNumber"`
-		CardNumber        *string    `json:"cardNumber"`
-		ProviderReference *string    `json:"providerReference"`
-		Message           *string    `json:"message"`
-		Refunded          bool       `json:"refunded"`
-		UpdatedAt         string     `json:"updatedAt"`
-		MeterNumber       *string    `json:"meterNumber"`
-		Token             *string    `json:"token"`
-	}{
-		t.ID, string(t.Status), string(t.Type), money.Text(t.Amount), clock.Text(t.CreatedAt), money.Text(t.Fee),
-		t.IdempotencyKey, t.SettlementID, t.CategoryID, present(t.ProductID), present(t.ProductName),
-		present(t.PhoneNumber), present(t.CardNumber), present(t.ProviderReference), present(t.Message),
-		t.Refunded, clock.Text(t.UpdatedAt), present(t.MeterNumber), present(t.Token),
-	})
-}
-
-func present(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	ID                string               `json:"transactionId"`
+	Status            Status               `json:"status"`
+	Type              provider.ServiceKind `json:"type"`
+	Amount            money.Text           `json:"amount"`
+	CreatedAt         clock.Instant        `json:"createdAt"`
+	Fee               money.Text           `json:"fee"`
+	IdempotencyKey    string               `json:"idempotencyKey"`
+	SettlementID      int64                `json:"settlementId"`
+	CategoryID        string               `json:"serviceCategoryId"`
+	ProductID         wire.Text            `json:"productId"`
+	ProductName       wire.Text            `json:"productName"`
+	PhoneNumber       wire.Text            `json:"phoneNumber"`
+	CardNumber        wire.Text            `json:"cardNumber"`
+	ProviderReference wire.Text            `json:"providerReference"`
+	Message           wire.Text            `json:"message"`
+	Refunded          bool                 `json:"refunded"`
+	UpdatedAt         clock.Instant        `json:"updatedAt"`
+	MeterNumber       wire.Text            `json:"meterNumber"`
+	Token             wire.Text            `json:"token"` // what a prepaid meter is told; "" while it is not known
 }
 
 // Of is a purchase and its operation, seen as one.
 func Of(o operation.Operation, p Purchase) Transaction {
 	return Transaction{
-		ID: o.ID, Status: o.State, Type: p.Type, Amount: o.Amount, Fee: o.Fee,
-		IdempotencyKey: o.IdempotencyKey, SettlementID: o.SettlementID,
-		CategoryID: p.CategoryID, ProductID: p.ProductID, ProductName: p.ProductName,
-		PhoneNumber: p.PhoneNumber, CardNumber: p.CardNumber, MeterNumber: p.MeterNumber, Token: o.Token,
-		ProviderReference: o.ProviderReference, Message: o.Message, Refunded: o.Refunded(),
-		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
+		ID: o.ID, Status: o.State, Type: p.Type, Amount: money.Text(o.Amount), Fee: money.Text(o.Fee),
+		IdempotencyKey: o.IdempotencyKey, SettlementID: o.SettlementID, CategoryID: p.CategoryID,
+		ProductID: wire.Text(p.ProductID), ProductName: wire.Text(p.ProductName), PhoneNumber: wire.Text(p.PhoneNumber),
+		CardNumber: wire.Text(p.CardNumber), MeterNumber: wire.Text(p.MeterNumber), Token: wire.Text(o.Token),
+		ProviderReference: wire.Text(o.ProviderReference), Message: wire.Text(o.Message), Refunded: o.Refunded(),
+		CreatedAt: clock.Instant{Time: o.CreatedAt}, UpdatedAt: clock.Instant{Time: o.UpdatedAt},
 	}
 }
 

@@ -14,13 +14,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
+// Raised is a settlement account number that the main company does not reach.
+const Raised = 1001
+
 // Stage is where the people of the transcripts are made.
 type Stage struct {
 	Companies   *company.Service
 	Settlements *settlement.Service
 	Clock       clock.Clock
-	// Raise lets the settlement account numbers of a company begin above those that
-	// the main company has.
+	// Raise gives the first settlement account of a company the number Raised, above
+	// those that the main company has.
 	Raise func(t testing.TB, company string)
 }
 
@@ -69,8 +72,9 @@ func (s Stage) Cast(t testing.TB, reference string) map[string]string {
 	must(err)
 	v["expired_key"] = expired.Reveal()
 	other := join("other", company.InProgress, company.Submitted, company.Approved)
+	account(other, "Main")
 	s.Raise(t, other)
-	v["other_settlement_id"] = account(other, "Main")
+	v["other_settlement_id"] = strconv.Itoa(Raised)
 	join("new")
 	s.move(t, join("kyb", company.InProgress, company.Submitted, company.ChangesRequested), company.Submitted)
 	_, err = s.Companies.SetLive(t.Context(), by, join("off", company.InProgress, company.Submitted, company.Approved), false)

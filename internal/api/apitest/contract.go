@@ -100,12 +100,21 @@ func (c *Contract) named(r *http.Request, status int, header http.Header) error 
 		return nil
 	}
 	for _, name := range []string{"X-Request-Id", "Idempotent-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
-		answer := route.Operation.Responses.Status(status)
-		if header.Get(name) != "" && (answer == nil || answer.Value.Headers[name] == nil) {
+		if header.Get(name) != "" && !c.Names(r.Method, r.URL.EscapedPath(), status, name) {
 			return fmt.Errorf("the contract does not say that %s may answer %d with %s", route.Operation.OperationID, status, name)
 		}
 	}
 	return nil
+}
+
+// Names tells whether the document names this header of an answer.
+func (c *Contract) Names(method, path string, status int, header string) bool {
+	route := c.route(method, path)
+	if route == nil {
+		return false
+	}
+	answer := route.Operation.Responses.Status(status)
+	return answer != nil && answer.Value.Headers[header] != nil
 }
 
 // Holds is nil when an answer is what the document says of its operation.

@@ -85,30 +85,32 @@ const (
 
 // New is a plug for one account. It makes no call yet.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
-	switch {
-	case cfg.ClientID == "":
-		return nil, errors.New("safehaven: the client id is missing")
-	case cfg.DebitAccount == "":
-		return nil, errors.New("safehaven: the debit account is missing")
-	case cfg.AmountUnit == "":
+	var all []error
+	if cfg.ClientID == "" {
+		all = append(all, errors.New("the client id is missing"))
+	}
+	if cfg.DebitAccount == "" {
+		all = append(all, errors.New("the debit account is missing"))
+	}
+	switch cfg.AmountUnit {
+	case "":
 		cfg.AmountUnit = Naira
-	case cfg.AmountUnit != Naira && cfg.AmountUnit != Kobo:
-		return nil, fmt.Errorf("safehaven: the amount unit must be %q or %q", Naira, Kobo)
+	case Naira, Kobo:
+	default:
+		all = append(all, fmt.Errorf("the amount unit must be %q or %q", Naira, Kobo))
 	}
 	where := provider.ClientConfig{
 		BaseURL: cfg.BaseURL, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
 	}
 	client, err := provider.NewClient(where)
-	if err != nil {
-		return nil, fmt.Errorf("safehaven: %w", err)
+	all = append(all, err)
+	sign, err := signer(cfg, clk)
+	if err := provider.Wrong("safehaven", append(all, err)...); err != nil {
+		return nil, err
 	}
 	// Tokens have a client, and so a breaker, of their own: a catalogue that
 	// fails must not keep payments from signing in.
 	door, err := provider.NewClient(where)
-	if err != nil {
-		return nil, fmt.Errorf("safehaven: %w", err)
-	}
-	sign, err := signer(cfg, clk)
 	if err != nil {
 		return nil, fmt.Errorf("safehaven: %w", err)
 	}

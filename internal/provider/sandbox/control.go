@@ -87,6 +87,7 @@ func (s *Sandbox) Control() http.Handler {
 		case errors.As(err, &c):
 			sayError(w, http.StatusBadRequest, string(c))
 		case fault.Is(err, fault.Unavailable), fault.Is(err, fault.Unknown):
+			w.Header().Set("Retry-After", "5")
 			sayError(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 		case err != nil:
 			sayError(w, http.StatusInternalServerError, "Internal Server Error")

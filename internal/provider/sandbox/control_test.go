@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -50,6 +51,17 @@ func TestTheClockMoves(t *testing.T) {
 	open(t, Config{Path: path, Clock: again})
 	if again.Offset() != 2*time.Hour+90*time.Second {
 		t.Errorf("after a new start the clock is %v ahead", again.Offset())
+	}
+}
+
+func TestAControlThatIsAwaySaysWhenToAskAgain(t *testing.T) {
+	s := open(t, Config{Clock: new(clock.Movable)})
+	s.OnAdvance(func(context.Context, time.Duration) error { return fault.New(fault.Unavailable, "away") })
+	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/sandbox/clock", strings.NewReader(`{"advance":"1h"}`))
+	r.Header.Set("Content-Type", "application/json")
+	s.Control().ServeHTTP(w, r)
+	if w.Code != 503 || w.Header().Get("Retry-After") != "5" {
+		t.Errorf("HTTP %d %v %s", w.Code, w.Header(), w.Body)
 	}
 }
 

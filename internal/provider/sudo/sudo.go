@@ -85,35 +85,43 @@ func New(cfg Config, c clock.Clock) (*Plug, error) {
 	if cfg.Unit == "" {
 		cfg.Unit = Major
 	}
-	switch {
-	case cfg.APIKey == "":
-		return nil, errors.New("sudo: the API key is missing")
-	case len(cfg.DebitAccount) < accountIDLength:
-		return nil, errors.New("sudo: the debit account is the id of a settlement account, of 24 characters")
-	case cfg.Unit != Major && cfg.Unit != Minor:
-		return nil, fmt.Errorf("sudo: the amount unit must be %s or %s", Major, Minor)
-	case cfg.WebhookAuthorization == "":
-		return nil, errors.New("sudo: the Authorization header of notifications is missing")
-	}
+	all := []error{cfg.check()}
 	p := &Plug{cfg: cfg, clock: c, header: http.Header{"Authorization": {"Bearer " + cfg.APIKey}}}
 	var err error
-	if p.client, err = newClient(cfg, cfg.BaseURL); err != nil {
-		return nil, err
-	}
+	p.client, err = newClient(cfg, cfg.BaseURL)
+	all = append(all, err)
 	if cfg.VaultURL != "" {
 		p.vault, err = newClient(cfg, cfg.VaultURL)
+		all = append(all, err)
 	}
-	return p, err
+	if err := errors.Join(all...); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (c Config) check() error {
+	var all []error
+	if c.APIKey == "" {
+		all = append(all, errors.New("the API key is missing"))
+	}
+	if len(c.DebitAccount) < accountIDLength {
+		all = append(all, errors.New("the debit account is the id of a settlement account, of 24 characters"))
+	}
+	if c.Unit != Major && c.Unit != Minor {
+		all = append(all, fmt.Errorf("the amount unit must be %s or %s", Major, Minor))
+	}
+	if c.WebhookAuthorization == "" {
+		all = append(all, errors.New("the Authorization header of notifications is missing"))
+	}
+	return provider.Wrong("sudo", all...)
 }
 
 func newClient(cfg Config, base string) (*provider.Client, error) {
 	c, err := provider.NewClient(provider.ClientConfig{
 		BaseURL: base, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("sudo: %w", err)
-	}
-	return c, nil
+	return c, provider.Wrong("sudo", err)
 }
 
 // Name is the issuer's name for people.

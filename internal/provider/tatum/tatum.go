@@ -12,7 +12,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -65,18 +64,19 @@ const secretLimit = 100
 
 // New is a plug for one account. It makes no call yet.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
-	callback, err := url.Parse(cfg.CallbackURL)
-	switch {
-	case cfg.APIKey.Reveal() == "":
-		return nil, errors.New("tatum: the API key is missing")
-	case len(cfg.HMACSecret.Reveal()) < 16 || len(cfg.HMACSecret.Reveal()) > secretLimit:
-		return nil, errors.New("tatum: the HMAC secret must have 16 to 100 characters")
-	case err != nil || callback.Host == "" || len(cfg.CallbackURL) > 500:
-		return nil, errors.New("tatum: the callback URL cannot be read")
+	var all []error
+	if cfg.APIKey.Reveal() == "" {
+		all = append(all, errors.New("the API key is missing"))
+	}
+	if n := len(cfg.HMACSecret.Reveal()); n < 16 || n > secretLimit {
+		all = append(all, errors.New("the HMAC secret must have 16 to 100 characters"))
+	}
+	if callback, err := url.Parse(cfg.CallbackURL); err != nil || callback.Host == "" || len(cfg.CallbackURL) > 500 {
+		all = append(all, errors.New("the callback URL cannot be read"))
 	}
 	client, err := provider.NewClient(provider.ClientConfig{BaseURL: cfg.BaseURL, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around})
-	if err != nil {
-		return nil, fmt.Errorf("tatum: %w", err)
+	if err := provider.Wrong("tatum", append(all, err)...); err != nil {
+		return nil, err
 	}
 	p := &Plug{client: client, clock: clk, cfg: cfg, networks: map[string]chain.Network{}}
 	for _, n := range cfg.Networks {

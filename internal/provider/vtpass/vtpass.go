@@ -8,7 +8,6 @@ package vtpass
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -54,17 +53,18 @@ var (
 
 // New is a plug for one account. It makes no call yet.
 func New(cfg Config) (*Plug, error) {
-	switch {
-	case cfg.APIKey == "" || cfg.PublicKey == "" || cfg.SecretKey == "":
-		return nil, errors.New("vtpass: the API key, the public key and the secret key are needed")
-	case cfg.Phone == "":
-		return nil, errors.New("vtpass: the phone number for purchases of TV and power is missing")
+	var all []error
+	if cfg.APIKey == "" || cfg.PublicKey == "" || cfg.SecretKey == "" {
+		all = append(all, errors.New("the API key, the public key and the secret key are needed"))
+	}
+	if cfg.Phone == "" {
+		all = append(all, errors.New("the phone number for purchases of TV and power is missing"))
 	}
 	client, err := provider.NewClient(provider.ClientConfig{
 		BaseURL: cfg.BaseURL, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("vtpass: %w", err)
+	if err := provider.Wrong("vtpass", append(all, err)...); err != nil {
+		return nil, err
 	}
 	return &Plug{
 		client: client,

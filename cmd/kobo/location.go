@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// location is how a command finds the database that it works on. The flags count
+// before the configuration. They are the same for all commands.
+type location struct {
+	flags                  *pflag.FlagSet
+	config, data, database string
+	fallback               string // the folder that is used without flags and configuration; "" for none
+	mayBeMissing           bool   // the command may create the database
+}
+
+// configured adds the flags. Without flags and configuration the command finds no
+// database. A command that acts for an operator must not write into the wrong one.
+func configured(c *cobra.Command) *location {
+	l := &location{flags: c.PersistentFlags()}
+	l.flags.StringVar(&l.config, "config", "", configUsage)
+	l.flags.StringVar(&l.data, "data", "", "use the folder `DIR` of kobo dev instead of the configuration")
+	l.flags.StringVar(&l.database, "database", "",
+		"use the database `URL` (sqlite:PATH or postgres://…) instead of the configured one; with --data, that of kobo dev --database")
+	return l
+}
+
+// configUsage describes the flag that names the configuration file.
+const configUsage = "read the configuration from `FILE` (YAML); variables KOBO_… are stronger"
+
+// configuredOrDev adds the same flags. Without flags and configuration the
+// command uses the folder of kobo dev.
+func configuredOrDev(c *cobra.Command) *location {
+	l := configured(c)
+	l.fallback = ".kobo"
+	l.flags.Lookup("data").Usage += `; the default is .kobo if nothing is configured`
+	return l
+}
+
+// load is the configuration of the program whose database it is. Only the settings
+// of the database must be right.
+func (l *location) load() (app.Config, error) {
+	cfg, err := l.read()
+	if err := cfg.CheckDatabase(err); err != nil {
+		return cfg, err
+	}
+	return cfg, l.mustExist(cfg)
+}
+
+// read reads the settings, and checks the flags alone.
+func (l *location) read() (app.Config, error) {
+	for _, name := range []string{"config", "data", "database"} {
+		if f := l.flags.Lookup(name); f.Changed && f.Value.String() == "" {
+			return app.Config{}, usagef("--%s is empty", name)
+		}
+	}
+	if l.config != "" && l.data != "" {
+		return app.Config{}, usagef("--config is of a kobo serve and --data of a kobo dev: name one of them")
+	}
+	return l.choose()
+}
+
+// mustExist looks for a SQLite file, because SQLite creates a file that is missing.
+func (l *location) mustExist(cfg app.Config) error {
+	path, lite := db.SQLitePath(cfg.Database)
+	if l.mayBeMissing || !lite {
+		return nil
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("there is no book: %w", err)
+	}
+	return nil
+}
+
+func (l *location) choose() (app.Config, error) {
+	if l.data != "" {
+		return l.dev(l.data)
+	}
+	cfg, wrong := app.Load(l.config)
+	bare := cfg.Database == "" && cfg.MasterKey.Reveal() == "" && cfg.MasterKeyFile == ""
+	if l.database != "" {
+		cfg.Database = l.database
+		if dev, err := l.dev(l.fallback); wrong == nil && bare && l.fallback != "" && err == nil {
+			return dev, nil // the master key is that of kobo dev
+		}
+	}
+	switch {
+	case cfg.Database != "":
+		return cfg, wrong
+	case l.fallback != "":
+		cfg, err := l.dev(l.fallback)
+		return cfg, errors.Join(wrong, err)
+	}
+	return cfg, errors.Join(wrong, fmt.Errorf("%w; --database names one, and --data the folder of a kobo dev", app.ErrNoDatabase))
+}
+
+// dev is the configuration of a kobo dev. The folder holds the master key for
+// every kind of database.
+func (l *location) dev(folder string) (app.Config, error) {
+	cfg := app.DevConfig(folder, l.database)
+	if l.database == "" || l.mayBeMissing {
+		return cfg, l.mustExist(cfg)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "master.key")); err != nil {
+		return cfg, fmt.Errorf("there is no book: %w", err)
+	}
+	return cfg, nil
+}
+
+// openDatabase opens the database without the program.
+func (l *location) openDatabase(ctx context.Context) (*db.DB, error) {
+	cfg, err := l.load()
+	if err != nil {
+		return nil, err
+	}
+	return db.Open(ctx, cfg.Database)
+}
+
+// action is what a command does with the program.
+type action func(c *cobra.Command, a *app.App, args []string) error
+
+// adder adds a command that runs an action.
+type adder func(use, short string, args int, do action) *cobra.Command
+
+// commandsOf adds commands below parent. They share the flags of the location.
+func commandsOf(parent *cobra.Command) adder {
+	l := configured(parent)
+	return func(use, short string, args int, do action) *cobra.Command {
+		one := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), RunE: l.run(do)}
+		parent.AddCommand(one)
+		return one
+	}
+}
+
+// run runs an action with a program that serves nobody.
+func (l *location) run(do action) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cfg, err := l.read()
+		if err := cfg.Check(err); err != nil {
+			return err
+		}
+		if err := l.mustExist(cfg); err != nil {
+			return err
+		}
+		log, err := app.NewLogger(os.Stderr, cfg.Log)
+		if err != nil {
+			return err
+		}
+		a, err := app.Open(c.Context(), cfg, log)
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		return do(c, a, args)
+	}
+}
