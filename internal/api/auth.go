@@ -23,7 +23,6 @@ func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObje
 	if err != nil {
 		return nil, err
 	}
-	h.remember(r.Reference, r.Params.XApiKey)
 	h.tookTokens(ctx, r.Reference) // the tokens are there: at the limit too they are handed over
 	return GenerateToken200JSONResponse{AccessToken: access, RefreshToken: refresh}, nil
 }

@@ -55,9 +55,6 @@ func (checked) Close() error { return nil }
 // readBody reads, decodes and checks the body of a request by an operation's
 // rules, and leaves it in the request for the handler. It returns the decoded body.
 func readBody(w http.ResponseWriter, r *http.Request, rules *rules) (*body, error) {
-	if r.ContentLength > maxBody {
-		return nil, errTooLarge
-	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var over *http.MaxBytesError
 	switch {

@@ -60,16 +60,20 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p != nil && !cut {
 			e.recovered(rec, r, c, p)
 		}
+		hangUp(rec)
 		e.finish(rec, r, c, e.Clock.Now().Sub(start))
 		if cut {
 			panic(p)
 		}
 	}()
-	if !e.fits(rec, r) || !e.allowCallback(rec, r) {
+	if !e.fits(rec, r) || !e.bodyFits(rec, r) {
 		return
 	}
 	if !canonical(r.URL.EscapedPath()) {
 		e.unknown(rec, r) // ServeMux would redirect to the clean path
+		return
+	}
+	if !e.allowCallback(rec, r) {
 		return
 	}
 	e.mux.ServeHTTP(rec, r)

@@ -2,17 +2,10 @@ package api
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"net/http"
-	"time"
-
-	"github.com/maypok86/otter/v2"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/peer"
 )
@@ -23,9 +16,9 @@ type Limit = limit.Limit
 // Limits are the rate limits of the edge.
 type Limits struct {
 	Company Limit // for each company
-	Token   Limit // token operations that fail: for each address, and for each reference there
-	// Callbacks bounds what one address sends to one provider's callback path. The
-	// zero value bounds nothing.
+	Token   Limit // token operations that fail, for each address
+	// Callbacks bounds what one address sends to one callback path. The zero value
+	// bounds nothing.
 	Callbacks Limit
 }
 
@@ -37,12 +30,11 @@ func (l *Limits) Failed() *Limit {
 	return &l.Token
 }
 
-// limiters hold the buckets, and which API keys were right.
+// limiters hold the buckets. Each kind has its own: strangers, who can make many of
+// theirs, push out nobody else's.
 type limiters struct {
 	*Limits
-	buckets *limit.Buckets
-	salt    []byte
-	right   *otter.Cache[[sha256.Size]byte, struct{}]
+	companies, failures, notices *limit.Buckets
 }
 
 func newLimiters(limits *Limits, c clock.Clock) (*limiters, error) {
@@ -58,21 +50,7 @@ func newLimiters(limits *Limits, c clock.Clock) (*limiters, error) {
 			return nil, err
 		}
 	}
-	l := &limiters{Limits: limits, buckets: limit.New(c), salt: make([]byte, sha256.Size)}
-	l.right = otter.Must(&otter.Options[[sha256.Size]byte, struct{}]{
-		MaximumSize:      100_000,
-		ExpiryCalculator: otter.ExpiryAccessing[[sha256.Size]byte, struct{}](24 * time.Hour),
-	})
-	_, err := rand.Read(l.salt)
-	return l, err
-}
-
-// proof stands for a key of a company in memory. The key cannot be read from it.
-func (l *limiters) proof(reference, key string) (sum [sha256.Size]byte) {
-	mac := hmac.New(sha256.New, l.salt)
-	mac.Write([]byte(reference + "\x00" + key))
-	copy(sum[:], mac.Sum(nil))
-	return sum
+	return &limiters{Limits: limits, companies: limit.New(c), failures: limit.New(c), notices: limit.New(c)}, nil
 }
 
 // allowCompany limits what a company asks in all.
@@ -80,7 +58,7 @@ func (e *edge) allowCompany(w http.ResponseWriter, r *http.Request, c *call) boo
 	if e.limits == nil {
 		return true
 	}
-	s, allowed := e.limits.buckets.Take(ofCompany(c.company), e.limits.Company)
+	s, allowed := e.limits.companies.Take(c.company, e.limits.Company)
 	s.Show(w.Header())
 	if !allowed {
 		refuse(w, r, c.op.family, s.Refusal())
@@ -88,49 +66,28 @@ func (e *edge) allowCompany(w http.ResponseWriter, r *http.Request, c *call) boo
 	return allowed
 }
 
-func ofCompany(reference string) string { return "company " + reference }
-
-// allowToken watches a token operation: only one that fails is counted, for its
-// address and for its reference there. Once an address has failed too often with
-// one reference, a key is refused unseen, unless that key was right before.
-func (e *edge) allowToken(w http.ResponseWriter, r *http.Request, c *call) bool {
+// watchToken has a token operation counted if it fails, for its address. The key is
+// looked at in every case: a right one is never refused for the failures of others.
+// References have no buckets. Anybody can name a new one each time, and whatever
+// fails with one fails at its address too.
+func (e *edge) watchToken(w http.ResponseWriter, c *call) {
 	if e.limits == nil {
-		return true
+		return
 	}
-	address := "address " + peer.Network(c.address)
-	buckets := []string{address}
-	c.failed = func(why *fault.Fault) *fault.Fault { return e.failed(w.Header(), why, buckets) }
-	e.limits.buckets.Look(address, e.limits.Token).Show(w.Header())
-	// Only what could be a company gets a bucket; the rest is the address's.
-	reference := r.PathValue("reference")
-	if !id.IsCuid(reference) {
-		return true
-	}
-	pair := address + " reference " + reference
-	buckets = append(buckets, pair)
-	s := e.limits.buckets.Look(pair, e.limits.Token)
-	if s.Wait == 0 {
-		return true
-	}
-	if _, known := e.limits.right.GetIfPresent(e.limits.proof(reference, r.Header.Get("X-Api-Key"))); known {
-		return true
-	}
-	refuse(w, r, c.op.family, s.Refusal())
-	return false
+	address := peer.Network(c.address)
+	c.failed = func(why *fault.Fault) *fault.Fault { return e.failed(w.Header(), why, address) }
+	e.limits.failures.Look(address, e.limits.Token).Show(w.Header())
 }
 
 // failed counts a token operation that failed by the caller's mistake, and says
 // what the caller hears: beyond the limit no longer what the mistake was.
-func (e *edge) failed(h http.Header, why *fault.Fault, buckets []string) *fault.Fault {
+func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fault {
 	switch why.Kind {
 	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, tooLarge:
 	default:
 		return why
 	}
-	for _, bucket := range buckets[1:] {
-		e.limits.buckets.Take(bucket, e.limits.Token)
-	}
-	s, allowed := e.limits.buckets.Take(buckets[0], e.limits.Token)
+	s, allowed := e.limits.failures.Take(address, e.limits.Token)
 	s.Show(h)
 	if !allowed {
 		return s.Refusal().Because(why)
@@ -144,7 +101,7 @@ func (e *edge) mayTakeTokens(reference string) error {
 	if e.limits == nil {
 		return nil
 	}
-	if s := e.limits.buckets.Look(ofCompany(reference), e.limits.Company); s.Wait > 0 {
+	if s := e.limits.companies.Look(reference, e.limits.Company); s.Wait > 0 {
 		return s.Refusal()
 	}
 	return nil
@@ -155,16 +112,9 @@ func (e *edge) tookTokens(ctx context.Context, reference string) (allowed bool, 
 	if e.limits == nil {
 		return true, s
 	}
-	s, allowed = e.limits.buckets.Take(ofCompany(reference), e.limits.Company)
+	s, allowed = e.limits.companies.Take(reference, e.limits.Company)
 	if h := callOf(ctx).header; h != nil {
 		s.Show(h)
 	}
 	return allowed, s
-}
-
-// remember keeps that a key was right.
-func (e *edge) remember(reference, key string) {
-	if e.limits != nil {
-		e.limits.right.Set(e.limits.proof(reference, key), struct{}{})
-	}
 }

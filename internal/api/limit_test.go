@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -50,7 +51,9 @@ func newLimited(t *testing.T) *limited {
 	config.Companies = keyed{broken{func() error { return nil }}}
 	config.Clock, config.Limits = l.clock, &api.Limits{
 		Company: api.Limit{Requests: 1, Period: time.Second, Burst: 3}, Token: api.Limit{Requests: 60, Period: time.Minute, Burst: 2},
+		Callbacks: api.Limit{Requests: 1, Period: time.Second, Burst: 3},
 	}
+	config.Mounts = map[string]http.Handler{"POST /callbacks/{provider}": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	var err error
 	if config.Proxies, err = peer.Parse([]string{"10.0.0.0/8"}); err != nil {
 		t.Fatal(err)
@@ -80,27 +83,50 @@ func (l *limited) ask(want int, address, reference, key string, forwarded ...str
 
 var one, two = "c" + strings.Repeat("1", 24), "c" + strings.Repeat("2", 24)
 
-// A right key is let in whatever others did: elsewhere, or here with other
-// references, or here with this one if the key was right before.
+// A right key is let in whatever others did, here or elsewhere, with this reference
+// or another, and though it is used for the first time. Each wrong one is looked at
+// once, and counts as one.
 func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l := newLimited(t)
-	l.ask(200, "192.0.2.1:1", one, "right")
 	for range 2 {
 		l.ask(401, "192.0.2.1:1", one, "wrong")
 	}
-	for range 5 { // refused unseen
+	for range 5 { // seen, and not told
 		l.ask(429, "192.0.2.1:1", one, "wrong")
-		l.ask(429, "192.0.2.1:1", one, "new")
+		l.ask(429, "192.0.2.1:1", two, "wrong")
 	}
-	l.ask(429, "192.0.2.1:1", two, "wrong") // seen, and not told
+	l.ask(200, "192.0.2.1:1", one, "new")
 	l.ask(200, "192.0.2.1:1", one, "right")
-	l.ask(200, "192.0.2.1:1", two, "right")
+	l.ask(200, "192.0.2.1:1", two, "new")
 	l.ask(200, "192.0.2.2:1", one, "new")
 	l.clock.Advance(time.Second)
 	l.ask(401, "192.0.2.1:1", one, "wrong")
-	l.ask(429, "192.0.2.1:1", one, "wrong")
-	l.clock.Advance(time.Second)
-	l.ask(200, "192.0.2.1:1", one, "new")
+	l.ask(429, "192.0.2.1:1", two, "wrong")
+}
+
+// A name of a provider that a caller invents gets no bucket: a caller who made many
+// would push out those of others.
+func TestInventedNamesHaveNoBuckets(t *testing.T) {
+	l := newLimited(t)
+	ask := func(method, path string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+		r.RemoteAddr = "192.0.2.1:1"
+		w := httptest.NewRecorder()
+		l.h.ServeHTTP(w, r)
+		return w
+	}
+	heard := map[int]int{}
+	for i := range 20 {
+		heard[ask("POST", fmt.Sprint("/callbacks/x", i)).Code]++
+	}
+	if heard[200] != 3 || heard[429] != 17 {
+		t.Errorf("under twenty names: %v", heard)
+	}
+	for method, path := range map[string]string{"GET": "/callbacks/y", "POST": "/callbacks/y/z"} {
+		if w := ask(method, path); w.Code == 429 || w.Header().Get("RateLimit-Limit") != "" {
+			t.Errorf("%s %s: %d %v", method, path, w.Code, w.Header())
+		}
+	}
 }
 
 // An IPv6 caller is a whole network, and behind a proxy each client is one.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -60,18 +61,21 @@ func (e *edge) document(w http.ResponseWriter, r *http.Request) {
 var hostShape = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
 // address is where companies reach this server, as the settings or else the
-// request says it. A proxy that ends TLS tells so in X-Forwarded-Proto. Only a
-// trusted proxy is heard.
+// request says it. A proxy that ends TLS or asks by another name tells so in
+// X-Forwarded-Proto and X-Forwarded-Host, or in Forwarded. Only a trusted proxy is
+// heard.
 func (e *edge) address(r *http.Request) string {
+	scheme, host := e.Proxies.Asked(r)
+	host = cmp.Or(host, r.Host)
 	switch {
 	case e.PublicURL != "":
 		return e.PublicURL
-	case !hostShape.MatchString(r.Host):
+	case !hostShape.MatchString(host):
 		return "/"
-	case r.TLS != nil || e.Proxies.Secure(r):
-		return "https://" + r.Host
+	case r.TLS != nil || scheme == "https":
+		return "https://" + host
 	}
-	return "http://" + r.Host
+	return "http://" + host
 }
 
 // asset serves bytes that never change while the program runs. Packed ones are

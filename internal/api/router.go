@@ -16,9 +16,14 @@ type router struct {
 	err  error
 }
 
+// bare is a route without its last slash, as the contract names operations.
+func bare(pattern string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(pattern, "{$}"), "/")
+}
+
 // HandleFunc adds one route of the contract.
 func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
-	bare := strings.TrimSuffix(strings.TrimSuffix(pattern, "{$}"), "/")
+	bare := bare(pattern)
 	op, ok := t.edge.contract.operations[bare]
 	if !ok {
 		t.err = fmt.Errorf("contract: the generated route %q is not in openapi.yaml; run go generate", pattern)
@@ -102,9 +107,7 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 		if op.tokens {
 			// Nothing on the way may keep an answer that shows a token.
 			w.Header().Set("Cache-Control", "no-store")
-			if !e.allowToken(w, r, c) {
-				return
-			}
+			e.watchToken(w, c)
 		}
 		if !op.open {
 			identity, err := e.gate(r)
@@ -136,9 +139,6 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 				return
 			}
 			c.body = b
-		} else if r.ContentLength > maxBody {
-			refuse(w, r, op.family, errTooLarge)
-			return
 		}
 		onePage(r)
 		handler.ServeHTTP(w, r)

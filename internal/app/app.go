@@ -221,7 +221,7 @@ func (a *App) Handler() (http.Handler, error) {
 	cfg.Mounts[card.Pattern] = a.Cards.Door()
 	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()
 	if a.world != nil {
-		cfg.Mounts["/sandbox/"] = a.steering()
+		cfg.Mounts["/sandbox/"] = a.steering(proxies)
 	}
 	return a.answering(cfg)
 }
@@ -256,10 +256,6 @@ func (c LimitConfig) limits() *api.Limits {
 // stop: longer than a call to a provider.
 const goodbye = 10 * time.Second
 
-// readHeaders has net/http read twice the headers that the edge takes, so that its
-// own answer, which is plain text, is rare. To this it adds 4096 bytes.
-const readHeaders = 2*api.MaxHeader - 4096
-
 // Run serves on the listener and works until ctx ends; then it drains, lets what
 // is in hand finish, and closes the app. Ready, which may be nil, is called once
 // requests are answered.
@@ -274,7 +270,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	server := &http.Server{
 		Handler: parting(&a.leaving, handler), ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		WriteTimeout: a.cfg.Window + time.Minute, MaxHeaderBytes: readHeaders,
+		WriteTimeout: a.cfg.Window + time.Minute, MaxHeaderBytes: api.MaxHeader, // net/http adds 4096 bytes, and counts spaces that the edge never sees
 	}
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.dismiss)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/vtpass"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/vtu"
@@ -48,7 +49,7 @@ func (c VTpassConfig) check(m Mode) error {
 // plug is the plug's own configuration.
 func (c VTpassConfig) plug() vtpass.Config {
 	return vtpass.Config{
-		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), PublicKey: c.PublicKey.Reveal(), SecretKey: c.SecretKey.Reveal(), Phone: c.Phone,
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, APIKey: c.APIKey.Reveal(), PublicKey: c.PublicKey.Reveal(), SecretKey: c.SecretKey.Reveal(), Phone: c.Phone,
 	}
 }
 
@@ -61,7 +62,7 @@ func (a *App) vtpass() (*vtpass.Plug, error) {
 	if cfg.BaseURL == "" {
 		return nil, nil
 	}
-	cfg.Deadline, cfg.ReadDeadline = a.deadlines()
+	cfg.PayDeadline, cfg.ReadDeadline = a.deadlines()
 	cfg.Around = a.traced()
 	return vtpass.New(cfg)
 }

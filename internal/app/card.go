@@ -66,7 +66,7 @@ func (c SudoConfig) check(mode Mode) error {
 // plug is the plug's own configuration.
 func (c SudoConfig) plug() sudo.Config {
 	return sudo.Config{
-		BaseURL: c.BaseURL, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,
 		Program: c.Program, Unit: sudo.Unit(c.AmountUnit), CompleteList: c.CompleteList,
 		WebhookAuthorization: c.WebhookAuthorization.Reveal(), Approve: c.Approve,
 	}
@@ -76,12 +76,12 @@ func (c SudoConfig) plug() sudo.Config {
 func (a *App) sudo() (map[string]provider.Issuer, error) {
 	cfg := a.cfg.Sudo.plug()
 	if a.world != nil {
-		cfg = a.world.sandbox.Sudo(a.world.base)
+		cfg = a.world.sandbox.Sudo.PlugConfig(a.world.base)
 	}
 	if cfg.BaseURL == "" {
 		return nil, nil
 	}
-	cfg.Deadline, cfg.ReadDeadline = a.deadlines()
+	cfg.PayDeadline, cfg.ReadDeadline = a.deadlines()
 	cfg.Around = a.traced()
 	plug, err := sudo.New(cfg, a.Clock)
 	if err != nil {

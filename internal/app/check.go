@@ -107,11 +107,11 @@ func (c Config) check() error {
 	_, log := NewLogger(io.Discard, c.Log)
 	all := []error{
 		c.checkOwn(), checkListen(c.Listen), log, c.checkDatabase(), c.checkKey(), c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode),
-		c.checkRoutes(), c.checkCrypto(), c.Jobs.check(), c.checkLimits(), c.Issuer.check(), checkPublic(c.PublicURL), c.checkProxies(), checkTraces(c.Traces),
+		c.checkRoutes(), c.checkCrypto(), c.Jobs.check(), c.checkLimits(), c.Issuer.check(), checkPublic(c.Mode, c.PublicURL), c.checkProxies(), checkTraces(c.Traces),
 	}
 	switch c.Mode {
 	case Live:
-		all = append(all, c.SafeHaven.checkLive(), checkCallback(c.CallbackBase))
+		all = append(all, c.SafeHaven.checkLive(), checkCallback(c.CallbackBase), c.checkNoSandbox())
 	case Sandbox:
 		all = append(all, c.checkSandbox())
 	}
@@ -186,6 +186,14 @@ func checkReal(setting, address string) error {
 		return fmt.Errorf("configuration: %s must be an https URL in live mode", setting)
 	case pretend(u):
 		return fmt.Errorf("configuration: %s is a sandbox: live mode refuses to start with it", setting)
+	}
+	return nil
+}
+
+// checkNoSandbox refuses in live mode what steers a sandbox.
+func (c Config) checkNoSandbox() error {
+	if c.SandboxToken.Reveal() != "" {
+		return errors.New("configuration: sandbox_token is for sandbox mode: live mode refuses to start with it")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ type Config struct {
 	Database string `koanf:"database"`
 	Data     string `koanf:"data"` // Folder of the sandbox's books.
 	// Bearer token that `/sandbox/` requires. Without a token `/sandbox/` answers only
-	// when `listen` is on loopback.
+	// programs of this machine, and only when `listen` is on loopback. Live mode refuses it.
 	SandboxToken secret.Text `koanf:"sandbox_token"`
 	// File that holds the last epoch (docs/operating/incidents.md). Empty: beside a
 	// SQLite database, such as `kobo.db.epoch`, and no file for PostgreSQL.
@@ -54,7 +54,7 @@ type Config struct {
 	// Public https URL, without a path, at which companies reach this program.
 	// `kobo dev` takes it too, and `/openapi.json` names it. Empty: the address of the request.
 	PublicURL string `koanf:"public_url"`
-	// Networks or addresses of proxies whose `X-Forwarded-For` counts. The environment
+	// Networks or addresses of proxies whose `X-Forwarded-For` counts. A text
 	// separates them by commas (docs/operating/install.md).
 	TrustedProxies []string `koanf:"trusted_proxies"`
 	// The master key itself. Set this or `master_key_file` (docs/operating/keys.md).
@@ -117,10 +117,10 @@ type LimitConfig struct {
 	Off              bool `koanf:"off"`                // Turns all rate limits off.
 	CompanyPerSecond int  `koanf:"company_per_second"` // Requests per second of one company.
 	CompanyBurst     int  `koanf:"company_burst"`      // Requests of one company at once.
-	// Failed token operations, and failed requests of operators, per minute: for each
-	// address, and for each company reference at an address.
+	// Failed token operations, and requests of operators without a right key, per minute
+	// and address.
 	TokenPerMinute     int `koanf:"token_per_minute"`
-	CallbacksPerSecond int `koanf:"callbacks_per_second"` // Callbacks per second from one address to one provider's path.
+	CallbacksPerSecond int `koanf:"callbacks_per_second"` // Callbacks per second from one address to one callback path.
 	CallbacksBurst     int `koanf:"callbacks_burst"`      // Callbacks at once from one address to one provider's path.
 }
 
@@ -183,15 +183,12 @@ func Load(path string) (Config, error) {
 		if strings.HasPrefix(name, "test_") {
 			return "", nil // the test harness's own
 		}
-		if name == "trusted_proxies" {
-			return name, strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' })
-		}
 		return setting(name), value
 	}}), nil)
 	if err != nil {
 		return cfg, fmt.Errorf("configuration: %w", err)
 	}
-	all := unknown(k)
+	all := append(unknown(k), listed(k, "trusted_proxies"))
 	if err := k.Unmarshal("", &cfg); err != nil {
 		all = append(all, unreadable(err)...)
 	}
@@ -239,6 +236,15 @@ func setting(name string) string {
 	return name
 }
 
+// listed takes a text with commas in between for the list that a setting is.
+func listed(k *koanf.Koanf, path string) error {
+	text, ok := k.Get(path).(string)
+	if !ok {
+		return nil
+	}
+	return k.Set(path, strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }))
+}
+
 func unknown(k *koanf.Koanf) (all []error) {
 	for _, path := range k.Keys() {
 		if settings[strings.ReplaceAll(path, ".", "_")] != path {
@@ -256,14 +262,15 @@ func checkCallback(base string) error {
 	return nil
 }
 
-func checkPublic(address string) error {
+// checkPublic wants https, except for a sandbox on this machine.
+func checkPublic(mode Mode, address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
 		return nil
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return errors.New("configuration: public_url must be an https URL without a path, such as https://api.example.com")
-	case u.Scheme == "http" && !pretend(u):
+	case u.Scheme == "http" && (mode != Sandbox || !pretend(u)):
 		return errors.New("configuration: public_url must begin with https: secrets travel to it")
 	}
 	return nil
@@ -304,7 +311,7 @@ func pretend(u *url.URL) bool {
 // plug is the plug's own configuration.
 func (c SafeHavenConfig) plug() (safehaven.Config, error) {
 	out := safehaven.Config{
-		BaseURL: c.BaseURL, ClientID: c.ClientID, Assertion: c.Assertion.Reveal(), Issuer: c.Issuer,
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, ClientID: c.ClientID, Assertion: c.Assertion.Reveal(), Issuer: c.Issuer,
 		Audience: c.Audience, DebitAccount: c.DebitAccount, AmountUnit: safehaven.Unit(c.AmountUnit),
 	}
 	if c.PrivateKeyFile != "" {

@@ -64,6 +64,18 @@ limits:
 	}
 }
 
+// A list is a list, or a text with commas in between.
+func TestTrustedProxiesAreAListOrAText(t *testing.T) {
+	for _, text := range []string{
+		"10.0.0.0/8, 192.0.2.7", "10.0.0.0/8,192.0.2.7", `"10.0.0.0/8 ,192.0.2.7"`, "[10.0.0.0/8, 192.0.2.7]", "\n- 10.0.0.0/8\n- 192.0.2.7",
+	} {
+		cfg, err := app.Load(file(t, "trusted_proxies: "+text))
+		if got := strings.Join(cfg.TrustedProxies, "|"); err != nil || got != "10.0.0.0/8|192.0.2.7" {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+}
+
 // A mistyped setting is a setting that is not made, so it is an error.
 func TestASettingThatDoesNotExistIsAnError(t *testing.T) {
 	for name, load := range map[string]func() (app.Config, error){
@@ -127,6 +139,9 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"issuer.logo: neither PNG nor JPEG":           func(c *app.Config) { c.Issuer.Logo = "config_test.go" },
 		"public_url must be an https URL":             func(c *app.Config) { c.PublicURL = "https://api.example.com/kobo" },
 		"public_url must begin with https":            func(c *app.Config) { c.PublicURL = "http://api.example.com" },
+		"begin with https: secrets":                   func(c *app.Config) { c.PublicURL = "http://mysandbox.example.com" },
+		"with https: secrets travel":                  func(c *app.Config) { c.PublicURL = "http://127.0.0.1:8080" },
+		"sandbox_token is for sandbox mode":           func(c *app.Config) { c.SandboxToken = secret.NewText("abc") },
 		"either safehaven.private_key_file":           func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
 		"jobs.workers must be 2 to 256":               func(c *app.Config) { c.Jobs.Workers = 1 },
 		"less than jobs.workers":                      func(c *app.Config) { c.Jobs.Inbox = 16 },

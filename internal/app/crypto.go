@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/evm"
 	"github.com/kobo-waas/kobo/internal/provider/tatum"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -57,7 +58,7 @@ func (c TatumConfig) check(mode Mode) error {
 // plug is the plug's own configuration, for a program that providers reach there.
 func (c TatumConfig) plug(callbackBase string) tatum.Config {
 	return tatum.Config{
-		BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io"), APIKey: c.APIKey, HMACSecret: c.HMACSecret,
+		ClientConfig: provider.ClientConfig{BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io")}, APIKey: c.APIKey, HMACSecret: c.HMACSecret,
 		CallbackURL: callbackBase + tatumPath, RemoteAddresses: c.RemoteAddresses,
 	}
 }
@@ -181,7 +182,7 @@ func (a *App) tatum(networks []chain.Network) ([]crypto.Custody, error) {
 	cfg := a.cfg.Tatum.plug(a.cfg.CallbackBase)
 	switch {
 	case a.world != nil:
-		cfg = a.world.sandbox.Tatum(a.world.base)
+		cfg = a.world.sandbox.Tatum.PlugConfig(a.world.base)
 	case cfg.APIKey.Reveal() == "":
 		return nil, nil
 	}

@@ -81,7 +81,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	}
 	c, err := a.developer(ctx)
 	if err == nil {
-		err = a.world.sandbox.Adopt(ctx, c.SettlementAccountNumber, devName, "")
+		err = a.world.sandbox.SafeHaven.Adopt(ctx, c.SettlementAccountNumber, devName, "")
 	}
 	if err == nil {
 		err = a.Shop.SyncDue(ctx)

@@ -35,10 +35,10 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		checks[what] = why
 		status = http.StatusServiceUnavailable
 	}
-	if err := a.DB.Ping(ctx); err != nil {
+	if err := within(ctx, a.DB.Ping); err != nil {
 		fail("database", "away")
 		fail("migrations", "unknown")
-	} else if err := a.DB.Fits(ctx); err != nil {
+	} else if err := within(ctx, a.DB.Fits); err != nil {
 		fail("migrations", "not those of this program")
 	}
 	if !a.Worker.Healthy() {
@@ -63,6 +63,20 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		checks["status"] = "not ready"
 	}
 	sayHealth(w, status, checks)
+}
+
+// within asks the database and waits no longer than the context allows. SQLite heeds
+// no context while another connection locks the file. A question that is left behind
+// ends with SQLite's own patience, and the writer's single connection holds one.
+func within(ctx context.Context, ask func(context.Context) error) error {
+	said := make(chan error, 1)
+	go func() { said <- ask(ctx) }()
+	select {
+	case err := <-said:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // machine is the machine's own time, which the sandbox does not move.

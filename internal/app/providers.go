@@ -46,7 +46,7 @@ func (a *App) providers() (plugs, error) {
 	if err != nil {
 		return plugs{}, err
 	}
-	cfg.Deadline, cfg.ReadDeadline = a.deadlines()
+	cfg.PayDeadline, cfg.ReadDeadline = a.deadlines()
 	cfg.Around = a.traced()
 	plug, err := safehaven.New(cfg, a.Clock)
 	if err != nil {

@@ -41,12 +41,61 @@ func TestTheSandboxIsSteeredWithItsToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := httptest.NewRequest(http.MethodGet, "/sandbox/clock", nil)
+			r.Host, r.RemoteAddr = "127.0.0.1:8080", "127.0.0.1:4711"
 			r.Header.Set("Authorization", one.header)
 			w := httptest.NewRecorder()
 			if h.ServeHTTP(w, r); w.Code != one.want {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})
+	}
+}
+
+// Without a token a listener on loopback hears programs of this machine alone: no
+// proxy's clients, and no browser that follows a stranger's name to this machine.
+func TestTheSandboxIsSteeredFromHere(t *testing.T) {
+	cfg := DevConfig(t.TempDir(), "")
+	cfg.TrustedProxies = []string{"127.0.0.2"}
+	a, _, err := OpenDev(context.WithoutCancel(t.Context()), cfg, false, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	h, err := a.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const here = "127.0.0.1:4711"
+	for _, c := range []struct {
+		host, from, header, value string
+		want                      int
+	}{
+		{"127.0.0.1:8080", here, "", "", 200},
+		{"localhost:8080", here, "", "", 200},
+		{"LocalHost", here, "", "", 200},
+		{"[::1]:8080", "[::1]:4711", "", "", 200},
+		{"[::1]", here, "", "", 200},
+		{"evil.example", here, "", "", 403},
+		{"evil.example:8080", here, "", "", 403},
+		{"127.0.0.1.evil.example", here, "", "", 403},
+		{"localhost.evil.example:8080", here, "", "", 403},
+		{"203.0.113.1:8080", here, "", "", 403},
+		{"", here, "", "", 403},
+		{"127.0.0.1:8080", "203.0.113.77:1", "", "", 403},
+		{"127.0.0.1:8080", "127.0.0.2:1", "X-Forwarded-For", "203.0.113.77", 403},
+		{"127.0.0.1:8080", "127.0.0.2:1", "Forwarded", "for=203.0.113.77", 403},
+		{"127.0.0.1:8080", here, "X-Forwarded-For", "203.0.113.77", 403}, // a proxy that nobody named
+		{"127.0.0.1:8080", here, "X-Forwarded-For", "127.0.0.1", 403},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/sandbox/clock", nil)
+		r.Host, r.RemoteAddr = c.host, c.from
+		if c.header != "" {
+			r.Header.Set(c.header, c.value)
+		}
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
 	}
 }
 

@@ -32,7 +32,8 @@ func tracer(ctx context.Context, address string, log *slog.Logger) (trace.Tracer
 		return nil, func(context.Context) error { return nil }, nil
 	}
 	// The library keeps one handler and one logger for the whole process.
-	otel.SetErrorHandler(&traceErrors{log: log, clock: clock.System{}})
+	wrong := &traceErrors{log: log, clock: clock.System{}, reading: true}
+	otel.SetErrorHandler(wrong)
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
 	var options []otlptracehttp.Option
 	if address != "" {
@@ -47,6 +48,7 @@ func tracer(ctx context.Context, address string, log *slog.Logger) (trace.Tracer
 		log.Warn("OTEL_RESOURCE_ATTRIBUTES cannot be read in full", "error", err)
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	wrong.haveRead()
 	otel.SetTracerProvider(provider) // the database's tracer asks for the global one
 	return provider, provider.Shutdown, nil
 }
@@ -103,6 +105,7 @@ type traceErrors struct {
 	log     *slog.Logger
 	clock   clock.Clock
 	mu      sync.Mutex
+	reading bool      // the library reads its variables: nothing is lost yet
 	next    time.Time // before it nothing is said
 	skipped int       // what was not said
 }
@@ -111,6 +114,10 @@ type traceErrors struct {
 func (t *traceErrors) Handle(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.reading {
+		t.log.Warn("a setting of traces is not heeded", "error", err)
+		return
+	}
 	now := t.clock.Now()
 	if now.Before(t.next) {
 		t.skipped++
@@ -118,4 +125,11 @@ func (t *traceErrors) Handle(err error) {
 	}
 	t.log.Warn("traces were lost", "error", err, "more_before", t.skipped)
 	t.next, t.skipped = now.Add(traceErrorEvery), 0
+}
+
+// haveRead tells that the library has read its variables.
+func (t *traceErrors) haveRead() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reading = false
 }

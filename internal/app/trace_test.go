@@ -122,6 +122,19 @@ func TestLostTracesAreLogged(t *testing.T) {
 	}
 }
 
+// A variable that means nothing loses no trace, and takes no line from what does.
+func TestAWrongVariableLosesNoTraces(t *testing.T) {
+	t.Setenv("OTEL_TRACES_SAMPLER", "nonsense")
+	c := newCollector(t, http.StatusOK)
+	if _, log := spanSaid(t, c.URL); len(c.paths) != 1 || strings.Contains(log, "lost") || strings.Count(log, "not heeded") != 1 || !strings.Contains(log, "nonsense") {
+		t.Errorf("%q, %s", c.paths, log)
+	}
+	c.status = http.StatusForbidden
+	if _, log := spanSaid(t, c.URL); strings.Count(log, "traces were lost") != 1 || !strings.Contains(log, `"more_before":0`) {
+		t.Error(log)
+	}
+}
+
 func TestLostTracesAreLoggedOnceAMinute(t *testing.T) {
 	var out strings.Builder
 	now := &clock.Movable{}

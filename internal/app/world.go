@@ -22,7 +22,7 @@ import (
 // loopback that speaks their wire formats, and a clock that can be moved. The
 // plugs reach it over HTTP like any other address.
 type world struct {
-	sandbox *sandbox.Sandbox
+	sandbox *Simulated
 	clock   *clock.Movable
 	server  *http.Server
 	base    string
@@ -35,7 +35,7 @@ func openWorld(ctx context.Context, cfg Config, log *slog.Logger) (*world, error
 		return nil, err
 	}
 	w := &world{clock: &clock.Movable{}, log: log}
-	w.sandbox, err = sandbox.Open(ctx, sandbox.Config{
+	w.sandbox, err = OpenSimulated(ctx, sandbox.Config{
 		Path: filepath.Join(cfg.Data, "sandbox.db"), Clock: w.clock, Hold: cfg.Window,
 	})
 	if err != nil {
@@ -56,9 +56,9 @@ func openWorld(ctx context.Context, cfg Config, log *slog.Logger) (*world, error
 	return w, nil
 }
 
-func (w *world) vtpass() vtpass.Config { return w.sandbox.VTpass(w.base) }
+func (w *world) vtpass() vtpass.Config { return w.sandbox.VTpass.PlugConfig(w.base) }
 
-func (w *world) safehaven() safehaven.Config { return w.sandbox.SafeHaven(w.base) }
+func (w *world) safehaven() safehaven.Config { return w.sandbox.SafeHaven.PlugConfig(w.base) }
 
 // callBack has the pretend bank tell of payments at this program's own door.
 // Accounts carry no address of their own here, since the port may be another
@@ -69,7 +69,7 @@ func (w *world) callBack(listening net.Addr, path string) error {
 		return err
 	}
 	base := "http://127.0.0.1:" + port
-	return errors.Join(w.sandbox.SetCallback(base+path), w.sandbox.SetTatumCallback(base+tatumPath))
+	return errors.Join(w.sandbox.SafeHaven.SetCallback(base+path), w.sandbox.Tatum.SetCallback(base+tatumPath))
 }
 
 // settle is how long a move of the clock waits for what it made due.

@@ -59,7 +59,7 @@ var freshBooks = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "sandbox.db")
-	s, err := sandbox.Open(context.Background(), sandbox.Config{Path: path, Clock: &clock.Movable{}})
+	s, err := app.OpenSimulated(context.Background(), sandbox.Config{Path: path, Clock: &clock.Movable{}})
 	if err != nil {
 		return nil, err
 	}

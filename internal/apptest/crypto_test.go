@@ -150,14 +150,14 @@ func TestDepositsByNotification(t *testing.T) {
 // its tries.
 func away(t *testing.T, home apptest.Home, address string) {
 	t.Helper()
-	s, err := sandbox.Open(t.Context(), sandbox.Config{Path: filepath.Join(home.Data, "sandbox.db"), Callback: ""})
+	s, err := app.OpenSimulated(t.Context(), sandbox.Config{Path: filepath.Join(home.Data, "sandbox.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	nobody := httptest.NewServer(http.NotFoundHandler())
 	defer nobody.Close()
-	if err := s.SetTatumCallback(nobody.URL); err != nil {
+	if err := s.Tatum.SetCallback(nobody.URL); err != nil {
 		t.Fatal(err)
 	}
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/sandbox/crypto-deposit", strings.NewReader(`{"address":"`+address+`","asset":"ETH","amount":3}`))

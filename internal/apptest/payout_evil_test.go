@@ -39,8 +39,8 @@ func newEvilBank(t *testing.T) *evilBank {
 	t.Cleanup(server.Close)
 	var err error
 	e.plug, err = safehaven.New(safehaven.Config{
-		BaseURL: server.URL, ClientID: "client", Assertion: "assertion", DebitAccount: "0100000001",
-		Deadline: 500 * time.Millisecond, ReadDeadline: 300 * time.Millisecond,
+		ClientConfig: provider.ClientConfig{BaseURL: server.URL, PayDeadline: 500 * time.Millisecond, ReadDeadline: 300 * time.Millisecond},
+		ClientID:     "client", Assertion: "assertion", DebitAccount: "0100000001",
 	}, clock.System{})
 	if err != nil {
 		t.Fatal(err)

@@ -37,8 +37,8 @@ func newEvil(t *testing.T) *evil {
 	t.Cleanup(e.server.Close)
 	var err error
 	e.plug, err = safehaven.New(safehaven.Config{
-		BaseURL: e.server.URL, ClientID: "client", Assertion: "assertion", DebitAccount: "0100000001",
-		Deadline: 500 * time.Millisecond, ReadDeadline: 300 * time.Millisecond,
+		ClientConfig: provider.ClientConfig{BaseURL: e.server.URL, PayDeadline: 500 * time.Millisecond, ReadDeadline: 300 * time.Millisecond},
+		ClientID:     "client", Assertion: "assertion", DebitAccount: "0100000001",
 	}, clock.System{})
 	if err != nil {
 		t.Fatal(err)

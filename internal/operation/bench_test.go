@@ -57,7 +57,7 @@ func benchmarkCommit(b *testing.B, dialect db.Dialect, companies, callers int) {
 			Company: company, Kind: "bench", IdempotencyKey: id.New(), Provider: "bench", SettlementID: 1, Amount: 1,
 		})
 		u := s.Unit(o, 0, "bench")
-		u.Notes = append(u.Notes, event.New(company, event.VTUPending, map[string]string{"transactionId": o.ID}))
+		event.Emit(&u, event.VTUPending, map[string]string{"transactionId": o.ID})
 		if err := book.Commit(context.Background(), u); err != nil {
 			b.Error(err)
 		}

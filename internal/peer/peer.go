@@ -6,6 +6,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,10 +70,30 @@ func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	return at.String(), false
 }
 
-// Secure tells whether a trusted proxy took the request by https.
-func (p Proxies) Secure(r *http.Request) bool {
+// Asked is the scheme and the host that the client asked, as trusted proxies say:
+// X-Forwarded-Proto and X-Forwarded-Host, or else Forwarded. Empty is what nobody
+// says whose word is taken.
+func (p Proxies) Asked(r *http.Request) (scheme, host string) {
 	at, ok := parse(r.RemoteAddr)
-	return ok && p.trust(at) && strings.EqualFold(strings.TrimSpace(r.Header.Get("X-Forwarded-Proto")), "https")
+	if !ok || !p.trust(at) {
+		return "", ""
+	}
+	elements := strings.Split(strings.Join(r.Header.Values("Forwarded"), ","), ",")
+	first := len(elements) // what the first trusted proxy wrote, who saw the client
+	for ; first > 0 && ok && p.trust(at); first-- {
+		at, ok = parse(pairOf(elements[first-1], "for"))
+	}
+	scheme, host = last(r, "X-Forwarded-Proto"), last(r, "X-Forwarded-Host")
+	if first < len(elements) {
+		scheme, host = cmp.Or(scheme, pairOf(elements[first], "proto")), cmp.Or(host, pairOf(elements[first], "host"))
+	}
+	return strings.ToLower(scheme), host
+}
+
+// last is the last item of a header that is a list: what the nearest proxy wrote.
+func last(r *http.Request, header string) string {
+	line := strings.Join(r.Header.Values(header), ",")
+	return strings.TrimSpace(line[strings.LastIndex(line, ",")+1:])
 }
 
 // hopsOf are the addresses that the headers name, the nearest last.
@@ -87,29 +108,29 @@ func hopsOf(r *http.Request) (hops []string, any bool) {
 	// No address has a comma. So an open quote ends with the caller's own element, and the
 	// proxy's element stays readable.
 	for element := range strings.SplitSeq(line, ",") {
-		hops = append(hops, forOf(element))
+		hops = append(hops, pairOf(element, "for"))
 	}
 	return hops, true
 }
 
-// forOf is the "for" of an element of Forwarded (RFC 7239), or empty.
-func forOf(element string) (node string) {
+// pairOf is a value of an element of Forwarded (RFC 7239), or empty.
+func pairOf(element, wanted string) (found string) {
 	for pair := range strings.SplitSeq(element, ";") {
 		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		if !ok || !strings.EqualFold(name, "for") {
+		if !ok || !strings.EqualFold(name, wanted) {
 			continue
 		}
-		if node != "" {
+		if found != "" {
 			return "" // two values are no address
 		}
-		node = value
+		found = value
 		if inner, quoted := strings.CutPrefix(value, `"`); quoted {
-			if node, quoted = strings.CutSuffix(inner, `"`); !quoted {
+			if found, quoted = strings.CutSuffix(inner, `"`); !quoted {
 				return ""
 			}
 		}
 	}
-	return node
+	return found
 }
 
 // parse reads an address with or without a port. Brackets may enclose an IPv6 address.

@@ -78,6 +78,35 @@ func TestTheClientIsTheRightmostUntrustedAddress(t *testing.T) {
 	}
 }
 
+// The scheme and the host are those that the client asked of the first trusted proxy.
+func TestTheHostIsTheOneThatWasAsked(t *testing.T) {
+	const proto, host = "X-Forwarded-Proto", "X-Forwarded-Host"
+	for _, c := range []struct {
+		remote       string
+		headers      []string
+		scheme, host string
+	}{
+		{"10.0.0.1:1", nil, "", ""},
+		{"203.0.113.9:1", []string{proto, "https", host, "a.example", forwarded, "for=1.1.1.1;proto=https;host=a.example"}, "", ""},
+		{"@", []string{proto, "https"}, "", ""},
+		{"10.0.0.1:1", []string{proto, "HTTPS", host, "a.example:443"}, "https", "a.example:443"},
+		{"10.0.0.1:1", []string{proto, "http, https", host, "evil.example, a.example"}, "https", "a.example"},
+		{"10.0.0.1:1", []string{host, "evil.example", host, "a.example"}, "", "a.example"},
+		{"10.0.0.1:1", []string{forwarded, `for=1.1.1.1;proto=https;host="a.example:8443"`}, "https", "a.example:8443"},
+		{"10.0.0.1:1", []string{forwarded, "for=6.6.6.6;host=evil.example, for=1.1.1.1;host=a.example;proto=https"}, "https", "a.example"},
+		{"10.0.0.1:1", []string{forwarded, "for=6.6.6.6;host=evil.example, for=1.1.1.1;host=a.example;proto=https, for=10.2.3.4;host=inner;proto=http"}, "https", "a.example"},
+		{"10.0.0.1:1", []string{forwarded, "host=a.example;proto=https"}, "https", "a.example"},
+		{"10.0.0.1:1", []string{forwarded, "for=10.2.3.4;host=a.example;proto=https"}, "https", "a.example"},
+		{"10.0.0.1:1", []string{forwarded, "for=1.1.1.1;host=a.example;proto=http", proto, "https"}, "https", "a.example"},
+		{"10.0.0.1:1", []string{forwarded, `for=1.1.1.1;host="a.example`}, "", ""},
+		{"10.0.0.1:1", []string{forwarded, "host=evil.example, for=1.1.1.1"}, "", ""},
+	} {
+		if scheme, host := proxies(t).Asked(asked(c.remote, c.headers...)); scheme != c.scheme || host != c.host {
+			t.Errorf("%s %q: %q %q; want %q %q", c.remote, c.headers, scheme, host, c.scheme, c.host)
+		}
+	}
+}
+
 // Entries to the left of the proxy's own entry change nothing.
 func FuzzACallerChoosesNoAddress(f *testing.F) {
 	for _, s := range []string{"", "1.1.1.1", `for="`, `for="\`, "10.0.0.1", "[", ";;==,,", "\x00"} {

@@ -8,12 +8,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Bank holds the money: it opens accounts, tells of what came in, pays out, and
-// keeps a statement against which our books are held.
+// Bank holds the money. It opens accounts, reports credits, pays out, and keeps a
+// statement, which reconciliation compares with our ledger.
 type Bank interface {
 	// Name is the bank's name for people: "Safe Haven".
 	Name() string
-	// Own is how payers know the bank: where its accounts are.
+	// Own is the bank's name and code as payers choose them.
 	Own() BankCode
 	AccountOpener
 	Receiver
@@ -23,23 +23,24 @@ type Bank interface {
 
 // AccountOpener opens bank accounts into which others pay.
 type AccountOpener interface {
-	// OpenAccount opens a permanent account for a person or a company. When it is
-	// Rejected, nothing was opened (a wrong OTP, say).
+	// OpenAccount opens a permanent account for a person or a company. Rejected
+	// means that no account was opened (a wrong OTP, for example).
 	OpenAccount(ctx context.Context, r AccountRequest) AccountAnswer
-	// FindAccount is what became of an OpenAccount or an OpenVirtualAccount, by our
-	// reference. Missing is the bank's list without such an account.
+	// FindAccount asks for the result of OpenAccount or OpenVirtualAccount, by our
+	// reference. Missing means that the bank's list has no such account.
 	FindAccount(ctx context.Context, reference string) AccountAnswer
-	// OpenVirtualAccount opens an account for one payment, which ends by itself.
+	// OpenVirtualAccount opens an account for one payment. The account expires by
+	// itself.
 	OpenVirtualAccount(ctx context.Context, r VirtualAccountRequest) VirtualAccountAnswer
 }
 
 // AccountRequest is a permanent account to open.
 //
-// A person proves who they are in this very call, with the OTP of a session that
-// was started and not confirmed. For a company (Corporate) the session of its
-// signatory was started and confirmed before, and there is no OTP.
+// A person proves their identity in this call, with the OTP of a session that was
+// started and not confirmed. For a company (Corporate) the session of its signatory
+// was started and confirmed before, and there is no OTP.
 type AccountRequest struct {
-	Reference           string // ours and permanent: FindAccount asks by it
+	Reference           string // ours and permanent; for FindAccount
 	Phone               string // as the caller wrote it: 0803… or +234803…
 	Email               string
 	Corporate           bool
@@ -47,7 +48,7 @@ type AccountRequest struct {
 	IdentityNumber      secret.Text // the person's BVN; not for a company
 	OTP                 secret.Text // not for a company
 	CompanyRegistration string      // RC or BN number; only for a company
-	CallbackURL         string      // where credits are notified; empty: the client's default
+	CallbackURL         string      // receives notifications of credits; empty: the client's default
 }
 
 // AccountAnswer is an account that was opened or found.
@@ -62,10 +63,10 @@ type Account struct {
 	Name       string `db:"account_name,changes"`
 	BankName   string `db:"bank_name,changes"`
 	BankCode   string `db:"bank_code,changes"`
-	ProviderID string `db:"provider_id,changes"` // the bank's own id of it
+	ProviderID string `db:"provider_id,changes"` // the bank's own id of the account
 }
 
-// AmountControl is which payments a virtual account takes.
+// AmountControl says which payments a virtual account takes.
 type AmountControl string
 
 // The three controls, spelled as the contract spells them.
@@ -82,7 +83,7 @@ type VirtualAccountRequest struct {
 	Control     AmountControl // empty: Fixed
 	ValidFor    time.Duration // whole seconds; zero: 15 minutes
 	CallbackURL string
-	AccountName string // a wish; a bank that names accounts itself ignores it
+	AccountName string // a bank that names accounts itself ignores this
 }
 
 // VirtualAccountAnswer is a virtual account that was opened.
@@ -92,50 +93,49 @@ type VirtualAccountAnswer struct {
 	ExpiresAt time.Time
 }
 
-// Receiver tells of money that came in. A notification proves nothing (anybody
-// can send one): it names a session, and Inbound says whether it is true.
+// Receiver reports credits. A notification proves nothing, since anybody can send
+// one. It names a session, and Inbound asks the bank about the session.
 type Receiver interface {
-	// ParseNotification reads what the bank sent to a callback URL. An error
-	// means that it is not the bank's format; a kind we have no use for is
-	// Unrecognised and no error.
+	// ParseNotification reads a request of the bank to a callback URL. An error
+	// means that the body is not in the bank's format. Kinds without a use for us
+	// are Unrecognised, and no error.
 	ParseNotification(body []byte) (Notification, error)
-	// Inbound asks the bank for one credit by the session of its notification;
-	// virtual is for a notification of kind VirtualCredit. Confirmed: the money is
-	// on the account, as Credit says. Rejected: it definitely did not stay there.
+	// Inbound asks the bank for one credit, by the session of its notification.
+	// Virtual is true for a notification of kind VirtualCredit. Confirmed means that
+	// the money is on the account. Rejected means that the money did not stay there.
 	Inbound(ctx context.Context, sessionID string, virtual bool) InboundAnswer
 	// InboundSince lists the credits of all our accounts at or after from, newest
-	// first, pages counted from 0; more tells whether another page may follow. A
-	// credit that comes in between two pages shows one twice, and hides none.
-	// Finished ones are Confirmed or Rejected by their Outcome as in Inbound. A
-	// failure is an *Error.
+	// first, pages counted from 0. More tells whether another page may follow. A
+	// credit that arrives between two pages makes one row appear twice, and hides
+	// none. Finished credits have an Outcome as in Inbound. A failure is an *Error.
 	InboundSince(ctx context.Context, from time.Time, page int) (credits []Inbound, more bool, err error)
 }
 
-// NotificationKind is what a notification is about.
+// NotificationKind is the subject of a notification.
 type NotificationKind string
 
 // The kinds of notification.
 const (
-	Unrecognised  NotificationKind = ""               // kept, and of no use to us
+	Unrecognised  NotificationKind = ""               // kept, and not used
 	AccountCredit NotificationKind = "account_credit" // money came into a permanent account
 	VirtualCredit NotificationKind = "virtual_credit" // money came into a virtual account
-	PayoutNotice  NotificationKind = "payout"         // a Transfer of ours moved on
+	PayoutNotice  NotificationKind = "payout"         // a Transfer of ours changed its state
 )
 
-// Notification is what a bank sent of its own accord. It says where to look and
-// is never believed for itself.
+// Notification is a bank's message about a credit or a payout. It says where to
+// look, and proves nothing by itself.
 type Notification struct {
 	Kind       NotificationKind
-	SessionID  string // what Inbound asks by
+	SessionID  string // for Inbound
 	ProviderID string
-	// Reference is ours: of the Transfer for a PayoutNotice, of the
-	// VirtualAccountRequest for a VirtualCredit. It is empty for an AccountCredit.
+	// Reference is our reference: of the Transfer for a PayoutNotice, of the
+	// VirtualAccountRequest for a VirtualCredit. An AccountCredit has none.
 	Reference string
-	Account   string // the account that was credited or, for a payout, debited
+	Account   string // the credited account or, for a payout, the debited one
 	Amount    money.Kobo
 }
 
-// InboundAnswer is what the bank says of one credit.
+// InboundAnswer is what the bank says about one credit.
 type InboundAnswer struct {
 	Answer
 	Credit Inbound // empty unless the bank showed us the credit
@@ -143,17 +143,17 @@ type InboundAnswer struct {
 
 // Inbound is a credit on one of our accounts, in the bank's words.
 type Inbound struct {
-	Outcome       Outcome // Unknown while the bank is not done with it
-	SessionID     string  // the same for one credit however often it is told
+	Outcome       Outcome // Unknown until the bank has finished
+	SessionID     string  // the same in every notification of one credit
 	ProviderID    string
 	CreditAccount string
 	SenderName    string
 	SenderAccount string
-	SenderBank    string // the code of the bank it came from, when told
+	SenderBank    string // the code of the sending bank, if known
 	Narration     string
 	Amount        money.Kobo
 	At            time.Time
-	Virtual       bool   // it came into a virtual account
+	Virtual       bool   // the account is a virtual one
 	Reference     string // ours, of the VirtualAccountRequest
 	Status        string // the bank's word, in lower case
 }
@@ -162,18 +162,18 @@ type Inbound struct {
 type Payer interface {
 	// Banks lists the banks that can be paid. A failure is an *Error.
 	Banks(ctx context.Context) ([]BankCode, error)
-	// NameEnquiry asks whose account it is. Rejected is the bank's definite word
-	// that there is no such account; any trouble on the way is Unknown.
+	// NameEnquiry asks for the name on an account. Rejected means that the bank
+	// definitely knows no such account. Any other failure is Unknown.
 	NameEnquiry(ctx context.Context, bankCode, account string) NameAnswer
-	// Transfer pays. The order's Reference is ours and permanent: it is what
-	// RequeryTransfer asks for. Transfer never repeats a request that may have
-	// been executed, and a reference the bank has seen before is Unknown.
+	// Transfer pays. The order's Reference is ours and permanent; RequeryTransfer
+	// asks by it. Transfer never repeats a request that may have been executed. A
+	// reference that the bank has seen before is Unknown.
 	Transfer(ctx context.Context, t TransferOrder) TransferAnswer
-	// RequeryTransfer asks what became of a transfer, by our reference.
+	// RequeryTransfer asks for the outcome of a transfer, by our reference.
 	RequeryTransfer(ctx context.Context, reference string) TransferAnswer
 }
 
-// BankCode is a bank that can be paid and the code by which it is meant.
+// BankCode is a bank that can be paid, and its code.
 type BankCode struct {
 	Code string
 	Name string
@@ -182,8 +182,8 @@ type BankCode struct {
 // NameAnswer is the name on an account.
 type NameAnswer struct {
 	Answer
-	// Session is what Transfer wants. It grows old: ask again before a transfer
-	// that comes much later.
+	// Session is for Transfer. The session expires: ask again before a much later
+	// transfer.
 	Session  string
 	Name     string
 	BankCode string
@@ -200,17 +200,17 @@ type TransferOrder struct {
 	Narration          string
 }
 
-// TransferAnswer is what the bank made known about a transfer.
+// TransferAnswer is what the bank says about a transfer.
 type TransferAnswer struct {
 	Answer
 	SessionID string     // between the banks; empty until there is one
-	Amount    money.Kobo // that it speaks of; 0 when it does not say
+	Amount    money.Kobo // the transfer's amount, if the answer has one; else 0
 }
 
-// Bookkeeper is the bank's side of the books.
+// Bookkeeper shows the bank's statement.
 type Bookkeeper interface {
-	// Statement lists the lines of our account with the bank from one instant up
-	// to before another, pages counted from 0, in the bank's order; more tells
+	// Statement lists the lines of our account with the bank, in the bank's order,
+	// pages counted from 0. The span begins at from and ends before to. More tells
 	// whether another page may follow. A failure is an *Error.
 	Statement(ctx context.Context, from, to time.Time, page int) (lines []StatementLine, more bool, err error)
 }
@@ -222,7 +222,7 @@ type StatementLine struct {
 	Credit    bool   // false: a debit
 	Reversal  bool
 	Amount    money.Kobo
-	Balance   money.Kobo // after it
+	Balance   money.Kobo // after the line
 	Narration string
 	At        time.Time
 }

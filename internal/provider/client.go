@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -18,23 +19,33 @@ import (
 	"github.com/failsafe-go/failsafe-go"
 )
 
-// bodyLimit is the longest answer we read. No provider's answer comes near it.
+// bodyLimit is the length of the longest answer that is read. The providers'
+// answers are much shorter.
 const bodyLimit = 1 << 20
 
-// ClientConfig says where a provider is and how long it may take.
+// ClientConfig holds a provider's address and the deadlines of its calls.
 type ClientConfig struct {
 	BaseURL string
-	// PayDeadline ends a call that moves money, ReadDeadline any other one with
-	// all its repetitions. Zero means 30 and 10 seconds.
+	// PayDeadline is for a call that moves money. ReadDeadline is for any other call,
+	// with all its repetitions. Zero means 30 and 10 seconds.
 	PayDeadline  time.Duration
 	ReadDeadline time.Duration
 	// Around, if set, wraps the transports: for traces.
 	Around func(http.RoundTripper) http.RoundTripper
 }
 
-// Client talks HTTP to one provider for a plug, and says once for all plugs
-// what happened to a call. It keeps two ways apart: Pay sends a request at most
-// once, whatever happens; Read may repeat it.
+// String shows the URL alone. A plug's configuration embeds a ClientConfig, so this
+// method hides the plug's keys too.
+func (c ClientConfig) String() string { return "the provider at " + c.BaseURL }
+
+// GoString hides as String does.
+func (c ClientConfig) GoString() string { return c.String() }
+
+// LogValue hides as String does.
+func (c ClientConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// Client is the HTTP client of a plug. It decides for all plugs what happened to a
+// call. Pay sends a request at most once; Read may repeat a request.
 type Client struct {
 	base          string
 	payDeadline   time.Duration
@@ -51,29 +62,36 @@ type Call struct {
 	Body   any // sent as JSON; nil sends no body
 }
 
-// Reply is what became of a Call.
+// Reply is the result of a Call.
 type Reply struct {
-	Status int // the HTTP status; 0 when none was read
+	Status int // the HTTP status; 0 if none was read
 	Body   []byte
-	// Trouble is empty when an answer was read whole, and then the plug decides
-	// by Status and Body. Otherwise it is CodeNotSent, or one of the codes after
-	// which nobody knows whether the call was carried out.
+	// Trouble is empty if the whole answer was read: then the plug decides by Status
+	// and Body. Otherwise Trouble is CodeNotSent, or a code that leaves open whether
+	// the provider carried the call out.
 	Trouble string
-	// Cause is for operators. It never holds what the provider sent.
+	// Cause is for operators, and never holds text of the provider.
 	Cause error
 }
 
-// Answer is what a Reply in trouble means for a call that moves money: rejected
-// if not one byte of the request was written, unknown otherwise.
+// Answer is the meaning of Trouble for a call that moves money: Rejected if no
+// byte of the request was sent, Unknown otherwise.
 func (r Reply) Answer() Answer {
-	a := Answer{Code: r.Trouble, Message: troubles[r.Trouble]}
+	a := r.Unknown()
 	if r.Trouble == CodeNotSent {
 		a.Outcome = Rejected
 	}
 	return a
 }
 
-// Error is what a Reply in trouble means for a call that moves no money.
+// Unknown is the meaning of Trouble for a question about an earlier call: the
+// answer is Unknown, even if the question was not sent.
+func (r Reply) Unknown() Answer { return Answer{Code: r.Trouble, Message: troubles[r.Trouble]} }
+
+// Unreadable is the Reply of an answer that is not in the provider's format.
+var Unreadable = Reply{Trouble: CodeUnreadable}
+
+// Error is the meaning of Trouble for a call that moves no money.
 func (r Reply) Error(provider string) *Error {
 	return &Error{Provider: provider, Code: r.Trouble, Message: troubles[r.Trouble], Cause: r.Cause}
 }
@@ -98,7 +116,7 @@ func Wrong(plug string, all ...error) error {
 	return errors.Join(out...)
 }
 
-// NewClient is a client of the provider at cfg.BaseURL, which must be https
+// NewClient makes a client of the provider at cfg.BaseURL. The URL must be https,
 // unless it is on this machine.
 func NewClient(cfg ClientConfig) (*Client, error) {
 	base, err := url.Parse(cfg.BaseURL)
@@ -123,25 +141,29 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		readDeadline: cfg.ReadDeadline,
 		paying:       &http.Client{Transport: cfg.Around(transport(false)), CheckRedirect: stay},
 		plain:        &http.Client{Transport: cfg.Around(transport(true)), CheckRedirect: stay},
-		reading:      patience(),
+		reading:      readPolicy(),
 	}, nil
 }
 
-// Secure tells whether nobody can listen on the way to an address: it is https,
-// or on this machine.
+// Secure tells whether nobody can listen on the way to a URL: the URL is https, or
+// on this machine.
 func Secure(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	here := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	return u.Scheme == "https" || u.Scheme == "http" && here
+	return u.Scheme == "https" || u.Scheme == "http" && IsLocal(u)
 }
 
-// stay keeps net/http from following a redirect, which would send the request,
-// with its bearer, a second time and elsewhere.
+// IsLocal tells whether a URL is on this machine.
+func IsLocal(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// stay keeps net/http from following a redirect. A redirect would send the request
+// and its token a second time, to another place.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// transport for payments opens a connection for each request. net/http silently
-// sends a request again when it dies on a connection that was kept alive; on a
-// new connection it never does. HTTP/2 resends too, so it is left to reads.
+// transport is a new transport. Without keepAlive, which is for payments, each
+// request has a connection of its own. On a kept connection net/http may silently
+// send a request again. HTTP/2 may do so too, so only reads use HTTP/2.
 func transport(keepAlive bool) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
@@ -151,23 +173,23 @@ func transport(keepAlive bool) *http.Transport {
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP1(true)
 	t.Protocols.SetHTTP2(keepAlive)
-	// A connection that something on the way has forgotten would be asked again
-	// and again until the kernel gives it up, which takes a quarter of an hour.
+	// Pings find a connection that a middlebox has dropped. The kernel alone needs a
+	// quarter of an hour for that.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 4 * time.Second, PingTimeout: 2 * time.Second}
 	t.ForceAttemptHTTP2 = keepAlive
 	return t
 }
 
-// Begin is the context of a payment and all that belongs to it (a token, the
-// one repetition after a 401). It does not end when the caller goes away, since
-// a payment cut in half is one more unknown; it ends at the deadline.
+// Begin is the context of a payment, its token and its one repetition after a 401.
+// The context ends at the deadline, and not with the caller: a payment that is cut
+// in half has an unknown outcome.
 func (c *Client) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), c.payDeadline)
 }
 
-// Once is a payment of a single call, or any other call that must not be made
-// twice. A caller who has already gone sends nothing; one who goes away meanwhile
-// does not cut it short.
+// Once sends a payment of a single call, or any other call that must not be made
+// twice. If the caller is gone before, nothing is sent. If the caller goes away
+// later, the call goes on.
 func (c *Client) Once(ctx context.Context, call Call) Reply {
 	if err := ctx.Err(); err != nil {
 		return Reply{Trouble: CodeNotSent, Cause: err}
@@ -184,10 +206,10 @@ func (c *Client) Pay(ctx context.Context, call Call) Reply {
 	return c.send(ctx, c.paying, call)
 }
 
-// send makes one request and says what became of it.
+// send sends one request and returns its result.
 func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
-	// GotConn comes after dialling and TLS and before the first byte of the
-	// request, so until then it is certain that nothing was written.
+	// GotConn comes after dialling and TLS, and before the first byte of the request.
+	// Until then certainly nothing was sent.
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
@@ -199,13 +221,13 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 	res, err := via.Do(req)
 	if err != nil {
 		if !connected.Load() {
-			return Reply{Trouble: CodeNotSent, Cause: bare(err)}
+			return Reply{Trouble: CodeNotSent, Cause: WithoutURL(err)}
 		}
-		return Reply{Trouble: broken(err), Cause: bare(err)}
+		return Reply{Trouble: broken(err), Cause: WithoutURL(err)}
 	}
-	defer func() { _ = res.Body.Close() }() // what matters was read or is in err
+	defer func() { _ = res.Body.Close() }() // the body was read, or err says why not
 	if res.StatusCode < http.StatusOK {
-		// 101: what follows is no answer, and no deadline would end it.
+		// After a 101 the body is no answer, and no deadline ends it.
 		return Reply{Status: res.StatusCode, Trouble: CodeUnreadable, Cause: fmt.Errorf("HTTP %d", res.StatusCode)}
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, bodyLimit+1))
@@ -214,7 +236,7 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 	case s >= 500, s == http.StatusRequestTimeout, s == http.StatusTooManyRequests:
 		reply.Trouble, reply.Cause = CodeServerError, fmt.Errorf("HTTP %d", s)
 	case err != nil:
-		reply.Trouble, reply.Cause = broken(err), bare(err)
+		reply.Trouble, reply.Cause = broken(err), WithoutURL(err)
 	case len(body) > bodyLimit:
 		reply.Trouble, reply.Cause = CodeUnreadable, errors.New("the answer is longer than 1 MiB")
 	case s >= 300 && s < 400:
@@ -237,7 +259,7 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	}
 	req, err := http.NewRequestWithContext(ctx, call.Method, c.base+call.Path, body)
 	if err != nil {
-		return nil, bare(err)
+		return nil, WithoutURL(err)
 	}
 	for name, values := range call.Header {
 		req.Header[name] = values
@@ -246,12 +268,12 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	req.Header.Set("User-Agent", "kobo")
 	if call.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
-		req.GetBody = nil // so that net/http has nothing to send a second time
+		req.GetBody = nil // so that net/http cannot send the body again
 	}
 	return req, nil
 }
 
-// broken is the code of a failure after the request began to leave.
+// broken is the code of a failure after the first byte was sent.
 func broken(err error) string {
 	var netErr net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout() {
@@ -260,8 +282,9 @@ func broken(err error) string {
 	return CodeConnection
 }
 
-// bare takes the URL out of an error: it may carry a reference or a number.
-func bare(err error) error {
+// WithoutURL takes the URL out of an error of net/http. The URL may hold a reference, a
+// number or a key.
+func WithoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		return u.Err

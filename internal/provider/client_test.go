@@ -26,7 +26,7 @@ func newClient(t *testing.T, base string) *Client {
 
 var post = Call{Method: http.MethodPost, Path: "/pay?number=08031234588", Body: map[string]string{"bvn": "22222222222"}}
 
-// raw is a server that speaks for itself once a connection is there.
+// raw is a server whose handler has the bare connection.
 func raw(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func raw(t *testing.T, talk func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// readRequest takes one request off a connection, or reports that none came.
+// readRequest reads one request from a connection, or returns false.
 func readRequest(r *bufio.Reader) bool {
 	req, err := http.ReadRequest(r)
 	if err != nil {
@@ -59,7 +59,7 @@ func readRequest(r *bufio.Reader) bool {
 	return err == nil
 }
 
-func TestNothingWasWritten(t *testing.T) {
+func TestNothingWasSent(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	untrusted := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request came through") }))
@@ -90,7 +90,7 @@ func TestNothingWasWritten(t *testing.T) {
 	}
 }
 
-func TestNobodyKnows(t *testing.T) {
+func TestUnknownOutcomes(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {
 		answer string // then the connection is closed
@@ -140,7 +140,7 @@ func TestNobodyKnows(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsForThePlug(t *testing.T) {
+func TestARefusalIsAnAnswer(t *testing.T) {
 	for _, status := range []int{200, 201, 400, 401, 402, 404, 409, 422} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(status)
@@ -156,9 +156,9 @@ func TestAnAnswerIsForThePlug(t *testing.T) {
 	}
 }
 
-// A server that answers once on each connection and then drops the next request
-// without a word. On a connection that was kept alive, net/http would send such
-// a request again by itself: it has a header that calls it idempotent.
+// The server answers once on each connection, and then drops the next request. On a
+// kept connection net/http would send such a request again, since its header calls the
+// request idempotent.
 func TestPaymentsNeverLeaveTwice(t *testing.T) {
 	var requests, connections atomic.Int32
 	address := raw(t, func(conn net.Conn) {
@@ -185,7 +185,7 @@ func TestPaymentsNeverLeaveTwice(t *testing.T) {
 		t.Errorf("%d requests on %d connections for %d payments", requests.Load(), connections.Load(), payments)
 	}
 
-	// The proof that the trap is real: net/http as it comes falls into it.
+	// A plain net/http client does send the request twice here.
 	requests.Store(0)
 	careless := &http.Client{Transport: transport(true)}
 	for range payments {

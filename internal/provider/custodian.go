@@ -11,88 +11,88 @@ import (
 	"github.com/kobo-waas/kobo/internal/chain"
 )
 
-// Custodian knows the addresses of a company's keys on blockchains, and tells
-// what moved on them. It may be a vendor who sends notifications, or a plain
-// node that is read block by block: both fit here, and either may be silent
-// where the other speaks. It signs nothing: no private key is anywhere near.
+// Custodian knows the addresses of a company's keys on blockchains, and reports
+// the movements on them. A custodian may be a vendor that sends notifications, or a
+// node that is read block by block. A custodian signs nothing and has no private
+// keys.
 //
-// Nothing here moves money, so a failure is an *Error and may be repeated.
+// Nothing here moves money, so a failure is an *Error and the call may be repeated.
 type Custodian interface {
 	// Name is the custodian's name for people: "Tatum".
 	Name() string
-	// Address is the address at an index of a key. One that makes its addresses
-	// itself, from keys of its own, ignores the key.
+	// Address is the address at an index of a key. A custodian with keys of its own
+	// ignores the key.
 	Address(ctx context.Context, n chain.Network, key chain.Key, index int64) (string, error)
-	// Watch has the custodian tell what moves on an address from now on, and
-	// returns its reference for that, which may be empty. An address that is
-	// watched already is watched on, under the same reference.
+	// Watch begins the reports about an address, and returns the custodian's
+	// reference, which may be empty. A second Watch of the same address returns the
+	// same reference.
 	Watch(ctx context.Context, n chain.Network, address string) (reference string, err error)
-	// Unwatch ends it.
+	// Unwatch ends the reports.
 	Unwatch(ctx context.Context, reference string) error
-	// ParseNotification reads what the custodian sent, after it has made sure that
-	// the custodian sent it: ErrForged otherwise, before anything is looked into.
+	// ParseNotification reads a notification. It first checks that the custodian sent
+	// the notification, and returns ErrForged if not.
 	ParseNotification(header http.Header, body []byte) ([]Movement, error)
-	// Since is what moved after a cursor, which is the custodian's own and empty
-	// at first: what a node's blocks say, or which notifications did not reach us.
-	// It may tell what was told before.
+	// Since lists the movements after a cursor, which is empty at first. A node's
+	// movements are in its new blocks. A vendor's are in notifications that did not
+	// reach us. A movement may come twice.
 	Since(ctx context.Context, cursor string, ours Ours) (Batch, error)
-	// Pace is how often Since is worth asking.
+	// Pace is the pause between two calls of Since.
 	Pace() time.Duration
-	// Inclusion is where a transaction stands now.
+	// Inclusion asks for the present state of a transaction.
 	Inclusion(ctx context.Context, n chain.Network, hash string) (Inclusion, error)
 }
 
 // ErrForged is a notification that the custodian did not sign.
 var ErrForged = errors.New("the notification is not signed by the custodian")
 
-// Ours tells which of some addresses of a network are watched. Addresses are
-// folded (chain.Network.Fold), those asked about and those told.
+// Ours tells which of some addresses of a network are watched. All addresses are
+// folded (chain.Network.Fold).
 type Ours func(ctx context.Context, networkID string, addresses []string) (map[string]bool, error)
 
-// Movement is some of an asset that came to, or left, one watched address.
+// Movement is an amount of an asset that came to a watched address, or left one.
 type Movement struct {
 	NetworkID string
 	Address   string // the watched one
-	Out       bool   // it left
-	Counter   string // the other side; "" when not told
-	Contract  string // of the token; "" for the native asset
+	Out       bool   // the amount left the address
+	Counter   string // the other address; "" if unknown
+	Contract  string // the token's contract; "" for the native asset
 	Units     *big.Int
-	Hash      string // of the transaction
-	// Ordinal tells movements apart that are alike in all of the above: a
-	// transaction may pay the same address the same amount twice.
+	Hash      string // the transaction's hash
+	// Ordinal tells movements apart that are equal in all fields above. A transaction
+	// may pay the same address the same amount twice.
 	Ordinal   int64
-	Block     int64  // 0 while it is in none
-	BlockHash string // "" when not told
-	// Reverted is true when the transaction was in a block and did nothing.
+	Block     int64  // 0 before the transaction is in a block
+	BlockHash string // "" if unknown
+	// Reverted is true if the transaction is in a block and had no effect.
 	Reverted bool
-	// Moved is true when this is told because the chain was reorganised.
+	// Moved is true if a reorganisation of the chain caused this report.
 	Moved bool
-	Raw   json.RawMessage // what the custodian said, one JSON object
+	Raw   json.RawMessage // the custodian's own report, one JSON object
 }
 
-// Batch is a part of what moved.
+// Batch is a part of the movements.
 type Batch struct {
 	Movements []Movement
-	// Gone are blocks, by hash, that are not in the chain any more: what was in
-	// them did not happen, unless a Movement says that it happened again.
+	// Gone are the hashes of blocks that are no longer in the chain. The movements in
+	// them did not happen, unless Movements has them again.
 	Gone   []string
-	Cursor string // where to go on, once all of this is written down
-	More   bool   // there is more at once
-	// Unread counts what could not be understood.
+	Cursor string // for the next call, once this batch is committed
+	More   bool   // another batch is ready
+	// Unread counts the reports that could not be read.
 	Unread int
 }
 
-// Inclusion is where a transaction stands.
+// Inclusion is the state of a transaction.
 type Inclusion struct {
-	Found     bool // it is in a block
-	Waiting   bool // it is in none, and may come into one
-	Reverted  bool // it is in a block, and did nothing there
+	Found     bool // the transaction is in a block
+	Waiting   bool // the transaction waits for a block
+	Reverted  bool // the transaction is in a block, and had no effect
 	Block     int64
-	BlockHash string // "" when not told
+	BlockHash string // "" if unknown
 	Head      int64  // the chain's last block
 }
 
-// Depth is how many blocks confirm the transaction, its own included.
+// Depth is the number of blocks that confirm the transaction, with its own.
 func (i Inclusion) Depth() int64 {
 	if !i.Found || i.Head < i.Block {
 		return 0

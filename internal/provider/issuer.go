@@ -10,38 +10,38 @@ import (
 )
 
 // Issuer issues payment cards to a company's customers. Each card has an account
-// at the issuer that is filled beforehand, out of the fintech's own account there.
+// at the issuer. The fintech funds it in advance from its own account there.
 //
-// The full card number never comes this way, in either direction but one: a
-// physical card is made known to the issuer by the number printed on it.
+// No full card number passes through here, with one exception: the number printed
+// on a physical card goes to the issuer.
 type Issuer interface {
 	// Name is the issuer's name for people, as in "<provider> API Error:".
 	Name() string
-	// OpenCardholder makes a customer known to the issuer and gives the issuer's id
-	// of them. It moves no money: a failure is an *Error. Asked twice it makes two,
-	// of which the first is never used.
+	// OpenCardholder registers a customer at the issuer and returns the issuer's id.
+	// It moves no money: a failure is an *Error. A second call registers the customer
+	// again, and the first registration stays unused.
 	OpenCardholder(ctx context.Context, h Cardholder) (id string, err error)
-	// CreateCard issues a card, once: whoever does not hear an answer looks for
-	// the card among the cardholder's before another is asked for.
+	// CreateCard issues a card. After a lost answer the caller looks for the card
+	// among the cardholder's before it asks for another.
 	CreateCard(ctx context.Context, o CardOrder) CardAnswer
-	// Cards are all the cards of a cardholder: the whole list or an *Error.
+	// Cards lists all the cards of a cardholder: the whole list or an *Error.
 	Cards(ctx context.Context, cardholder string) ([]IssuedCard, error)
-	// Card is one card.
+	// Card finds one card.
 	Card(ctx context.Context, cardID string) (IssuedCard, error)
-	// CardToken is a short-lived pass with which a customer's own browser or phone
-	// reads the card's secrets from the issuer.
+	// CardToken makes a token with a short life. With the token a customer's browser
+	// or phone reads the card's secrets from the issuer.
 	CardToken(ctx context.Context, cardID string) (CardToken, error)
-	// SendDefaultPIN has the card's first PIN delivered to the cardholder. It gives
-	// the issuer's words.
+	// SendDefaultPIN sends the card's first PIN to the cardholder. It returns the
+	// issuer's message.
 	SendDefaultPIN(ctx context.Context, cardID string) (message string, err error)
 	// FundCard moves money into a card's account. It never repeats a request that
 	// may have been executed.
 	FundCard(ctx context.Context, f CardFunding) Answer
-	// RequeryFunding asks what became of a funding. Missing says that the issuer
-	// vouches for a complete list and the funding is not on it.
+	// RequeryFunding asks for the outcome of a funding. Missing means that the
+	// issuer guarantees a complete list, and the funding is not on the list.
 	RequeryFunding(ctx context.Context, f CardFunding) Answer
-	// ParseCardNotice reads what the issuer sent, after it has made sure that the
-	// issuer sent it: ErrForged otherwise, before anything is looked into.
+	// ParseCardNotice reads a notification of the issuer. It first checks that the
+	// issuer sent the notification, and returns ErrForged if not.
 	ParseCardNotice(header http.Header, body []byte) (CardNotice, error)
 }
 
@@ -53,7 +53,7 @@ type Cardholder struct {
 	Address                         CardholderAddress
 }
 
-// CardholderAddress is where bills would go.
+// CardholderAddress is the billing address.
 type CardholderAddress struct {
 	Line1, Line2, City, State, PostalCode, Country string
 }
@@ -65,33 +65,33 @@ type CardOrder struct {
 	Type       string // virtual or physical
 	Brand      string // Verve, Visa, MasterCard, AfriGo
 	Currency   string
-	// Number is printed on a physical card. It goes to the issuer and nowhere else.
+	// Number is printed on a physical card. Only the issuer gets it.
 	Number     secret.Text
 	SendPINSMS bool
 }
 
-// IssuedCard is a card as its issuer shows it. It never holds a card number.
+// IssuedCard is a card as its issuer shows it, without the card number.
 type IssuedCard struct {
 	ID        string // the issuer's
-	Reference string // ours, if the issuer gives it back
-	Account   string // the issuer's id of the account that the card spends from
+	Reference string // ours, if the issuer returns it
+	Account   string // the issuer's id of the card's account
 	Type      string
 	Brand     string
 	Currency  string
 	MaskedPAN string
-	// Expiry, as two and four digits.
+	// ExpiryMonth has two digits, ExpiryYear four.
 	ExpiryMonth, ExpiryYear string
 	Status                  string // active, inactive or canceled
 	CreatedAt               time.Time
 }
 
-// CardAnswer is what became of an order.
+// CardAnswer is the result of an order.
 type CardAnswer struct {
 	Answer
-	Card IssuedCard // when Confirmed
+	Card IssuedCard // if Confirmed
 }
 
-// CardToken is a pass. It is never stored and never logged.
+// CardToken reads a card's secrets. It is never stored and never logged.
 type CardToken struct {
 	Value     secret.Text
 	ExpiresIn time.Duration
@@ -102,30 +102,30 @@ type CardFunding struct {
 	Reference string // ours, permanent
 	Account   string // IssuedCard.Account
 	Amount    money.Kobo
-	Since     time.Time // when it was written down: nothing older can be it; zero: not known
-	Issued    string    // the issuer's own id of it; "" before there is one
+	Since     time.Time // when the intent was committed; no older transfer can be the funding. Zero: not known
+	Issued    string    // the issuer's own id of the transfer; "" before there is one
 }
 
-// CardNoticeKind is what an issuer tells about.
+// CardNoticeKind is the subject of a card notification.
 type CardNoticeKind string
 
 // The kinds of notices.
 const (
-	CardAuthorization CardNoticeKind = "authorization" // somebody pays with the card: an answer is waited for
-	CardBalance       CardNoticeKind = "balance"       // likewise, for what there is to spend
-	CardActivity      CardNoticeKind = "activity"      // something happened, and is to be recorded
-	CardEnded         CardNoticeKind = "ended"         // the card is no more
-	CardNothing       CardNoticeKind = ""              // of no use to us
+	CardAuthorization CardNoticeKind = "authorization" // the issuer asks whether a payment may pass
+	CardBalance       CardNoticeKind = "balance"       // the issuer asks for the balance
+	CardActivity      CardNoticeKind = "activity"      // something happened, and is recorded
+	CardEnded         CardNoticeKind = "ended"         // the card was terminated
+	CardNothing       CardNoticeKind = ""              // not used
 )
 
-// CardNotice is what an issuer sent of its own accord.
+// CardNotice is a notification of an issuer.
 type CardNotice struct {
 	Kind   CardNoticeKind
-	ID     string // of what happened: the same however often and in whatever envelope it is told
+	ID     string // the id of the occurrence, the same in every notification about it
 	Word   string // the issuer's own word for the kind: transaction.created
 	Card   string // the issuer's id
 	Amount money.Kobo
 	At     time.Time
-	// Reply is what the issuer is answered, at once.
+	// Reply is the body of the HTTP answer to the issuer.
 	Reply []byte
 }

@@ -8,10 +8,10 @@ import (
 
 const messageLimit = 200
 
-// What a provider's sentence may carry that is nobody's business: numbers of
-// phones, accounts, cards and people (a price has fewer digits), addresses, things
-// as long as a token or that look like one, and what follows the name of a secret:
-// "PIN 1234" and "api_key=abc", and not "Invalid PIN".
+// These patterns find personal data and secrets in a provider's sentence. Numbers
+// of phones, accounts and cards have more digits than a price. Addresses hold an @.
+// A token is long, or begins like one. A secret follows its name, as in "PIN 1234"
+// and "api_key=abc", and not in "Invalid PIN".
 var (
 	personal = regexp.MustCompile(`\d(?:[ -]?\d){6,}|\S+@\S+`)
 	tokens   = regexp.MustCompile(`[A-Za-z0-9+/=_.-]{40,}|\beyJ[\w.-]+|\b[sp]k_\w+`)
@@ -19,7 +19,7 @@ var (
 		`(?:\s*[:=]\s*\S+|(?:\s+(?:is|was|code))?\s+\S*\d\S*)`)
 )
 
-// Message is a provider's sentence as a company may read it: on one line, no
+// Message is a provider's sentence as a company may read it: on one line, without
 // personal data, at most 200 characters.
 func Message(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")

@@ -1,10 +1,10 @@
-// Package provider holds the sockets: what Kobo asks of the banks, billers and
-// issuers behind it, said once, whoever they are.
+// Package provider holds the interfaces of the providers behind Kobo: banks,
+// billers, card issuers and custodians of crypto addresses.
 //
-// A plug (a package below this folder) speaks one provider's wire format and
-// fits one or more sockets. Plugs know no business. The rule that everything
-// else leans on: a call that may have moved money answers with an Answer, whose
-// zero value is "unknown", and never with a bare error.
+// A plug is a package below this folder. It speaks one provider's wire format and
+// implements one or more of the interfaces. Plugs know no business. A call that may
+// have moved money returns an Answer, whose zero value means "unknown". It never
+// returns a bare error.
 package provider
 
 import (
@@ -15,14 +15,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Outcome is what became of a call that may have moved money.
+// Outcome is the result of a call that may have moved money.
 type Outcome int8
 
-// The three outcomes. Only a provider's definite word is one of the last two.
+// The three outcomes. Confirmed and Rejected need a definite answer of the
+// provider.
 const (
-	Unknown   Outcome = iota // it may or may not have been done: keep the debit, ask again
+	Unknown   Outcome = iota // done or not: keep the debit, and ask again
 	Confirmed                // done
-	Rejected                 // definitely not done, and never will be under this reference
+	Rejected                 // not done, and never done later under this reference
 )
 
 // String is the outcome's name in lower case.
@@ -37,17 +38,17 @@ func (o Outcome) String() string {
 	}
 }
 
-// Answer is what a provider made known about one reference.
+// Answer is what a provider says about one reference.
 type Answer struct {
 	Outcome Outcome
-	// Missing is true when a requery says "no such reference". The outcome is
-	// still Unknown: the caller decides after the grace period whether that
-	// amounts to a no (completion.md §3).
+	// Missing is true when a requery says "no such reference". The outcome stays
+	// Unknown. After the grace period the caller may take it as a refusal
+	// (completion.md §3).
 	Missing bool
 	// Reversed is true when the money went out and came back. The outcome is
-	// Rejected; whoever was told of a success must be told of this.
+	// Rejected. The caller may have told the company of a success before.
 	Reversed bool
-	// Reference is the provider's own id of the transaction, when it gave one.
+	// Reference is the provider's own id of the transaction, if known.
 	Reference string
 	// Code is one word for machines and operators: a provider's response code,
 	// or one of the Code constants.
@@ -55,23 +56,23 @@ type Answer struct {
 	// Message is the provider's words, without personal data, at most 200
 	// characters: a company may read it.
 	Message string
-	// Token is what a prepaid meter wants to be told, for utility purchases.
+	// Token is the token for a prepaid meter, for utility purchases.
 	Token string
-	// Charge is what was taken from us on top of the amount, as far as it says.
+	// Charge is the provider's charge on top of the amount, if the answer says so.
 	Charge money.Kobo
 }
 
 // Codes that are the same for all providers.
 const (
-	CodeNotSent     = "not_sent"     // nothing was written to the provider: Rejected
+	CodeNotSent     = "not_sent"     // no byte was sent to the provider: Rejected
 	CodeTimeout     = "timeout"      // no answer before the deadline
 	CodeConnection  = "connection"   // the connection broke after we began to write
-	CodeUnreadable  = "unreadable"   // an answer came that is not the provider's format
+	CodeUnreadable  = "unreadable"   // the answer is not in the provider's format
 	CodeServerError = "server_error" // HTTP 5xx, 408 or 429
-	CodeDuplicate   = "duplicate"    // the reference was used before: what was asked for then may be done
+	CodeDuplicate   = "duplicate"    // the reference was used before, perhaps with success
 )
 
-// Error is why a call that moves no money gave nothing. It is safe to repeat.
+// Error is the failure of a call that moves no money. The call may be repeated.
 type Error struct {
 	Provider string // the provider's name, as in "<provider> API Error:"
 	Code     string
@@ -88,11 +89,11 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// AsError is the Error that err is, or holds. Any other trouble is an answer of
-// the provider's that could not be read.
+// AsError returns the Error that err is or wraps. Any other error stands for an
+// unreadable answer.
 func AsError(provider string, err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -101,7 +102,7 @@ func AsError(provider string, err error) *Error {
 	return &Error{Provider: provider, Code: CodeUnreadable, Cause: err}
 }
 
-// ServiceKind is what sort of thing a biller's service sells.
+// ServiceKind is the kind of goods that a biller's service sells.
 type ServiceKind string
 
 // The four kinds, spelled as transactions show them (`type` in the contract).
@@ -116,17 +117,15 @@ const (
 type Biller interface {
 	// Name is the provider's name for people: "Safe Haven".
 	Name() string
-	// Services, Categories and Products list what is on sale. A failure is an
-	// *Error.
+	// Services, Categories and Products list the catalogue. A failure is an *Error.
 	Services(ctx context.Context) ([]Service, error)
 	Categories(ctx context.Context, serviceCode string) ([]Category, error)
 	Products(ctx context.Context, categoryCode string) ([]Product, error)
-	// Pay buys. The purchase's Reference is ours and permanent: it is what
-	// Requery asks for after the answer was lost. Pay never repeats a request
-	// that may have been executed.
+	// Pay buys. The purchase's Reference is ours and permanent. Requery asks by it
+	// after a lost answer. Pay never repeats a request that may have been executed.
 	Pay(ctx context.Context, p Purchase) Answer
-	// Requery asks what became of a purchase, by our reference and by when it was
-	// begun.
+	// Requery asks for the outcome of a purchase, by our reference and by the time
+	// of its intent.
 	Requery(ctx context.Context, reference string, begun time.Time) Answer
 }
 
@@ -142,23 +141,23 @@ type Category struct {
 	Code string // the biller's id
 	Name string
 	// Vendor is the vendor in one word of capitals, the same at every biller: MTN,
-	// DSTV, IKEJA. It is how two billers are seen to sell the same; never empty.
+	// DSTV, IKEJA. Two billers sell the same if their words are equal. Never empty.
 	Vendor string
 }
 
 // Product is one thing on sale in a category.
 type Product struct {
-	Code     string // the biller's opaque key; never taken apart
+	Code     string // the biller's key; opaque
 	Name     string // may be empty
 	Validity string // may be empty
 	Amount   money.Kobo
 	Fixed    bool // false: the buyer chooses the amount
 }
 
-// Purchase is one thing to buy. Which of the numbers is set depends on Kind.
+// Purchase is one thing to buy. Kind decides which of the numbers is set.
 type Purchase struct {
 	Reference string
-	Begun     time.Time // when it was written down
+	Begun     time.Time // when the intent was committed
 	Kind      ServiceKind
 	Category  string // Category.Code
 	Product   string // Product.Code; empty for airtime and utility

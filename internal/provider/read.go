@@ -11,9 +11,9 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 )
 
-// How patient reads are: three tries; a rest of five seconds once 10 of the
-// last 20 tries failed, so that a provider on its knees is left alone; and no
-// more than 32 at a time.
+// The limits of reads. A read has three tries, and at most 32 reads run at once.
+// After 10 failures among the last 20 tries there is a rest of five seconds, which
+// lets an overloaded provider recover.
 const (
 	readTries      = 3
 	breakerFailed  = 10
@@ -27,9 +27,9 @@ const (
 
 var errInTrouble = errors.New("no whole answer")
 
-// patience is the policy of reads. These libraries repeat a POST as gladly as a
-// GET, which is why payments never come here.
-func patience() failsafe.Executor[Reply] {
+// readPolicy is the policy of reads. The library repeats POST requests too, so
+// payments never use this policy.
+func readPolicy() failsafe.Executor[Reply] {
 	retry := retrypolicy.NewBuilder[Reply]().
 		WithMaxAttempts(readTries).
 		WithBackoff(firstReadPause, lastReadPause).
@@ -45,8 +45,8 @@ func patience() failsafe.Executor[Reply] {
 	return failsafe.With[Reply](retry, turn, breaker)
 }
 
-// Read sends a call that may be repeated: a list, a token, a requery. It tries
-// again after anything but an answer that was read whole, until ReadDeadline.
+// Read sends a call that may be repeated: a list, a token, a requery. Read tries
+// again, until ReadDeadline, unless the whole answer was read.
 func (c *Client) Read(ctx context.Context, call Call) Reply {
 	ctx, cancel := context.WithTimeout(ctx, c.readDeadline)
 	defer cancel()
@@ -63,7 +63,7 @@ func (c *Client) Read(ctx context.Context, call Call) Reply {
 		return last
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Reply{Trouble: CodeTimeout, Cause: err}
-	default: // the breaker is open, or it was never our turn
+	default: // the circuit breaker is open, or too many reads were running
 		return Reply{Trouble: CodeNotSent, Cause: err}
 	}
 }

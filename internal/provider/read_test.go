@@ -11,8 +11,8 @@ import (
 
 var list = Call{Method: http.MethodGet, Path: "/list"}
 
-// counted is a server that answers the nth request with the nth status, and all
-// further ones with the last.
+// counted is a server that answers the nth request with the nth status. All further
+// requests get the last status.
 func counted(t *testing.T, statuses ...int) (*httptest.Server, *atomic.Int32) {
 	var n atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -45,7 +45,7 @@ func TestReadsAreRepeated(t *testing.T) {
 	}
 }
 
-// A provider that only fails is left alone for a while.
+// After many failures reads rest for a while.
 func TestBreaker(t *testing.T) {
 	s, n := counted(t, 500)
 	c := newClient(t, s.URL)
@@ -58,14 +58,14 @@ func TestBreaker(t *testing.T) {
 	if got := n.Load(); got < breakerFailed || got > breakerOf {
 		t.Errorf("%d requests reached a provider on its knees", got)
 	}
-	// Payments have nothing to do with it: they are never held back or repeated.
+	// Payments never wait and are never repeated.
 	before := n.Load()
 	if r := c.Pay(t.Context(), list); r.Trouble != CodeServerError || n.Load() != before+1 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// Refusals are answers: they open no breaker.
+// Refusals are answers, and do not open the circuit breaker.
 func TestRefusalsAreNoFailures(t *testing.T) {
 	s, n := counted(t, 404)
 	c := newClient(t, s.URL)

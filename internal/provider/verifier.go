@@ -6,30 +6,29 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Verifier proves that somebody is who a Bank Verification Number says, by a
-// one-time password (OTP) to the phone on that number's record.
+// Verifier proves that a person owns a Bank Verification Number (BVN). The proof is
+// a one-time password (OTP), sent to the phone on the record of the BVN.
 //
-// No money of a company moves here, but a start costs a fee and sends an SMS to
-// a stranger, so neither call is ever repeated and both are answered in three
-// values: Rejected is the provider's definite no (or nothing was sent), Unknown
-// means that an OTP may or may not be on its way.
+// No money of a company moves here. But a start costs a fee and sends an SMS, so
+// neither call is ever repeated. Rejected means that the provider refused, or that
+// nothing was sent. Unknown means that an OTP may be on its way.
 type Verifier interface {
-	// Start has an OTP sent. When it is Confirmed, Answer.Reference is the
-	// provider's session, which Confirm and OpenAccount want. Starting again is
-	// how an OTP is sent again: the new session replaces the old one.
+	// Start sends an OTP. If Confirmed, Answer.Reference is the provider's session
+	// for Confirm and OpenAccount. A second Start sends another OTP, and its session
+	// replaces the first.
 	Start(ctx context.Context, s IdentityStart) Answer
-	// Confirm gives the OTP back. When it is Confirmed, Answer.Reference is the
-	// verified session.
+	// Confirm hands the OTP in. If Confirmed, Answer.Reference is the verified
+	// session.
 	Confirm(ctx context.Context, c IdentityConfirm) Answer
 }
 
-// IdentityStart is whose identity is to be proven.
+// IdentityStart names the person whose identity is to be proven.
 type IdentityStart struct {
-	Reference string // ours, for providers that keep one
+	Reference string // ours, for providers that keep a reference
 	BVN       secret.Text
 }
 
-// IdentityConfirm is an OTP that somebody typed, as it was typed.
+// IdentityConfirm is an OTP as the person typed it.
 type IdentityConfirm struct {
 	Session string // Answer.Reference of the Start
 	OTP     secret.Text

@@ -1,15 +1,18 @@
-// Package evm fits any node of an Ethereum-like network into the Custodian
-// socket, without a vendor: it reads the chain block by block.
+// Package evm is the plug for a node of an Ethereum-like network. It reads the chain
+// block by block, without a vendor.
 //
-// A cursor says which block was read last, and the hashes of those before it. A
-// block that does not follow on the last one means that the chain was
-// reorganised: the reading goes back to where both agree, tells which blocks are
-// gone, and goes on from there. Deposits are plain transfers of the native asset
-// and Transfer logs (ERC-20) of the listed tokens. What a contract sends of the
-// native asset leaves no trace in a block and is not seen (docs/providers/evm.md).
+// A cursor has the number and hash of the last block that was read, and of some before
+// it. If the next block does not follow the last one, the chain was reorganised. Then
+// the plug goes back to the last common block, reports the blocks that are gone, and
+// reads on from there.
+//
+// Movements are plain transfers of the native asset, and Transfer logs (ERC-20) of the
+// listed tokens. A contract that sends the native asset leaves no trace in a block, so
+// the plug does not see such a transfer (docs/providers/evm.md).
 package evm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,12 +27,12 @@ import (
 // Config is one network and a node of it.
 type Config struct {
 	Network chain.Network
-	URL     secret.Text // of the node; many carry a key
-	// Span is how many blocks are read at once while catching up, BatchSize how
-	// many questions one request carries, PerSecond how many the node takes.
-	// Zero means 20, 50 and 100.
+	URL     secret.Text // the node's URL, which may hold a key
+	// Span is the number of blocks in one batch. BatchSize is the number of questions
+	// in one request, PerSecond the number that the node takes in a second. Zero means
+	// 20, 50 and 100.
 	Span, BatchSize, PerSecond int
-	Deadline                   time.Duration // of one request; zero means 20 s
+	Deadline                   time.Duration // for one request; zero means 20 s
 	Around                     func(http.RoundTripper) http.RoundTripper
 }
 
@@ -38,25 +41,21 @@ type Plug struct {
 	network   chain.Network
 	node      *node
 	span      int64
-	memory    int64    // how many blocks back a reorganisation is recognised
-	contracts []string // of the tokens
+	memory    int64    // the number of blocks that the cursor remembers
+	contracts []string // the tokens' contracts
 }
 
 var _ provider.Custodian = (*Plug)(nil)
 
 const name = "EVM node"
 
-// New is a plug for one network. It asks nothing yet.
+// New is a plug for one network. It makes no call yet.
 func New(cfg Config) (*Plug, error) {
 	if cfg.Network.Kind != chain.EVM {
 		return nil, errors.New("evm: the network is not an Ethereum-like one")
 	}
-	cfg.Span = usual(cfg.Span, 20)
-	cfg.BatchSize = usual(cfg.BatchSize, 50)
-	cfg.PerSecond = usual(cfg.PerSecond, 100)
-	if cfg.Deadline <= 0 {
-		cfg.Deadline = 20 * time.Second
-	}
+	cfg.Span, cfg.BatchSize, cfg.PerSecond = cmp.Or(cfg.Span, 20), cmp.Or(cfg.BatchSize, 50), cmp.Or(cfg.PerSecond, 100)
+	cfg.Deadline = cmp.Or(cfg.Deadline, 20*time.Second)
 	n, err := newNode(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("evm: %w", err)
@@ -68,32 +67,25 @@ func New(cfg Config) (*Plug, error) {
 	return p, nil
 }
 
-func usual(value, otherwise int) int {
-	if value > 0 {
-		return value
-	}
-	return otherwise
-}
-
 // Name is the provider's name for people.
 func (p *Plug) Name() string { return name }
 
-// Pace is the network's own: there is nothing new before the next block.
+// Pace is the network's own pace: nothing is new before the next block.
 func (p *Plug) Pace() time.Duration { return time.Duration(p.network.BlockSeconds) * time.Second }
 
-// Address derives the address here.
+// Address derives the address.
 func (p *Plug) Address(_ context.Context, n chain.Network, key chain.Key, index int64) (string, error) {
 	return key.Address(n, index)
 }
 
-// Watch has nothing to do: whatever is in a block is seen, and compared with the
-// addresses there are then.
+// Watch has nothing to do, since the plug reads every block and compares it with all
+// addresses.
 func (p *Plug) Watch(context.Context, chain.Network, string) (string, error) { return "", nil }
 
-// Unwatch has nothing to do either.
+// Unwatch has nothing to do.
 func (p *Plug) Unwatch(context.Context, string) error { return nil }
 
-// ParseNotification believes nobody: a node sends nothing.
+// ParseNotification refuses all notifications, since a node sends none.
 func (p *Plug) ParseNotification(http.Header, []byte) ([]provider.Movement, error) {
 	return nil, provider.ErrForged
 }
@@ -105,12 +97,12 @@ type receipt struct {
 	BlockHash string    `json:"blockHash"`
 }
 
-// whole tells whether it says all that is read out of it: one without a status
-// must not pass for that of a transaction that did nothing.
+// whole tells whether the receipt has all fields that the plug reads. Without a
+// status a transaction must not pass for one without an effect.
 func (r *receipt) whole() bool { return r.Status != nil && r.Block > 0 && r.BlockHash != "" }
 
-// Inclusion asks for the receipt, which only a transaction in a block has, and
-// for the head.
+// Inclusion asks for the receipt and for the last block. Only a transaction in a block
+// has a receipt.
 func (p *Plug) Inclusion(ctx context.Context, _ chain.Network, hash string) (provider.Inclusion, error) {
 	var head quantity
 	var got *receipt

@@ -41,7 +41,7 @@ func plug(t *testing.T, n chain.Network, url string, change func(*evm.Config)) *
 	return p
 }
 
-// reader reads a chain as the business does.
+// reader reads a chain like the business.
 type reader struct {
 	t       *testing.T
 	plug    *evm.Plug
@@ -63,7 +63,7 @@ func (r *reader) ours(_ context.Context, networkID string, addresses []string) (
 	return found, nil
 }
 
-// read is everything there is to tell now, and which blocks are gone.
+// read returns all new movements, and the blocks that are gone.
 func (r *reader) read() (told []string, gone int) {
 	r.t.Helper()
 	for {
@@ -105,8 +105,8 @@ func (r *reader) want(what, told string, gone int) {
 	}
 }
 
-// A real chain: ether, a token, a token with the same name, withdrawals, what did
-// nothing, a reorganisation, and a reader who was away.
+// A real chain has ether, two tokens with one name, and withdrawals. A transaction has
+// no effect, the chain is reorganised, and a reader was away.
 func TestARealChainIsRead(t *testing.T) {
 	c := providertest.NewChain(t)
 	all := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
@@ -232,8 +232,7 @@ func TestANodeIsACustodian(t *testing.T) {
 	})
 }
 
-// What says half is not believed: a receipt without a status is no transaction
-// that did nothing.
+// A receipt without a status does not mean a transaction without effect.
 func TestAReceiptIsWhole(t *testing.T) {
 	var receipt atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -256,7 +255,7 @@ func TestAReceiptIsWhole(t *testing.T) {
 	}
 }
 
-// A node that is tired, silent or wrong is asked again, and never believed.
+// Failed and wrong answers of a node are asked for again, and never used.
 func TestANodeInTrouble(t *testing.T) {
 	var asked, say atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

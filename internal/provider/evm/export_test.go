@@ -2,5 +2,5 @@ package evm
 
 import "time"
 
-// Hurry has the plug ask again at once.
+// Hurry removes the pauses between two tries.
 func (p *Plug) Hurry() { p.node.pause = time.Millisecond }

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// transferTopic is Transfer(address,address,uint256), hashed.
+// transferTopic is the hash of Transfer(address,address,uint256).
 const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 type entry struct {
@@ -23,8 +24,7 @@ type entry struct {
 	Removed   bool     `json:"removed"`
 }
 
-// leg is one transfer between two addresses, before we know whether one of them
-// is ours.
+// leg is one transfer between two addresses, ours or not.
 type leg struct {
 	from, to, contract string // folded
 	units              *big.Int
@@ -33,7 +33,7 @@ type leg struct {
 	raw                any
 }
 
-// movements are the transfers in the blocks that touch an address of ours.
+// movements are the transfers in the blocks from or to our addresses.
 func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Ours) ([]provider.Movement, error) {
 	legs, err := p.legs(ctx, blocks)
 	if err != nil || len(legs) == 0 {
@@ -43,7 +43,7 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 	if err != nil {
 		return nil, err
 	}
-	legs = touching(legs, watched)
+	legs = slices.DeleteFunc(legs, func(l leg) bool { return !watched[l.from] && !watched[l.to] })
 	reverted, err := p.reverted(ctx, legs)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 			if !ok {
 				continue
 			}
-			// Nothing came to anybody in a transaction that did nothing.
+			// A transaction without an effect paid nobody.
 			if m.Reverted = l.contract == "" && reverted[l.hash]; m.Reverted && !m.Out {
 				continue
 			}
@@ -69,9 +69,9 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 	return out, nil
 }
 
-// legs are all transfers in the blocks: those of the native asset, and those of
-// the listed tokens. The logs are asked for by the blocks' hashes, so that they
-// are of these very blocks.
+// legs are all transfers of the native asset and of the listed tokens in the blocks.
+// The question for logs has the blocks' hashes, so that the logs are of these very
+// blocks.
 func (p *Plug) legs(ctx context.Context, blocks []*block) ([]leg, error) {
 	var legs []leg
 	logs := make([][]entry, len(blocks))
@@ -104,8 +104,8 @@ func (p *Plug) legs(ctx context.Context, blocks []*block) ([]leg, error) {
 	return legs, nil
 }
 
-// nativeRaw and tokenRaw are what the node said, without what is long: what a
-// company finds in meta.raw.
+// nativeRaw and tokenRaw are the node's report without its long fields. A company
+// finds them in meta.raw.
 type nativeRaw struct {
 	Hash      string `json:"hash"`
 	From      string `json:"from"`
@@ -125,7 +125,7 @@ type tokenRaw struct {
 	BlockHash string   `json:"blockHash"`
 }
 
-// tokenLeg reads a log. A collectible's transfer has the same topic and one more.
+// tokenLeg reads a log. The transfer of a collectible has the same topic and one more.
 func (p *Plug) tokenLeg(e entry, b *block) (leg, bool) {
 	if len(e.Topics) != 3 || e.Topics[0] != transferTopic || e.Removed || e.BlockHash != b.Hash || e.Data.units.Sign() == 0 {
 		return leg{}, false
@@ -141,7 +141,7 @@ func (p *Plug) tokenLeg(e entry, b *block) (leg, bool) {
 	}}, true
 }
 
-// addressOf is the address in a topic: 32 bytes, of which it is the last 20.
+// addressOf is the address in a topic: the last 20 of its 32 bytes.
 func addressOf(topic string) (string, bool) {
 	const pad = len("0x") + 24
 	if len(topic) != pad+40 {
@@ -150,32 +150,18 @@ func addressOf(topic string) (string, bool) {
 	return "0x" + topic[pad:], true
 }
 
+// parties are the addresses of the legs, each once.
 func parties(legs []leg) []string {
-	seen := map[string]bool{}
 	var out []string
 	for _, l := range legs {
-		for _, a := range []string{l.from, l.to} {
-			if !seen[a] {
-				seen[a] = true
-				out = append(out, a)
-			}
-		}
+		out = append(out, l.from, l.to)
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
-func touching(legs []leg, watched map[string]bool) []leg {
-	var out []leg
-	for _, l := range legs {
-		if watched[l.from] || watched[l.to] {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// reverted tells which transactions did nothing. Only those of the native asset
-// have to be asked for: a transaction that did nothing leaves no logs.
+// reverted tells which transactions had no effect. The question is for transfers of the
+// native asset only, since a transaction without an effect leaves no logs.
 func (p *Plug) reverted(ctx context.Context, legs []leg) (map[string]bool, error) {
 	var calls []call
 	receipts := make([]*receipt, len(legs))
@@ -200,7 +186,7 @@ func (p *Plug) reverted(ctx context.Context, legs []leg) (map[string]bool, error
 	return out, nil
 }
 
-// movement is a leg as one of its two parties sees it, if that one is ours.
+// movement is a leg as one of its two addresses sees it, if this address is ours.
 func (p *Plug) movement(l leg, out bool, watched map[string]bool) (provider.Movement, bool) {
 	address, counter := l.to, l.from
 	if out {
@@ -211,7 +197,7 @@ func (p *Plug) movement(l leg, out bool, watched map[string]bool) (provider.Move
 	}
 	raw, err := json.Marshal(l.raw)
 	if err != nil {
-		panic(err) // texts and numbers
+		panic(err) // cannot happen: texts and numbers
 	}
 	m := provider.Movement{
 		NetworkID: p.network.ID, Out: out, Units: l.units, Hash: l.hash,

@@ -19,16 +19,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// What one answer may weigh, how often a question is asked, and how long the
-// first pause between two tries is.
+// The limits of a request: the length of the answer, the number of tries, and the
+// first pause between two tries.
 const (
 	answerLimit = 64 << 20
 	tries       = 4
 	firstPause  = 200 * time.Millisecond
 )
 
-// node is a JSON-RPC node. All that is asked of it only reads, so every question
-// may be asked again.
+// node is a JSON-RPC node. All questions only read, so each may be repeated.
 type node struct {
 	url    string // may hold a key: never shown
 	http   *http.Client
@@ -38,7 +37,7 @@ type node struct {
 	pause  time.Duration // the first one
 }
 
-// call is one question; into is where its answer goes.
+// call is one question. Its answer is read into into.
 type call struct {
 	method string
 	params []any
@@ -80,8 +79,8 @@ func newNode(cfg Config) (*node, error) {
 	}, nil
 }
 
-// ask puts questions to the node, as many in one request as it takes. An answer
-// of null leaves its into as it is.
+// ask asks the node, with as many questions in one request as the node takes. An answer
+// of null leaves into unchanged.
 func (n *node) ask(ctx context.Context, calls ...call) error {
 	for len(calls) > 0 {
 		some := calls[:min(n.batch, len(calls))]
@@ -93,8 +92,8 @@ func (n *node) ask(ctx context.Context, calls ...call) error {
 	return nil
 }
 
-// some asks until there is an answer, the caller is gone, or the tries are used
-// up. A node's own "no" is an answer.
+// some asks until there is an answer, the caller is gone, or no try is left. An error
+// of the node's own is an answer.
 func (n *node) some(ctx context.Context, calls []call) error {
 	requests := make([]request, len(calls))
 	for i, c := range calls {
@@ -134,13 +133,9 @@ func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool,
 	req.Header.Set("Content-Type", "application/json")
 	res, err := n.http.Do(req)
 	if err != nil {
-		var u *url.Error // its text holds the URL
-		if errors.As(err, &u) {
-			err = u.Err
-		}
-		return true, trouble(provider.CodeConnection, "the node did not answer", err)
+		return true, trouble(provider.CodeConnection, "the node did not answer", provider.WithoutURL(err))
 	}
-	defer func() { _ = res.Body.Close() }() // what matters was read or is in err
+	defer func() { _ = res.Body.Close() }() // the body was read, or err says why not
 	if res.StatusCode != http.StatusOK {
 		again = res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests
 		return again, trouble(provider.CodeServerError, "HTTP "+strconv.Itoa(res.StatusCode), nil)
@@ -155,8 +150,8 @@ func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool,
 	return read(text, calls)
 }
 
-// read gives each question its answer. Answers come in any order; one that is
-// wanting is a fault of the node.
+// read gives each question its answer. Answers come in any order. A missing answer is a
+// fault of the node.
 func read(text []byte, calls []call) (again bool, err error) {
 	var replies []reply
 	if err := json.Unmarshal(text, &replies); err != nil {
@@ -183,18 +178,18 @@ func trouble(code, message string, cause error) error {
 	return &provider.Error{Provider: name, Code: code, Message: message, Cause: cause}
 }
 
-// quantity is a number as Ethereum writes it: 0x1a.
+// quantity is a number in Ethereum's form: 0x1a.
 type quantity int64
 
-// UnmarshalText reads it. Numbers of blocks and the like fit; amounts do not and
-// are of type amount.
+// UnmarshalText reads a quantity. Numbers of blocks fit; amounts do not fit, and are of
+// type amount.
 func (q *quantity) UnmarshalText(b []byte) error {
 	v, err := strconv.ParseInt(strings.TrimPrefix(string(b), "0x"), 16, 64)
 	*q = quantity(v)
 	return err
 }
 
-// MarshalText writes it.
+// MarshalText writes a quantity.
 func (q quantity) MarshalText() ([]byte, error) {
 	return fmt.Appendf(nil, "0x%x", int64(q)), nil
 }
@@ -202,7 +197,7 @@ func (q quantity) MarshalText() ([]byte, error) {
 // amount is a number of up to 256 bits.
 type amount struct{ units big.Int }
 
-// UnmarshalText reads it, "0x" for none included.
+// UnmarshalText reads an amount. "0x" is zero.
 func (a *amount) UnmarshalText(b []byte) error {
 	digits := strings.TrimPrefix(string(b), "0x")
 	if len(digits) > 64 {

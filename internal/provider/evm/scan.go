@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// cursor is how far the chain was read: the last blocks, oldest first. The ones
-// before the last are remembered to find where a reorganised chain agrees.
+// cursor is the last blocks that were read, oldest first. With the blocks before the
+// last one the plug finds the last common block of a reorganised chain.
 type cursor []mark
 
 type mark struct {
@@ -22,7 +22,7 @@ func (c cursor) last() mark { return c[len(c)-1] }
 func (c cursor) text() string {
 	b, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // numbers and texts
+		panic(err) // cannot happen: numbers and texts
 	}
 	return string(b)
 }
@@ -37,12 +37,12 @@ type block struct {
 type transaction struct {
 	Hash  string  `json:"hash"`
 	From  string  `json:"from"`
-	To    *string `json:"to"` // none when a contract is made
+	To    *string `json:"to"` // nil if the transaction makes a contract
 	Value amount  `json:"value"`
 }
 
-// Since reads the next blocks. The very first time it goes back a little: the
-// first address may have been paid to before anybody looked.
+// Since reads the next blocks. The first time it goes back a little, since the first
+// address may have been paid before.
 func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (provider.Batch, error) {
 	if text == "" {
 		start, err := p.start(ctx)
@@ -76,8 +76,8 @@ func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (prov
 		at = at[extra:]
 	}
 	out.Cursor = at.text()
-	// Fewer blocks than were asked for mean that the chain changed while it was
-	// read: the next reading finds out how.
+	// Fewer blocks than expected mean that the chain changed during the reading. The
+	// next reading finds out how.
 	out.More = at.last().Number < head
 	return out, nil
 }
@@ -90,7 +90,7 @@ func (p *Plug) start(ctx context.Context) (mark, error) {
 	return p.mark(ctx, int64(head)-p.memory)
 }
 
-// mark is the block of this number, or the chain's first.
+// mark is the block with this number, or the chain's first block.
 func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
 	var b *block
 	err := p.node.ask(ctx, call{"eth_getBlockByNumber", []any{quantity(max(number, 0)), false}, &bare{&b}})
@@ -103,8 +103,8 @@ func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
 	return mark{int64(b.Number), b.Hash}, nil
 }
 
-// common takes the cursor back to the last block that is still in the chain, and
-// tells which are not. One question is enough while nothing happened.
+// common cuts the cursor back to the last block that is in the chain, and returns the
+// blocks that are not. One question is enough if the chain only grew.
 func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []string, head int64, err error) {
 	var now quantity
 	var last *block
@@ -118,7 +118,7 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 		return at, nil, int64(now), nil
 	}
 	if last == nil && int64(now) < at.last().Number && !p.shorter(ctx, at, int64(now)) {
-		return at, nil, int64(now), nil // a node that is behind the one we asked before
+		return at, nil, int64(now), nil // this node is behind the one of the last reading
 	}
 	found := make([]*block, len(at))
 	calls := make([]call, len(at))
@@ -136,15 +136,15 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 	if keep > 0 {
 		return at[:keep], gone, int64(now), nil
 	}
-	// Deeper than we remember. Everything remembered is read again, and as much
-	// before it.
+	// The reorganisation is deeper than the cursor. The plug reads all of the cursor's
+	// blocks again, and as many before them.
 	start, err := p.mark(ctx, at[0].Number-p.memory)
 	return cursor{start}, gone, int64(now), err
 }
 
-// shorter tells whether a chain that is shorter than what we read is another
-// chain, and not the same one on a node that lags: then the block at its head
-// differs from the one we remember.
+// shorter tells whether a chain that is shorter than the cursor was reorganised. The
+// same chain may also be shorter on a node that lags. On a reorganised chain the last
+// block differs from the cursor's.
 func (p *Plug) shorter(ctx context.Context, at cursor, head int64) bool {
 	for _, m := range at {
 		if m.Number == head {
@@ -156,7 +156,7 @@ func (p *Plug) shorter(ctx context.Context, at cursor, head int64) bool {
 	return false
 }
 
-// bare reads a block without its transactions, which are then hashes.
+// bare reads a block whose transactions are hashes, without them.
 type bare struct{ into **block }
 
 // UnmarshalJSON leaves nil for a block that does not exist.
@@ -182,8 +182,8 @@ func (p *Plug) blocks(ctx context.Context, from, to int64) ([]*block, error) {
 	return blocks, p.node.ask(ctx, calls...)
 }
 
-// following is as many of the blocks as follow one on the other, and the first
-// of them on the last that was read.
+// following is the first part of the blocks, in which each block follows the one
+// before it, and the first follows the cursor's last.
 func following(last mark, blocks []*block) []*block {
 	for i, b := range blocks {
 		if b == nil || b.Parent != last.Hash || int64(b.Number) != last.Number+1 {

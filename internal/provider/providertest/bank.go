@@ -11,28 +11,28 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// BankWorld is a bank's plug, the bank it talks to, and the wire between them.
-// The bank tells the stories of completion.md §5.
+// BankWorld is a bank's plug, the simulated bank, and the wire between them. The bank
+// knows the stories of completion.md §5.
 type BankWorld struct {
 	Bank     provider.Bank
 	Verifier provider.Verifier
 	Wire     *Wire
 	Paths    BankPaths
 	OTP      string // the right one
-	// BankCode is a bank that can be paid, OwnCode the bank's own.
+	// BankCode is the code of a bank that can be paid, OwnCode that of this bank.
 	BankCode, OwnCode string
 	Now               func() time.Time
-	// Executed is how often the bank really carried out a transfer.
+	// Executed counts how often the bank really carried out a transfer.
 	Executed func(t *testing.T, reference string) int
-	// Credit has somebody pay into an account; silently: without a notification.
+	// Credit pays into an account. Silent sends no notification.
 	Credit func(t *testing.T, account string, amount money.Kobo, silent bool)
-	// Reverse sends the money of a transfer back.
+	// Reverse returns the money of a transfer.
 	Reverse func(t *testing.T, reference string)
-	// Notice is the next notification that the bank sent.
+	// Notice is the bank's next notification.
 	Notice func(t *testing.T) []byte
 }
 
-// BankPaths are where the bank's calls go.
+// BankPaths are the paths of the bank's calls.
 type BankPaths struct {
 	Start, Confirm                       string
 	Open, List, OpenVirtual              string
@@ -40,7 +40,7 @@ type BankPaths struct {
 	VirtualInbound, Transfers, Statement string
 }
 
-// RunBank runs the whole suite. Each test gets a world of its own.
+// RunBank runs all tests of a bank. Each test has a world of its own.
 func RunBank(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("transfers", func(t *testing.T) {
 		runPayments(t, func(t *testing.T) trade {
@@ -59,7 +59,7 @@ func RunBank(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("statement", func(t *testing.T) { statement(t, newWorld(t)) })
 }
 
-// order is a transfer to an account with this ending, whose name is known.
+// order is a transfer to an account with this ending, after its name enquiry.
 func (w BankWorld) order(t *testing.T, ending string) order {
 	t.Helper()
 	named := w.Bank.NameEnquiry(context.Background(), w.BankCode, "01234567"+ending)
@@ -93,7 +93,7 @@ func names(t *testing.T, w BankWorld) {
 	if a.Name == "" || a.Session == "" || a.BankCode != w.BankCode || a.Account != "0123456788" {
 		t.Errorf("half a name: %+v", a)
 	}
-	for range 2 { // in both manners
+	for range 2 { // in both forms of a refusal
 		a := w.Bank.NameEnquiry(ctx, w.BankCode, "0123456799")
 		check(t, "nobody's account", a.Answer, refused)
 		if a.Name != "" || a.Message == "" {
@@ -106,7 +106,7 @@ func names(t *testing.T, w BankWorld) {
 	}
 }
 
-// namesInTrouble: an account is not said to be nobody's because the line is bad.
+// namesInTrouble proves that a failed question does not mean an unknown account.
 func namesInTrouble(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string
@@ -169,7 +169,7 @@ func (w BankWorld) expectPayout(t *testing.T, reference string) {
 	}
 }
 
-// session is an identity whose OTP was sent; where asked, also confirmed.
+// session is an identity check whose OTP was sent and, if asked, confirmed.
 func (w BankWorld) session(t *testing.T, confirmed bool) string {
 	t.Helper()
 	a := w.Verifier.Start(context.Background(), provider.IdentityStart{Reference: id.New(), BVN: secret.NewText("22222222222")})
@@ -242,8 +242,8 @@ func accounts(t *testing.T, w BankWorld) {
 	}
 }
 
-// accountAccidents: an account that may have been opened is never said not to
-// be, and asking tells.
+// accountAccidents proves that an account that may be open is never reported as not
+// open, and that a question finds the account.
 func accountAccidents(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

@@ -1,10 +1,9 @@
-// Package providertest is what every plug has to pass: the ways in which a
-// purchase, a transfer, an account or an identity check can go, right and wrong,
-// and what the plug must say of each.
+// Package providertest holds the tests that every plug passes. They play all ways in
+// which a purchase, a transfer, an account or an identity check can go.
 //
-// It is run against a real server over HTTP (the sandbox), through a wire that
-// has accidents. The one thing it is about: an outcome that is not certain is
-// never called certain, and nothing is done twice.
+// The tests run against the sandbox over HTTP. The Wire between the plug and the
+// sandbox causes accidents. The tests prove two things: the plug never calls an
+// uncertain outcome certain, and it never does anything twice.
 package providertest
 
 import (
@@ -15,25 +14,25 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// World is a biller's plug, the provider it talks to, and the wire between them.
-// The provider tells the stories of completion.md §5.
+// World is a biller's plug, the simulated provider, and the wire between them. The
+// provider knows the stories of completion.md §5.
 type World struct {
 	Biller provider.Biller
 	Wire   *Wire
-	// Paying and Asking are the paths of a payment and of a requery; one that
-	// ends with a slash stands for all below it.
+	// Paying and Asking are the paths of a payment and of a requery. A path that ends
+	// with a slash stands for all paths below it.
 	Paying, Asking string
-	// Keyed is a plug whose keys never change: a door that stayed shut is not
-	// knocked at a second time, as it is with a fresh token.
+	// Keyed is true for a plug whose keys never change. Such a plug does not try again
+	// after a 401, as a plug with tokens does.
 	Keyed bool
-	// Purchase is something the provider sells, for a number with this ending.
-	// RunBiller fills in the reference.
+	// Purchase is a purchase for a number with this ending. RunBiller fills in the
+	// reference.
 	Purchase func(ending string) provider.Purchase
-	// Executed is how often the provider really carried out a purchase.
+	// Executed counts how often the provider really carried out a purchase.
 	Executed func(t *testing.T, reference string) int
 }
 
-// RunBiller runs the whole suite. Each test gets a world of its own.
+// RunBiller runs all tests of a biller. Each test has a world of its own.
 func RunBiller(t *testing.T, newWorld func(t *testing.T) World) {
 	t.Run("catalogue", func(t *testing.T) { catalogue(t, newWorld(t)) })
 	runPayments(t, func(t *testing.T) trade {

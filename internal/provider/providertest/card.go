@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// whole complains of half a card, and of a number that shows.
+// whole fails the test if a card lacks fields, or if its number shows.
 func whole(t *testing.T, what string, c provider.IssuedCard) {
 	t.Helper()
 	if c.ID == "" || c.Account == "" || c.Status != "active" || c.MaskedPAN == "" || c.ExpiryMonth == "" || c.ExpiryYear == "" {
@@ -45,7 +45,7 @@ func cards(t *testing.T, w IssuerWorld) {
 
 	odd := w.virtual(t)
 	odd.Currency = "USD"
-	for range 2 { // in both manners
+	for range 2 { // in both forms of a refusal
 		check(t, "a currency that is not issued", w.Issuer.CreateCard(ctx, odd).Answer, refused)
 	}
 	odd = w.virtual(t)
@@ -68,7 +68,7 @@ func cards(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// look is whether a card is on its holder's list: once, or not at all.
+// look tells whether a card is on its holder's list. Once is right, or not at all.
 func (w IssuerWorld) look(t *testing.T, o provider.CardOrder) provider.Answer {
 	t.Helper()
 	list, err := w.Issuer.Cards(context.Background(), o.Cardholder)
@@ -86,8 +86,8 @@ func (w IssuerWorld) look(t *testing.T, o provider.CardOrder) provider.Answer {
 	return provider.Answer{Outcome: provider.Confirmed, Code: "on the list"}
 }
 
-// cardAccidents: a card that may have been made is never said not to be, it is
-// asked for once, and the list tells.
+// cardAccidents proves that a card that may exist is never reported as not made. The
+// order is sent once, and the list shows the card.
 func cardAccidents(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for _, a := range []struct {
 		name     string
@@ -151,8 +151,8 @@ func cardAccidents(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	})
 }
 
-// cardQuestions: what moves no money gives all of it or an *Error, and what
-// makes something there is asked for once.
+// cardQuestions proves that a question gives a whole answer or an *Error. Calls that
+// make something are sent once.
 func cardQuestions(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for name, accident := range map[string]Accident{
 		"HTTP 500":                 Says(500, `{}`),

@@ -21,28 +21,27 @@ import (
 	"time"
 )
 
-// What the local chain is made of: a real Ethereum client for developers, and a
-// token contract, both written by others and pinned.
+// The parts of the local chain: an Ethereum client for developers, and a token
+// contract. Both come from other projects, at fixed versions.
 const (
 	anvilPackage = "@foundry-rs/anvil@1.7.1"
 	tokenPackage = "@openzeppelin/contracts@4.9.6"
 	tokenFile    = "@openzeppelin/contracts/build/contracts/ERC20PresetFixedSupply.json"
 )
 
-// ChainID is the local chain's.
+// ChainID is the id of the local chain.
 const ChainID = 31337
 
-// Chain is a real Ethereum-like chain on this machine, whose blocks come when the
-// test says.
+// Chain is an Ethereum-like chain on this machine. The test makes its blocks.
 type Chain struct {
 	URL string
 	t   testing.TB
-	// Owner has ether without end and all of every token.
+	// Owner has unlimited ether, and the whole supply of every token.
 	Owner string
 }
 
-// NewChain runs a chain until the test ends. Where there is no npm the test is
-// skipped, and says why; in CI it fails.
+// NewChain runs a chain until the test ends. Without npm the test is skipped with a
+// message, and in CI the test fails.
 func NewChain(t testing.TB) *Chain {
 	t.Helper()
 	modules, err := chainModules()
@@ -54,7 +53,7 @@ func NewChain(t testing.TB) *Chain {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	program := exec.CommandContext(ctx, "node", filepath.Join(modules, "@foundry-rs/anvil/bin.mjs"), "--port", "0", "--no-mining", "--order", "fifo")
-	// The launcher has a child of its own: both must go.
+	// The launcher has a child process: both must end.
 	program.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	program.Cancel = func() error { return syscall.Kill(-program.Process.Pid, syscall.SIGKILL) }
 	out, err := program.StdoutPipe()
@@ -100,8 +99,8 @@ func listening(t testing.TB, out io.Reader) string {
 	return ""
 }
 
-// chainModules is the folder of the installed packages. Of several processes one
-// installs and the others wait for it.
+// chainModules is the folder of the installed packages. One process installs them, and
+// all others wait.
 var chainModules = sync.OnceValues(func() (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
@@ -119,7 +118,7 @@ var chainModules = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = lock.Close() }() // which lets go of it
+	defer func() { _ = lock.Close() }() // closing releases the lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
@@ -134,7 +133,7 @@ var chainModules = sync.OnceValues(func() (string, error) {
 	return modules, os.WriteFile(done, nil, 0o644)
 })
 
-// ask puts one question to the chain.
+// ask asks the chain one question.
 func (c *Chain) ask(method string, into any, params ...any) {
 	c.t.Helper()
 	if params == nil {
@@ -163,14 +162,14 @@ func (c *Chain) ask(method string, into any, params ...any) {
 	}
 }
 
-// Mine makes so many blocks.
+// Mine makes a number of blocks.
 func (c *Chain) Mine(blocks int) {
 	c.t.Helper()
 	c.ask("anvil_mine", nil, fmt.Sprintf("0x%x", blocks))
 }
 
-// Reorganise replaces the last blocks by as many empty ones. What was in them
-// has not happened.
+// Reorganise replaces the last blocks by as many empty ones. The transactions of the
+// old blocks are gone.
 func (c *Chain) Reorganise(blocks int) {
 	c.t.Helper()
 	c.ask("anvil_reorg", nil, blocks, []any{})
@@ -186,21 +185,21 @@ func (c *Chain) Head() int64 {
 	return n.Int64()
 }
 
-// Send sends so many wei; the transaction waits for the next block.
+// Send sends an amount of wei. The transaction waits for the next block.
 func (c *Chain) Send(from, to string, wei *big.Int) (hash string) {
 	c.t.Helper()
 	c.ask("eth_sendTransaction", &hash, map[string]string{"from": from, "to": to, "value": "0x" + wei.Text(16)})
 	return hash
 }
 
-// Own lets the test send from an address whose key nobody here has.
+// Own lets the test send from an address without its key.
 func (c *Chain) Own(address string) {
 	c.t.Helper()
 	c.ask("anvil_impersonateAccount", nil, address)
 }
 
-// Deploy puts a token on the chain, all of which is the owner's, and returns its
-// contract. It takes a block.
+// Deploy puts a token on the chain and returns its contract. The owner has the whole
+// supply. Deploy makes a block.
 func (c *Chain) Deploy(name string, supply *big.Int) (contract string) {
 	c.t.Helper()
 	modules, err := chainModules()
@@ -228,7 +227,7 @@ func (c *Chain) Deploy(name string, supply *big.Int) (contract string) {
 	return receipt.ContractAddress
 }
 
-// SendToken sends some of a token; the transaction waits for the next block.
+// SendToken sends an amount of a token. The transaction waits for the next block.
 func (c *Chain) SendToken(contract, from, to string, units *big.Int) (hash string) {
 	c.t.Helper()
 	const transfer = "0xa9059cbb" // transfer(address,uint256)
@@ -238,14 +237,14 @@ func (c *Chain) SendToken(contract, from, to string, units *big.Int) (hash strin
 	return hash
 }
 
-// word is a number as contracts are given it: 32 bytes.
+// word is a number as an argument of a contract: 32 bytes.
 func word(n *big.Int) string { return fmt.Sprintf("%064x", n) }
 
 func wordOf(address string) string {
 	return strings.Repeat("0", 24) + strings.TrimPrefix(address, "0x")
 }
 
-// textWords is a short text: its length, and itself.
+// textWords is a short text as an argument: its length, then the text.
 func textWords(s string) string {
 	return word(big.NewInt(int64(len(s)))) + hex.EncodeToString([]byte(s)) + strings.Repeat("0", 64-2*len(s))
 }

@@ -13,25 +13,23 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// CustodianWorld is a custodian's plug, the custodian it talks to, and the wire
-// between them.
+// CustodianWorld is a custodian's plug, the custodian, and the wire between them.
 type CustodianWorld struct {
 	Custodian provider.Custodian
 	Wire      *Wire
 	Network   chain.Network
 	Key       chain.Key
-	Hash      string // of a transaction that is in a block of the network
-	// Notice is what the custodian sent; nil for one that sends nothing.
+	Hash      string // a transaction in a block of the network
+	// Notice is the custodian's notification; nil for a custodian without any.
 	Notice func(t *testing.T) (http.Header, []byte)
-	// Silent is a custodian who need not be asked to watch.
+	// Silent is true for a custodian that watches all addresses without being asked.
 	Silent bool
-	// Keys are what nobody is shown.
+	// Keys are secrets that no error may show.
 	Keys []string
 }
 
-// RunCustodian runs the whole suite. Each test gets a world of its own. What
-// moved is plain or not there at all: half of it would be money that came or
-// went for us alone.
+// RunCustodian runs all tests of a custodian. Each test has a world of its own. A
+// report is whole, or there is none: half a report would be a wrong balance.
 func RunCustodian(t *testing.T, newWorld func(t *testing.T) CustodianWorld) {
 	t.Run("in peace", func(t *testing.T) { custody(t, newWorld(t)) })
 	t.Run("notices", func(t *testing.T) { custodyNotices(t, newWorld(t)) })
@@ -90,7 +88,7 @@ func custody(t *testing.T, w CustodianWorld) {
 	}
 }
 
-// custodyNotices: only what the custodian signed is read at all.
+// custodyNotices proves that only signed notifications are read.
 func custodyNotices(t *testing.T, w CustodianWorld) {
 	if w.Notice == nil {
 		for _, body := range []string{"", "{}", `[{"address":"0x1"}]`} {
@@ -117,8 +115,8 @@ func custodyNotices(t *testing.T, w CustodianWorld) {
 	}
 }
 
-// custodyAccidents: an answer that is not whole is no answer. Above all it is
-// not "nothing moved" and not "there is no such transaction".
+// custodyAccidents proves that an incomplete answer is an error. The plug must not
+// read it as "nothing moved" or "no such transaction".
 func custodyAccidents(t *testing.T, newWorld func(t *testing.T) CustodianWorld) {
 	for name, accident := range map[string]Accident{
 		"HTTP 500":              Says(500, `{}`),
@@ -159,7 +157,7 @@ func custodyAccidents(t *testing.T, newWorld func(t *testing.T) CustodianWorld) 
 	}
 }
 
-// trouble is a question that must give an *Error, nothing else, and no key.
+// trouble asks a question that must give an *Error alone, without a key in it.
 func (w CustodianWorld) trouble(t *testing.T, what string, ask func() (any, error)) {
 	t.Helper()
 	got, err := ask()

@@ -92,7 +92,7 @@ func credits(t *testing.T, w BankWorld) {
 	}
 }
 
-// since is the whole list, by session.
+// since is the whole list of credits, by session.
 func (w BankWorld) since(t *testing.T, from time.Time) (list map[string]provider.Inbound, pages int) {
 	t.Helper()
 	list = map[string]provider.Inbound{}
@@ -110,8 +110,8 @@ func (w BankWorld) since(t *testing.T, from time.Time) (list map[string]provider
 	return list, pages
 }
 
-// creditsInTrouble: nothing is credited, and nothing given up, for what was not
-// said.
+// creditsInTrouble proves that without a definite answer a credit is neither confirmed
+// nor rejected.
 func creditsInTrouble(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

@@ -15,35 +15,35 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// IssuerWorld is a card issuer's plug, the issuer it talks to, and the wire
-// between them. The issuer vouches for its lists, and tells the stories of
-// completion.md §5 by the last two naira digits of a funding.
+// IssuerWorld is a card issuer's plug, the simulated issuer, and the wire between them.
+// The issuer guarantees its lists. The last two naira digits of a funding choose a
+// story of completion.md §5.
 type IssuerWorld struct {
 	Issuer provider.Issuer
 	Wire   *Wire
 	Paths  IssuerPaths
 	Now    func() time.Time
-	// Executed is how often the issuer really carried out a funding.
+	// Executed counts how often the issuer really carried out a funding.
 	Executed func(t *testing.T, reference string) int
-	// NextCard is how the next creation of a card goes.
+	// NextCard sets the story of the next card.
 	NextCard func(t *testing.T, story string)
-	// Notice is what the issuer sends when something happened with a card.
+	// Notice is the issuer's notification about a card.
 	Notice func(t *testing.T, cardID string) (http.Header, []byte)
-	// Keys are what nobody is shown.
+	// Keys are secrets that no error may show.
 	Keys []string
 }
 
-// IssuerPaths are where the issuer's calls go; one that ends with a slash stands
-// for all below it.
+// IssuerPaths are the paths of the issuer's calls. A path that ends with a slash stands
+// for all paths below it.
 type IssuerPaths struct {
-	Holders, Create, Cards string // all questions about cards are below Cards
-	Transfer, Transfers    string // those about fundings below Transfers
+	Holders, Create, Cards string // questions about cards are below Cards
+	Transfer, Transfers    string // questions about fundings are below Transfers
 }
 
-// Pan is printed on a physical card.
+// Pan is the number on a physical card.
 const Pan = "5061230000000000001"
 
-// RunIssuer runs the whole suite. Each test gets a world of its own.
+// RunIssuer runs all tests of an issuer. Each test has a world of its own.
 func RunIssuer(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for manner, knowsID := range map[string]bool{"fundings by the issuer's id": true, "fundings by our reference": false} {
 		t.Run(manner, func(t *testing.T) {
@@ -65,7 +65,7 @@ func RunIssuer(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	t.Run("secrets", func(t *testing.T) { issuerSecrets(t, newWorld(t)) })
 }
 
-// holder is a customer whom the issuer knows.
+// holder is the issuer's id of a new customer.
 func (w IssuerWorld) holder(t *testing.T) string {
 	t.Helper()
 	id, err := w.Issuer.OpenCardholder(context.Background(), somebody())
@@ -100,8 +100,8 @@ func (w IssuerWorld) funding(t *testing.T, naira int64) provider.CardFunding {
 	}
 }
 
-// order is a funding of so many naira. It is asked about by the issuer's id, as
-// far as the answer gave one, or by our reference alone.
+// order is a funding whose naira amount has this ending. Its requery asks by the
+// issuer's id, if the answer had one, or by our reference alone.
 func (w IssuerWorld) order(t *testing.T, ending string, knowsID bool) order {
 	naira := int64(5000)
 	for place, digit := range []int64{10, 1} {
@@ -156,7 +156,7 @@ func oddFundings(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// oddAnswers: HTTP 200 is no yes by itself.
+// oddAnswers proves that HTTP 200 alone is no success.
 func oddAnswers(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for name, body := range map[string]string{
 		"a fault inside":                  `{"statusCode":500,"message":"oops"}`,
@@ -189,7 +189,7 @@ func oddAnswers(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	check(t, "asked", o.ask(context.Background()), missing)
 }
 
-// cardNotices: only the issuer's are read at all.
+// cardNotices proves that only the issuer's notifications are read.
 func cardNotices(t *testing.T, w IssuerWorld) {
 	c := w.card(t)
 	header, body := w.Notice(t, c.ID)
@@ -211,8 +211,8 @@ func cardNotices(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// issuerSecrets: no key and no card number is in what comes back, also when the
-// issuer puts the number into its own words.
+// issuerSecrets proves that no answer and no error shows a key or a card number. The
+// issuer's own message may hold the number.
 func issuerSecrets(t *testing.T, w IssuerWorld) {
 	ctx, c := context.Background(), w.card(t)
 	o := w.virtual(t)

@@ -9,13 +9,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// trade is one way of moving money, as the suite sees it.
+// trade is one way of moving money.
 type trade struct {
 	wire           *Wire
 	paying, asking string
 	keyed          bool // see World
-	// order prepares a payment for a number with this ending, under a reference
-	// of its own.
+	// order prepares a payment with a new reference, for a number with this ending.
 	order    func(t *testing.T, ending string) order
 	executed func(t *testing.T, reference string) int
 }
@@ -28,8 +27,7 @@ type order struct {
 func (w trade) paid(r *http.Request) bool  { return at(r.URL.Path, w.paying) }
 func (w trade) asked(r *http.Request) bool { return at(r.URL.Path, w.asking) }
 
-// runPayments is the part of a suite that is the same for everything that moves
-// money.
+// runPayments runs the tests that are common to all ways of moving money.
 func runPayments(t *testing.T, newTrade func(t *testing.T) trade) {
 	t.Run("stories", func(t *testing.T) { stories(t, newTrade) })
 	t.Run("accidents", func(t *testing.T) { accidents(t, newTrade) })
@@ -39,7 +37,7 @@ func runPayments(t *testing.T, newTrade func(t *testing.T) trade) {
 	t.Run("the same reference again", func(t *testing.T) { sameReference(t, newTrade(t)) })
 }
 
-// expect is what must come out of one call.
+// expect is the right result of one call.
 type expect struct {
 	outcome provider.Outcome
 	missing bool
@@ -82,7 +80,7 @@ func stories(t *testing.T, newTrade func(t *testing.T) trade) {
 	}{
 		{"88", done, []expect{done}, 1},
 		{"01", refused, nil, 0},
-		{"01", refused, nil, 0}, // in both manners
+		{"01", refused, nil, 0}, // in both forms of a refusal
 		{"02", unknown, []expect{done}, 1},
 		{"02", unknown, []expect{done}, 1},
 		{"03", unknown, []expect{missing, missing, missing}, 0},
@@ -157,8 +155,8 @@ func accidents(t *testing.T, newTrade func(t *testing.T) trade) {
 	}
 }
 
-// requeryAccidents: whatever happens while we ask says nothing about the
-// purchase, not even a refusal to let us in.
+// requeryAccidents proves that a failed question says nothing about the payment, even
+// if the provider refuses our token.
 func requeryAccidents(t *testing.T, newTrade func(t *testing.T) trade) {
 	for _, a := range []struct {
 		name     string
@@ -192,8 +190,8 @@ func requeryAccidents(t *testing.T, newTrade func(t *testing.T) trade) {
 	}
 }
 
-// nobodyThere: nothing can have been sent, so the payment is off, and what came
-// of an earlier one is as unknown as before.
+// nobodyThere proves that a payment without a connection is Rejected, since nothing was
+// sent. An earlier payment stays Unknown.
 func nobodyThere(t *testing.T, w trade) {
 	warm := w.order(t, "88")
 	check(t, "pay", warm.pay(context.Background()), done)
@@ -208,7 +206,8 @@ func nobodyThere(t *testing.T, w trade) {
 	w.checkBooks(t, p, 1, 0)
 }
 
-// goneCaller: before the payment it is off, afterwards it runs to its end.
+// goneCaller proves two things. A caller that is gone before sends no payment. A caller
+// that goes away later does not stop the payment.
 func goneCaller(t *testing.T, w trade) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -226,8 +225,8 @@ func goneCaller(t *testing.T, w trade) {
 	w.checkBooks(t, p, 1, 1)
 }
 
-// sameReference: many at once and one afterwards; one payment, and nobody is
-// told that it did not happen.
+// sameReference proves that many calls with one reference make one payment. No call
+// says that the payment was not made.
 func sameReference(t *testing.T, w trade) {
 	p := w.order(t, "88")
 	var all sync.WaitGroup

@@ -11,8 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// RunVerifier runs the suite of identity checks. Each test gets a world of its
-// own.
+// RunVerifier runs all tests of identity checks. Each test has a world of its own.
 func RunVerifier(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("stories", func(t *testing.T) { identities(t, newWorld(t)) })
 	t.Run("accidents", func(t *testing.T) { identityAccidents(t, newWorld) })
@@ -33,7 +32,7 @@ func begin(bvn string) provider.IdentityStart {
 
 func identities(t *testing.T, w BankWorld) {
 	ctx := context.Background()
-	for range 2 { // in both manners
+	for range 2 { // in both forms of a refusal
 		a := w.Verifier.Start(ctx, begin("22222220000"))
 		check(t, "a number that is refused", a, refused)
 		if a.Message == "" || strings.Contains(fmt.Sprintf("%+v", a), "22222220000") {
@@ -61,8 +60,8 @@ func identities(t *testing.T, w BankWorld) {
 	check(t, "once more", confirm(second, w.OTP), refused)
 }
 
-// identityAccidents: an OTP may be on its way, so that nobody is told that none
-// is, and the call is made once.
+// identityAccidents proves that the plug never reports a missing OTP while one may be on
+// its way. The call is made once.
 func identityAccidents(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

@@ -12,11 +12,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Accident is what the wire does to one request instead of passing it on.
+// Accident handles one request in place of the provider.
 type Accident func(w http.ResponseWriter, r *http.Request, provider http.Handler)
 
-// Wire stands between a plug and a provider's server. It counts what passes and
-// lets accidents happen.
+// Wire stands between a plug and a provider's server. It counts requests and causes
+// accidents.
 type Wire struct {
 	URL string
 
@@ -33,7 +33,7 @@ type plan struct {
 	times    int
 }
 
-// NewWire serves the provider through a wire until the test ends.
+// NewWire serves a provider through a wire until the test ends.
 func NewWire(t *testing.T, provider http.Handler) *Wire {
 	w := &Wire{provider: provider}
 	w.server = httptest.NewServer(w)
@@ -42,17 +42,17 @@ func NewWire(t *testing.T, provider http.Handler) *Wire {
 	return w
 }
 
-// Cut takes the provider off the net: nothing listens any more.
+// Cut closes the server, so that no connection is possible.
 func (w *Wire) Cut() { w.server.Close() }
 
-// Plan lets an accident happen to the next so many requests that match.
+// Plan plans an accident for a number of the next requests that match.
 func (w *Wire) Plan(matches func(*http.Request) bool, times int, accident Accident) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.planned = append(w.planned, plan{matches, accident, times})
 }
 
-// Count is how many requests reached this wire whose "METHOD /path" contains s.
+// Count is the number of requests so far whose "METHOD /path" contains s.
 func (w *Wire) Count(s string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,8 +65,8 @@ func (w *Wire) Count(s string) int {
 	return n
 }
 
-// Sent is how many requests reached this wire at a path, or below one that ends
-// with a slash.
+// Sent is the number of requests so far to a path. A path that ends with a slash counts
+// all paths below it.
 func (w *Wire) Sent(path string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,16 +83,17 @@ func at(path, place string) bool {
 	return path == place || strings.HasSuffix(place, "/") && strings.HasPrefix(path, place)
 }
 
-// ServeHTTP passes a request on, or has the accident that was planned for it.
+// ServeHTTP passes a request on, or causes the planned accident.
 func (w *Wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	if accident := w.note(r); accident != nil {
+	if accident := w.planFor(r); accident != nil {
 		accident(out, r, w.provider)
 		return
 	}
 	w.provider.ServeHTTP(out, r)
 }
 
-func (w *Wire) note(r *http.Request) Accident {
+// planFor counts a request, and returns the accident that is planned for it.
+func (w *Wire) planFor(r *http.Request) Accident {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen = append(w.seen, r.Method+" "+r.URL.Path)
@@ -105,12 +106,12 @@ func (w *Wire) note(r *http.Request) Accident {
 	return nil
 }
 
-// Says answers in the provider's place, which never learns of the request.
+// Says answers in place of the provider, which never sees the request.
 func Says(status int, body string) Accident {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { say(w, status, body) }
 }
 
-// DoesAndSays lets the provider do its work and then answers something else.
+// DoesAndSays lets the provider carry out the request, and then gives another answer.
 func DoesAndSays(status int, body string) Accident {
 	return func(w http.ResponseWriter, r *http.Request, provider http.Handler) {
 		provider.ServeHTTP(httptest.NewRecorder(), r)
@@ -121,19 +122,19 @@ func DoesAndSays(status int, body string) Accident {
 func say(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(body)) // a client that stops reading is part of the game
+	_, _ = w.Write([]byte(body)) // the client may stop reading
 }
 
-// Hides breaks the connection before the provider learns of the request.
+// Hides breaks the connection before the provider sees the request.
 func Hides(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 
-// DoesAndHides lets the provider do its work and breaks the connection.
+// DoesAndHides lets the provider carry out the request, and breaks the connection.
 func DoesAndHides(_ http.ResponseWriter, r *http.Request, provider http.Handler) {
 	provider.ServeHTTP(httptest.NewRecorder(), r)
 	panic(http.ErrAbortHandler)
 }
 
-// DoesAndHangs lets the provider do its work and keeps the answer until the
+// DoesAndHangs lets the provider carry out the request, and holds the answer until the
 // caller gives up.
 func DoesAndHangs(_ http.ResponseWriter, r *http.Request, provider http.Handler) {
 	provider.ServeHTTP(httptest.NewRecorder(), r)
@@ -141,7 +142,7 @@ func DoesAndHangs(_ http.ResponseWriter, r *http.Request, provider http.Handler)
 	panic(http.ErrAbortHandler)
 }
 
-// DoesAndCuts lets the provider do its work and sends the first half of its
+// DoesAndCuts lets the provider carry out the request, and sends the first half of the
 // answer.
 func DoesAndCuts(w http.ResponseWriter, r *http.Request, provider http.Handler) {
 	whole := httptest.NewRecorder()
@@ -153,18 +154,18 @@ func DoesAndCuts(w http.ResponseWriter, r *http.Request, provider http.Handler) 
 		w.Header().Set("Content-Length", "4096")
 	}
 	w.WriteHeader(whole.Code)
-	_, _ = w.Write(body[:len(body)/2]) // a client that stops reading is part of the game
+	_, _ = w.Write(body[:len(body)/2]) // the client may stop reading
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
 }
 
-// DoesAndFloods lets the provider do its work and answers without end in sight.
+// DoesAndFloods lets the provider carry out the request, and gives a very long answer.
 func DoesAndFloods(w http.ResponseWriter, r *http.Request, provider http.Handler) {
 	DoesAndSays(http.StatusOK, `{"statusCode":200,"data":{"status":"successful","padding":"`+
 		string(bytes.Repeat([]byte("x"), 2<<20))+`"}}`)(w, r, provider)
 }
 
-// isError tells whether err is the kind that calls without money must return.
+// isError tells whether err is a whole *Error, as calls without money must return.
 func isError(err error) bool {
 	var e *provider.Error
 	return errors.As(err, &e) && e.Provider != "" && e.Code != ""

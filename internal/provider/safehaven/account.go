@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// subAccount is the body of a new account; which of the identity's fields are
-// sent makes it a person's or a company's.
+// subAccount is the body of a new account. The identity fields make the account a
+// person's or a company's.
 type subAccount struct {
 	PhoneNumber               string `json:"phoneNumber"`
 	EmailAddress              string `json:"emailAddress"`
@@ -23,7 +23,7 @@ type subAccount struct {
 	OTP                       string `json:"otp,omitempty"`
 	CompanyRegistrationNumber string `json:"companyRegistrationNumber,omitempty"`
 	CallbackURL               string `json:"callbackUrl,omitempty"`
-	// What is paid into the account goes on to ours, from which payouts are made.
+	// All credits go on to our account, from which payouts are made.
 	AutoSweep        bool  `json:"autoSweep"`
 	AutoSweepDetails sweep `json:"autoSweepDetails"`
 }
@@ -33,9 +33,8 @@ type sweep struct {
 	AccountNumber string `json:"accountNumber"`
 }
 
-// OpenAccount opens a sub-account. A person's identity is validated by this very
-// call (BVN and OTP, of a session that was only started); a company's signatory
-// was validated before (vID).
+// OpenAccount opens a sub-account. This call validates a person's identity by BVN
+// and OTP. A company's signatory was validated before (vID).
 func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provider.AccountAnswer {
 	body := subAccount{
 		PhoneNumber: international(r.Phone), EmailAddress: r.Email, ExternalReference: r.Reference, IdentityID: r.IdentitySession,
@@ -46,18 +45,24 @@ func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provi
 	} else {
 		body.IdentityType, body.IdentityNumber, body.OTP = "BVN", r.IdentityNumber.Reveal(), r.OTP.Reveal()
 	}
-	var opened account
-	a := judge(p.once(ctx, "/accounts/v2/subaccount", body), func(e envelope) claim {
-		e.into(&opened) // without data nothing is claimed
-		return opened.claim()
-	})
-	if a.Outcome != provider.Confirmed {
-		return provider.AccountAnswer{Answer: a}
-	}
+	opened, a := p.open(ctx, "/accounts/v2/subaccount", body)
 	return provider.AccountAnswer{Answer: a, Account: opened.shown(p.bankCode)}
 }
 
-// account is one as it is opened and listed.
+// open opens an account of either kind. Unless Confirmed, the account is empty.
+func (p *Plug) open(ctx context.Context, path string, body any) (account, provider.Answer) {
+	var opened account
+	a := judge(p.once(ctx, path, body), func(e envelope) claim {
+		e.into(&opened) // without data there is no claim
+		return opened.claim()
+	})
+	if a.Outcome != provider.Confirmed {
+		opened = account{}
+	}
+	return opened, a
+}
+
+// account is an account in the answers and in the list.
 type account struct {
 	ID                text `json:"_id"`
 	Number            text `json:"accountNumber"`
@@ -67,7 +72,7 @@ type account struct {
 	ExpiryDate        text `json:"expiryDate"`
 }
 
-// claim: an account number is the proof that there is an account.
+// claim takes an account number as the proof of an account.
 func (a account) claim() claim {
 	if a.Number == "" {
 		return claim{}
@@ -76,12 +81,16 @@ func (a account) claim() claim {
 }
 
 func (a account) shown(bankCode string) provider.Account {
+	if a.Number == "" {
+		return provider.Account{}
+	}
 	return provider.Account{
-		Number: string(a.Number), Name: string(a.Name), BankName: bankName, BankCode: provider.First(a.BankCode, text(bankCode)), ProviderID: string(a.ID),
+		Number: string(a.Number), Name: string(a.Name), BankName: bankName, BankCode: provider.First(a.BankCode, text(bankCode)),
+		ProviderID: string(a.ID),
 	}
 }
 
-// international is a Nigerian phone number as they want it, +234….
+// international is a Nigerian phone number in the form +234….
 func international(phone string) string {
 	phone = strings.NewReplacer(" ", "", "-", "").Replace(phone)
 	switch {
@@ -93,15 +102,15 @@ func international(phone string) string {
 	return phone
 }
 
-// pageSize is the longest page that they give, and lastPage where we stop
-// turning pages of a list that has no end.
+// pageSize is the size of the bank's longest page. lastPage ends the reading of a
+// list without an end.
 const (
 	pageSize = 100
 	lastPage = 100_000
 )
 
-// FindAccount looks for an account by our reference. They have no call that asks
-// by it, so the list of sub-accounts is read to its end: only then is it missing.
+// FindAccount looks for an account by our reference. The bank has no call for that,
+// so the list of sub-accounts is read to its end. Only then is the account missing.
 func (p *Plug) FindAccount(ctx context.Context, reference string) provider.AccountAnswer {
 	var out provider.AccountAnswer
 	err := p.accounts(ctx, true, func(a account) bool {
@@ -113,7 +122,7 @@ func (p *Plug) FindAccount(ctx context.Context, reference string) provider.Accou
 		return true
 	})
 	switch {
-	case err != nil: // what happened while we asked says nothing about the account
+	case err != nil: // a failed question says nothing about the account
 		out.Answer = provider.Answer{Code: err.Code, Message: err.Message}
 	case out.Outcome != provider.Confirmed:
 		out.Answer = provider.Answer{Code: "404", Missing: true}
@@ -121,7 +130,7 @@ func (p *Plug) FindAccount(ctx context.Context, reference string) provider.Accou
 	return out
 }
 
-// accounts shows accounts to found until it says that it has seen enough.
+// accounts calls found with each account, until found returns true.
 func (p *Plug) accounts(ctx context.Context, sub bool, found func(account) bool) *provider.Error {
 	for page := range lastPage {
 		var rows []account
@@ -145,9 +154,9 @@ func paging(page int) string {
 	return "&page=" + strconv.Itoa(page) + "&limit=" + strconv.Itoa(pageSize)
 }
 
-// more tells whether a page may be followed by another: by the number of pages
-// where it is told, otherwise unless this one is empty. A page that is not full
-// proves nothing: they may give fewer rows than were asked for.
+// more tells whether another page may follow: by the number of pages if the answer
+// has one, else by whether this page has rows. A page that is not full proves
+// nothing, since the bank may give fewer rows than we asked for.
 func more(page, pages, rows int) bool {
 	if pages > 0 {
 		return page+1 < pages
@@ -169,11 +178,11 @@ type settlementAccount struct {
 	AccountNumber string `json:"accountNumber"`
 }
 
-// defaultValidity is theirs, said aloud.
+// defaultValidity is the bank's own default.
 const defaultValidity = 15 * time.Minute
 
-// OpenVirtualAccount opens an account for one payment, which goes on to ours.
-// They name it themselves: AccountName is not sent.
+// OpenVirtualAccount opens an account for one payment. The money goes on to our
+// account. The bank chooses the name: AccountName is not sent.
 func (p *Plug) OpenVirtualAccount(ctx context.Context, r provider.VirtualAccountRequest) provider.VirtualAccountAnswer {
 	if r.Control == "" {
 		r.Control = provider.Fixed
@@ -186,22 +195,18 @@ func (p *Plug) OpenVirtualAccount(ctx context.Context, r provider.VirtualAccount
 		SettlementAccount: settlementAccount{p.bankCode, p.account}, Amount: json.Number(r.Amount.Number()), ExternalReference: r.Reference,
 	}
 	asked := p.session.clock.Now()
-	var opened account
-	a := judge(p.once(ctx, "/virtual-accounts", body), func(e envelope) claim {
-		e.into(&opened) // without data nothing is claimed
-		return opened.claim()
-	})
+	opened, a := p.open(ctx, "/virtual-accounts", body)
 	if a.Outcome != provider.Confirmed {
 		return provider.VirtualAccountAnswer{Answer: a}
 	}
-	expires := instant(opened.ExpiryDate)
+	expires := provider.Instant(opened.ExpiryDate)
 	if expires.IsZero() {
 		expires = asked.Add(r.ValidFor)
 	}
 	return provider.VirtualAccountAnswer{Answer: a, Account: opened.shown(p.bankCode), ExpiresAt: expires}
 }
 
-// ourAccount is their id of our account, which a statement is asked for by.
+// ourAccount is the bank's id of our account, for the statement.
 func (p *Plug) ourAccount(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	known := p.accountID

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// way is a recorded answer of a transfer or of its status.
+// way is a recorded answer to a transfer or to a question for its status.
 type way struct {
 	fixture
 	Session  string
@@ -74,7 +74,7 @@ func TestRecordedNotifications(t *testing.T) {
 	}
 }
 
-// What is sent is what their pages ask for, digit by digit.
+// The bodies are those of Safe Haven's pages, byte for byte.
 func TestBankBodies(t *testing.T) {
 	const one = `{"statusCode":200,"responseCode":"00","data":{"_id":"1","status":"SUCCESS","accountNumber":"8010000011","accountName":"ACME","sessionId":"s"}}`
 	for _, c := range []struct {
@@ -132,9 +132,9 @@ func TestBankBodies(t *testing.T) {
 	}
 }
 
-// No BVN and no OTP is in an answer, however it is shown, also when the provider
-// puts one into its own.
-func TestPeopleDoNotShow(t *testing.T) {
+// No answer shows a BVN or an OTP, in any format. The provider's own message may hold
+// one.
+func TestAnswersHidePersonalData(t *testing.T) {
 	s := serve(t)
 	s.says(400, []byte(`{"statusCode":400,"message":"BVN 22222222222 and OTP 012345678 do not match ada@example.test"}`))
 	p := s.plug(t, s.config(), clock.System{})
@@ -145,7 +145,7 @@ func TestPeopleDoNotShow(t *testing.T) {
 	}
 }
 
-// A list is read to its end before anything is said to be missing from it.
+// An account is missing only after the list was read to its end.
 func TestListsAreReadToTheirEnd(t *testing.T) {
 	s := serve(t)
 	var asked []string
@@ -176,8 +176,8 @@ func TestDaysAreAskedForWhole(t *testing.T) {
 	}
 }
 
-// "Fetched successfully" is about the asking, and would be shown to a company as
-// the message of a purchase that failed.
+// "Fetched successfully" is about the question. A company must not see it as the
+// message of a failed purchase.
 func TestARequeryPassesOnReasonsOnly(t *testing.T) {
 	s := serve(t)
 	p := s.plug(t, s.config(), clock.System{})

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// kinds are the services we can sell, by the provider's word. Its ids differ
-// between its sandbox and the live system, so they are never written down.
+// kinds are the services that we can sell, by the provider's identifier. Its ids
+// differ between its test system and the live one, so they are not used here.
 var kinds = map[string]provider.ServiceKind{
 	"AIRTIME": provider.Airtime,
 	"DATA":    provider.Data,
@@ -20,7 +20,7 @@ var kinds = map[string]provider.ServiceKind{
 	"UTILITY": provider.Utility,
 }
 
-// Services lists what Safe Haven sells, as far as we know how to buy it.
+// Services lists the services that the plug can buy.
 func (p *Plug) Services(ctx context.Context) ([]provider.Service, error) {
 	var rows []struct {
 		ID         string `json:"_id"`
@@ -58,7 +58,7 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	return out, nil
 }
 
-// vendor is the one word for a vendor: "MTN-DATA" is MTN.
+// vendor is the common word for a vendor: "MTN-DATA" is MTN.
 func vendor(identifier, name string) string {
 	if identifier == "" {
 		identifier = name
@@ -70,14 +70,14 @@ type product struct {
 	BundleCode string `json:"bundleCode"`
 	Name       text   `json:"name"`
 	Validity   text   `json:"validity"`
-	Duration   text   `json:"duration"` // what cable TV calls the validity
+	Duration   text   `json:"duration"` // the validity of cable TV
 	Amount     text   `json:"amount"`
 	Fixed      *bool  `json:"isAmountFixed"`
 }
 
-// Products lists what a vendor sells. A product has no id upstream: its bundle
-// code is the key, pipes and all. One whose price we cannot read is left out,
-// since nobody could buy it.
+// Products lists a vendor's products. A product has no id at Safe Haven; its bundle
+// code is the key. A product with an unreadable price is left out, since nobody
+// could buy it.
 func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
 	var rows []product
 	if err := p.list(ctx, "/vas/service-category/"+url.PathEscape(categoryCode)+"/products", &rows); err != nil {
@@ -87,7 +87,7 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	for _, r := range rows {
 		price, ok := p.price(string(r.Amount))
 		fixed := price > 0 && (r.Fixed == nil || *r.Fixed)
-		// A price that is fixed and absent contradicts itself.
+		// A fixed price that is absent is a contradiction.
 		contradiction := r.Fixed != nil && *r.Fixed && price == 0
 		if !ok || r.BundleCode == "" || contradiction {
 			continue
@@ -99,7 +99,7 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	return out, nil
 }
 
-// price reads an amount in the configured unit; none is zero.
+// price reads an amount in the configured unit. An absent amount is zero.
 func (p *Plug) price(digits string) (money.Kobo, bool) {
 	if digits == "" {
 		return 0, true
@@ -118,7 +118,7 @@ func (p *Plug) list(ctx context.Context, path string, rows any) error {
 	return err
 }
 
-// page is list, and tells how many pages there are; 0 when nobody says.
+// page is list, and returns the number of pages, or 0 if the answer has none.
 func (p *Plug) page(ctx context.Context, path string, rows any) (pages int, err error) {
 	reply := p.ask(ctx, http.MethodGet, path, nil)
 	if reply.Trouble != "" {
@@ -129,7 +129,7 @@ func (p *Plug) page(ctx context.Context, path string, rows any) (pages int, err 
 		return 0, &provider.Error{Provider: p.Name(), Code: strconv.Itoa(status), Message: provider.Message(string(e.Message))}
 	}
 	if !ok || !e.into(rows) {
-		return 0, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return 0, provider.Unreadable.Error(p.Name())
 	}
 	return e.pages(), nil
 }

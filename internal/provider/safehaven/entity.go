@@ -15,19 +15,19 @@ type entityRequest struct {
 	EntityNumber      string `json:"entityNumber"`
 }
 
-// VerifyEntity asks whose a smartcard or a meter is. The answer's sessionId is
-// of no use: the calls that pay do not take it.
+// VerifyEntity asks for the owner of a smartcard or a meter. The sessionId of the
+// answer is not used, since payments do not take one.
 func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
 	reply := p.ask(ctx, http.MethodPost, "/vas/verify", entityRequest{q.Category, q.Number})
 	if reply.Trouble != "" {
-		return provider.EntityAnswer{Answer: provider.Answer{Code: reply.Trouble, Message: reply.Answer().Message}}
+		return provider.EntityAnswer{Answer: reply.Unknown()}
 	}
 	e, ok := read(reply.Body)
 	if !ok {
-		return provider.EntityAnswer{Answer: provider.Reply{Trouble: provider.CodeUnreadable}.Answer()}
+		return provider.EntityAnswer{Answer: provider.Unreadable.Answer()}
 	}
 	var d entity
-	e.into(&d) // without data there is no name, and so no yes
+	e.into(&d) // without data there is no name, and so no confirmation
 	status, codes := e.status(reply.Status), e.codes()
 	out := provider.EntityAnswer{Answer: provider.Answer{
 		Code: provider.First(text(codes.worst()), text(strconv.Itoa(status))), Message: provider.Message(string(e.Message)),
@@ -36,15 +36,15 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 	case status/100 == 2 && d.Name != "" && codes.clear():
 		out.Outcome, out.Entity = provider.Confirmed, p.entity(d)
 	case d.Name != "" || codes.any(unsure):
-		// Nothing definite.
+		// The answer is not definite.
 	case codes.any(noAccount), e.StatusCode != "" && refuses(status) && !e.routed():
 		out.Outcome = provider.Rejected
 	}
 	return out
 }
 
-// entity is the data of a verification: a name alone for a smartcard, all of it
-// for a meter.
+// entity is the data of a verification. A smartcard has the name only, a meter has
+// all fields.
 type entity struct {
 	Name          text `json:"name"`
 	Address       text `json:"address"`
@@ -60,8 +60,8 @@ func (p *Plug) entity(d entity) provider.Entity {
 	}
 }
 
-// limit is an amount that may be absent. One we cannot read is none: the
-// provider will hold the purchase against its own.
+// limit is an amount that may be absent. An unreadable amount is no limit, since
+// the provider checks its own limits anyway.
 func (p *Plug) limit(t text) money.Kobo {
 	k, ok := p.price(string(t))
 	if !ok {

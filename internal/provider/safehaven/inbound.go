@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ParseNotification reads what they send to a callback URL. What it is about
-// stands under one of three names, and nothing in it is signed.
+// ParseNotification reads a request to a callback URL. The subject is in one of
+// three fields. Nothing is signed.
 func (p *Plug) ParseNotification(body []byte) (provider.Notification, error) {
 	var n struct {
 		Type      text      `json:"type"`
@@ -58,8 +58,8 @@ func (t transfer) virtual() bool {
 	return len(t.VirtualAccount) > 0 && string(t.VirtualAccount) != "null" && string(t.VirtualAccount) != `""`
 }
 
-// Inbound asks for one credit by its session. There are two registers, one of
-// permanent and one of virtual accounts.
+// Inbound asks for one credit by its session. Permanent and virtual accounts have
+// different paths.
 func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) provider.InboundAnswer {
 	path := "/transfers/status"
 	if virtual {
@@ -67,15 +67,15 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	}
 	t, a := judgeStatus(p.ask(ctx, http.MethodPost, path, statusQuery{SessionID: sessionID}))
 	out := provider.InboundAnswer{Answer: a}
-	if t.Status == "" { // they showed us no credit
+	if t.Status == "" { // the answer shows no credit
 		return out
 	}
 	out.Credit = t.credit(a.Outcome, virtual)
 	switch {
 	case t.SessionID != "" && string(t.SessionID) != sessionID:
-		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // somebody else's
+		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // another session's credit
 	case lower(t.Type) == outwards, lower(t.Type) != inwards && !virtual:
-		// A transfer of ours has such a session too, and is no credit.
+		// A payout has such a session too, and is no credit.
 		return provider.InboundAnswer{Answer: provider.Answer{Code: "not_a_credit"}}
 	case out.Outcome == provider.Confirmed && (out.Credit.Amount <= 0 || out.Credit.CreditAccount == ""):
 		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}}
@@ -84,8 +84,8 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	return out
 }
 
-// InboundSince lists credits. Days are asked for whole and a day to spare, since
-// it is not known in which time zone they count; what is older is left out here.
+// InboundSince lists credits. The question is for whole days and one day more,
+// since the bank's time zone is not known. Older credits are left out here.
 func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]provider.Inbound, bool, error) {
 	var rows []transfer
 	pages, err := p.page(ctx, "/transfers?type=Inwards"+days(from, p.session.clock.Now())+paging(page), &rows)
@@ -106,12 +106,12 @@ func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]pr
 	return out, more(page, pages, len(rows)), nil
 }
 
-// days is the part of a query that names the days from one instant to another.
+// days is the part of a query with the days from one instant to another.
 func days(from, to time.Time) string {
 	return "&fromDate=" + from.UTC().Format(time.DateOnly) + "&toDate=" + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
-// credit is a transfer inwards in our words.
+// credit is an inward transfer as an Inbound.
 func (t transfer) credit(o provider.Outcome, virtual bool) provider.Inbound {
 	amount, ok := naira(t.Amount)
 	if !ok {
@@ -120,12 +120,12 @@ func (t transfer) credit(o provider.Outcome, virtual bool) provider.Inbound {
 	c := provider.Inbound{
 		Outcome: o, SessionID: string(t.SessionID), ProviderID: string(t.ID), CreditAccount: string(t.CreditAccountNumber),
 		SenderName: string(t.DebitAccountName), SenderAccount: string(t.DebitAccountNumber), Narration: string(t.Narration),
-		Amount: amount, At: instant(t.CreatedAt), Virtual: virtual, Status: t.word(),
+		Amount: amount, At: provider.Instant(t.CreatedAt), Virtual: virtual, Status: t.word(),
 	}
 	if virtual {
 		c.Reference = string(t.ExternalReference)
 	}
-	// Between the banks a session begins with the code of the bank that began it.
+	// A session between the banks begins with the code of the sending bank.
 	if len(c.SessionID) == 30 {
 		c.SenderBank = c.SessionID[:6]
 	}

@@ -8,33 +8,33 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// What a response code says (NIBSS names). A code in neither list says nothing
-// definite by itself.
+// The meaning of response codes (NIBSS names). A code in neither list means nothing
+// definite.
 var (
 	declines = provider.Words("03 05 07 51 57 58 61")
 	unsure   = provider.Words("01 09 68 91 94 96")
 )
 
 const (
-	approved  = "00" // a success
+	approved  = "00" // success
 	repeated  = "94" // this reference was used before
-	unlocated = "25" // of a requery: there is no such record
+	unlocated = "25" // of a requery: no such record
 )
 
-// noAccount is said of a name enquiry: there is no such account.
+// noAccount are the codes of a name enquiry for an unknown account.
 var noAccount = provider.Words("06 07 25")
 
-// What a status says. Only these words are definite.
+// The meaning of statuses. Only these words are definite.
 var (
 	delivered       = provider.Words("successful completed")
 	failed          = provider.Words("failed")
 	refusedTransfer = provider.Words("failed declined")
 )
 
-// reversed is the word of a transfer that came back.
+// reversed is the status of a transfer that came back.
 const reversed = "reversed"
 
-// sale is the data of an answer to a payment. The id has two spellings.
+// sale is the data of an answer to a payment. The id has two possible names.
 type sale struct {
 	ID        text `json:"id"`
 	OtherID   text `json:"_id"`
@@ -43,11 +43,11 @@ type sale struct {
 	Token     text `json:"utilityToken"`
 }
 
-// judgePayment decides what a sale's reply means for the money.
+// judgePayment decides the meaning of a sale's reply for the money.
 func judgePayment(r provider.Reply) provider.Answer {
 	var s sale
 	a := judge(r, func(e envelope) claim {
-		e.into(&s) // without data the words below stay empty, which decides nothing
+		e.into(&s) // without data the status stays empty, and decides nothing
 		word := lower(s.Status)
 		return claim{
 			reference: provider.First(s.ID, s.OtherID, s.Reference), word: word, done: delivered[word], undone: failed[word],
@@ -57,19 +57,19 @@ func judgePayment(r provider.Reply) provider.Answer {
 	return a
 }
 
-// claim is what the data of an answer says of what was asked.
+// claim is what the data of an answer says about the request.
 type claim struct {
 	reference string
-	message   string // better than the envelope's
+	message   string // preferred to the envelope's
 	word      string // a status, in lower case; empty decides nothing
-	done      bool   // the word is a yes
-	undone    bool   // the word is a no
+	done      bool   // the word is a success
+	undone    bool   // the word is a failure
 }
 
-// judge decides what a reply means for what was asked. It reads the HTTP status,
-// then the statusCode in the body, then the response codes, then what the data
-// claims; a refusal counts only if nothing in the same answer speaks against it,
-// and what is left is unknown.
+// judge decides the meaning of a reply for the request. It reads the HTTP status,
+// then the statusCode in the body, then the response codes, then the claim of the
+// data. A refusal counts only if nothing in the same answer contradicts it. All
+// other answers are Unknown.
 func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
@@ -79,7 +79,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 		return provider.Answer{Outcome: provider.Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
 	}
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	c := claimed(e)
 	status, codes := e.status(r.Status), e.codes()
@@ -94,24 +94,24 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	case faulty(status), faulty(e.inner()):
 		a.Code = provider.CodeServerError
 	case codes.any(unsure):
-		// Unknown, whatever else the answer says.
+		// Unknown, despite anything else in the answer.
 	case status/100 == 2 && c.done && codes.clear():
 		a.Outcome = provider.Confirmed
 	case c.word != "" && !c.undone:
-		// Pending, a word we do not know, or a success that the codes deny.
+		// Pending, an unknown word, or a success that the codes contradict.
 	case status/100 == 4, codes.any(declines), c.undone && codes.clear():
 		a.Outcome = provider.Rejected
 	}
 	return a
 }
 
-// faulty tells whether a status leaves open what was done (docs: table of
-// outcomes). The client has caught these where HTTP says so; here the body does.
+// faulty tells whether a status leaves the outcome open (docs: table of outcomes).
+// The client has caught such an HTTP status before; this one is in the body.
 func faulty(status int) bool {
 	return status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
 }
 
-// record is a sale as the provider remembers it.
+// record is the provider's record of a sale.
 type record struct {
 	ID                text `json:"_id"`
 	OtherID           text `json:"id"`
@@ -123,19 +123,19 @@ type record struct {
 	Reason            text `json:"responseMessage"`
 }
 
-// judgeRequery decides what a sale's record means for the money. No trouble on
-// the way, and no refusal to tell us, says anything about the sale.
+// judgeRequery decides the meaning of a sale's record for the money. A failed or
+// refused question says nothing about the sale.
 func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	if r.Trouble != "" {
-		return provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+		return r.Unknown()
 	}
 	e, ok := read(r.Body)
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	status := e.status(r.Status)
-	// The envelope's message is about the asking ("fetched successfully"), so it
-	// is not passed on as a word about the sale.
+	// The envelope's message is about the question ("fetched successfully"), so it is
+	// not passed on.
 	a := provider.Answer{Code: strconv.Itoa(status)}
 	if e.missing(status) {
 		a.Missing = true
@@ -146,7 +146,7 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 		return a
 	}
 	if rec.ExternalReference != "" && string(rec.ExternalReference) != reference {
-		a.Code = provider.CodeUnreadable // somebody else's sale
+		a.Code = provider.CodeUnreadable // another sale
 		return a
 	}
 	word := lower(rec.Status)
@@ -154,7 +154,7 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	a.Message = provider.Message(string(rec.Reason))
 	a.Code = provider.First(text(word), text(a.Code))
 	switch {
-	case rec.Reversal != "": // our money came back
+	case rec.Reversal != "": // the money came back
 		a.Outcome, a.Code = provider.Rejected, "reversed"
 	case delivered[word]:
 		a.Outcome = provider.Confirmed
@@ -164,9 +164,9 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	return a
 }
 
-// missing tells whether the provider knows no such sale. It must say so in its
-// own envelope: a gateway's 404, or a router's that knows no such path ("Cannot
-// GET …"), is no word about a sale, and a refund hangs on it.
+// missing tells whether the provider definitely knows no such sale, since a refund
+// may follow. The provider's own envelope must say so. The 404 of a gateway, or of
+// a router without such a path ("Cannot GET …"), says nothing about a sale.
 func (e envelope) missing(status int) bool {
 	m := lower(e.Message)
 	if e.StatusCode == "" || e.routed() {
@@ -176,7 +176,7 @@ func (e envelope) missing(status int) bool {
 		status == http.StatusBadRequest && (strings.Contains(m, "not found") || strings.Contains(m, "unable to locate"))
 }
 
-// routed tells whether a router answered that knows no such path.
+// routed tells whether the answer comes from a router that knows no such path.
 func (e envelope) routed() bool { return strings.HasPrefix(lower(e.Message), "cannot ") }
 
 func lower(t text) string { return strings.ToLower(string(t)) }

@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// payment is the body of every kind of sale; a kind leaves out what it has no
-// use for.
+// payment is the body of every kind of sale. Each kind leaves out the fields that it
+// does not use.
 type payment struct {
 	ServiceCategoryID  string      `json:"serviceCategoryId"`
 	BundleCode         string      `json:"bundleCode,omitempty"`
@@ -24,11 +24,11 @@ type payment struct {
 	CardNumber         string      `json:"cardNumber,omitempty"`
 	MeterNumber        string      `json:"meterNumber,omitempty"`
 	VendType           string      `json:"vendType,omitempty"`
-	// ExternalReference is all that is left to ask by when an answer is lost.
+	// ExternalReference is for the requery after a lost answer.
 	ExternalReference string `json:"externalReference"`
 }
 
-// Pay buys something. See judgePayment for what the answers mean.
+// Pay buys one thing. judgePayment decides the meaning of the answer.
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	body := payment{
 		ServiceCategoryID:  buy.Category,
@@ -53,13 +53,12 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	return judgePayment(p.once(ctx, "/vas/pay/"+path, body))
 }
 
-// Requery asks what became of a purchase.
+// Requery asks for the outcome of a purchase.
 func (p *Plug) Requery(ctx context.Context, reference string, _ time.Time) provider.Answer {
 	return judgeRequery(p.ask(ctx, http.MethodGet, "/vas/transaction/"+url.PathEscape(reference), nil), reference)
 }
 
-// amount writes kobo as the configured unit, in digits and never through a
-// float.
+// amount writes kobo in the configured unit, without a float.
 func (p *Plug) amount(k money.Kobo) json.Number {
 	if p.unit == Kobo {
 		return json.Number(strconv.FormatInt(int64(k), 10))

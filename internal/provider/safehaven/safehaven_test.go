@@ -30,7 +30,7 @@ var keyPEM = sync.OnceValue(func() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 })
 
-// recorded is a server that gives out tokens and otherwise answers as it is told.
+// recorded is a server that gives tokens, and answers all else with a given body.
 type recorded struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -62,7 +62,7 @@ func serve(t *testing.T) *recorded {
 	return s
 }
 
-// seen is how many tokens were given out, and the payments that came.
+// seen is the number of tokens given, and the payments received.
 func (s *recorded) seen() (tokens int, sent []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,8 +81,8 @@ func (s *recorded) says(status int, body []byte) {
 
 func (s *recorded) config() Config {
 	return Config{
-		BaseURL: s.URL, ClientID: "oauth-1", PrivateKeyPEM: keyPEM(), Issuer: "https://us.example.test",
-		DebitAccount: "0100000001", Deadline: 5 * time.Second, ReadDeadline: 5 * time.Second,
+		ClientConfig: provider.ClientConfig{BaseURL: s.URL, PayDeadline: 5 * time.Second, ReadDeadline: 5 * time.Second},
+		ClientID:     "oauth-1", PrivateKeyPEM: keyPEM(), Issuer: "https://us.example.test", DebitAccount: "0100000001",
 	}
 }
 
@@ -189,8 +189,8 @@ func TestRecordedCatalogue(t *testing.T) {
 	}
 }
 
-// The four kinds of payment send what their pages ask for, in the unit that was
-// configured.
+// The four kinds of payment have the bodies of Safe Haven's pages, in the configured
+// unit.
 func TestPaymentBodies(t *testing.T) {
 	for _, c := range []struct {
 		unit Unit
@@ -265,7 +265,10 @@ func TestWhatIsNotSoldIsNotSent(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	good := Config{BaseURL: "https://api.example.test", ClientID: "c", PrivateKeyPEM: keyPEM(), Issuer: "i", DebitAccount: "1"}
+	good := Config{
+		ClientConfig: provider.ClientConfig{BaseURL: "https://api.example.test"},
+		ClientID:     "c", PrivateKeyPEM: keyPEM(), Issuer: "i", DebitAccount: "1",
+	}
 	if _, err := New(good, clock.System{}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Statement lists the lines of our account. A line that cannot be read is an
-// error and not left out: what is missing from a statement looks like money lost.
+// Statement lists the lines of our account. An unreadable line is an error. If the
+// line were left out, its money would look lost.
 func (p *Plug) Statement(ctx context.Context, from, to time.Time, page int) ([]provider.StatementLine, bool, error) {
 	account, err := p.ourAccount(ctx)
 	if err != nil {
@@ -24,10 +24,10 @@ func (p *Plug) Statement(ctx context.Context, from, to time.Time, page int) ([]p
 	for _, r := range rows {
 		line, ok := r.read()
 		if line.Amount == 0 && ok {
-			continue // it moves nothing
+			continue // a line without money
 		}
 		if !ok {
-			return nil, false, provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+			return nil, false, provider.Unreadable.Error(p.Name())
 		}
 		if line.At.Before(from) || !line.At.Before(to) {
 			continue
@@ -50,8 +50,8 @@ type statementLine struct {
 
 func (r statementLine) read() (provider.StatementLine, bool) {
 	amount, ok := naira(r.Amount)
-	balance, _ := naira(r.RunningBalance) // nothing hangs on it
-	direction, at := lower(r.Type), instant(r.TransactionDate)
+	balance, _ := naira(r.RunningBalance) // for operators only
+	direction, at := lower(r.Type), provider.Instant(r.TransactionDate)
 	ok = ok && amount >= 0 && !at.IsZero() && (direction == "credit" || direction == "debit")
 	return provider.StatementLine{
 		ID: string(r.ID), Reference: string(r.PaymentReference), Credit: direction == "credit", Reversal: bool(r.IsReversal),

@@ -12,8 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// What they took for a transfer is the sum of three fields; what cannot be read
-// is none.
+// The charge of a transfer is the sum of three fields. An unreadable field is zero.
 func TestWhatATransferCosts(t *testing.T) {
 	s := serve(t)
 	p := s.plug(t, s.config(), clock.System{})
@@ -31,8 +30,7 @@ func TestWhatATransferCosts(t *testing.T) {
 	}
 }
 
-// A statement is taken as far as it can be understood and no further: a page
-// with a line that cannot be read is an error, and so is one that does not come.
+// A page with an unreadable line is an error, and so is a page that does not come.
 func TestStatementPages(t *testing.T) {
 	from := time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)
 	line := func(id, kind, amount, balance, at string) string {

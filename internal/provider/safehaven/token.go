@@ -20,14 +20,14 @@ import (
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	assertionLife = 5 * time.Minute
-	// fallbackLife is for an answer without expires_in, margin is how long
-	// before its end a token is given up.
+	// fallbackLife is for an answer without expires_in. A token is replaced a margin
+	// before its end.
 	fallbackLife = 2400 * time.Second
 	margin       = 60 * time.Second
 )
 
-// signer is how a client assertion is made (RFC 7523 §3): signed now, or as it
-// was given to us.
+// signer returns the function that makes client assertions (RFC 7523 §3): signed at
+// each call, or the configured one.
 func signer(cfg Config, clk clock.Clock) (func() (string, error), error) {
 	if cfg.Assertion != "" {
 		if cfg.PrivateKeyPEM != "" {
@@ -58,15 +58,14 @@ func signer(cfg Config, clk clock.Clock) (func() (string, error), error) {
 	}, nil
 }
 
-// session is a token and the client id that goes with it: the one without the
-// other is refused.
+// session is a token and its client id. Safe Haven refuses one without the other.
 type session struct {
 	access, client string
 	until          time.Time
 }
 
-// sessions keeps the one session, and lets many that need a new one wait for
-// the same call.
+// sessions keeps one session. Calls that need a new session at the same time wait
+// for one request.
 type sessions struct {
 	client   *provider.Client
 	clientID string
@@ -78,13 +77,13 @@ type sessions struct {
 	now    session
 }
 
-// current is a session that is still good, or the reply that says why there is
-// none. Without one nothing can have been sent, so the trouble is CodeNotSent.
+// current is a valid session, or the reply of a call without one. Such a call was
+// not sent, so its trouble is CodeNotSent.
 func (s *sessions) current(ctx context.Context) (session, *provider.Reply) {
 	if kept, ok := s.kept(); ok {
 		return kept, nil
 	}
-	// The call belongs to all who wait for it, so none of them can cancel it.
+	// All waiting callers share the request, so none of them can cancel it.
 	ch := s.flight.DoChan("token", func() (any, error) {
 		if kept, ok := s.kept(); ok {
 			return kept, nil
@@ -110,7 +109,7 @@ func (s *sessions) kept() (session, bool) {
 	return s.now, s.now.access != "" && s.clock.Now().Before(s.now.until)
 }
 
-// drop forgets a session that was refused, unless another has taken its place.
+// drop forgets a refused session, unless a new one has replaced it.
 func (s *sessions) drop(refused session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -42,7 +42,7 @@ func TestManyShareOneToken(t *testing.T) {
 	}
 }
 
-// A caller who gives up while a token is fetched takes it from nobody else.
+// A caller that gives up does not cancel the token of the others.
 func TestNobodyCancelsTheTokenOfOthers(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,9 +89,9 @@ func TestTokensEndAMinuteEarly(t *testing.T) {
 	}
 }
 
-// A 401 drops the token that was refused, not the one that replaced it, and the
-// call is made once more, not until somebody lets us in.
-func TestOneMoreTryAtTheDoor(t *testing.T) {
+// A 401 drops the refused token, and not a newer one. The call is made once more, and
+// not again.
+func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 	s := serve(t)
 	s.says(http.StatusUnauthorized, []byte(`{"statusCode":401,"message":"no"}`))
 	p := s.plug(t, s.config(), clock.At(noon))
@@ -107,8 +107,8 @@ func TestOneMoreTryAtTheDoor(t *testing.T) {
 	}
 }
 
-// After a first 401 nothing was carried out; when the second try is lost, the
-// payment is unknown all the same.
+// After a first 401 nothing was carried out. If the answer to the second try is lost,
+// the payment is Unknown.
 func TestSecondTryLost(t *testing.T) {
 	s := serve(t)
 	first := true
@@ -126,8 +126,7 @@ func TestSecondTryLost(t *testing.T) {
 	}
 }
 
-// Reads that fail until the breaker opens do not keep a payment from getting
-// its token.
+// Failing reads open the circuit breaker of reads. A payment gets its token anyway.
 func TestFailingReadsDoNotStopPayments(t *testing.T) {
 	s := serve(t)
 	s.answer = func(w http.ResponseWriter, r *http.Request) {
@@ -187,8 +186,8 @@ func TestAssertion(t *testing.T) {
 	}
 }
 
-// Without a token nothing can have been sent; what the server said about it is
-// shown as a code and never as a body.
+// Without a token nothing was sent. The server's refusal shows as a code, and never as
+// its body.
 func TestNoToken(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter){
 		"refused": func(w http.ResponseWriter) {

@@ -33,7 +33,7 @@ type nameEnquiry struct {
 	AccountNumber string `json:"accountNumber"`
 }
 
-// NameEnquiry asks whose account it is. It moves nothing, so it is a read.
+// NameEnquiry asks for the name on an account. It moves no money, so it is a read.
 func (p *Plug) NameEnquiry(ctx context.Context, bankCode, account string) provider.NameAnswer {
 	return judgeName(p.ask(ctx, http.MethodPost, "/transfers/name-enquiry", nameEnquiry{bankCode, account}), bankCode, account)
 }
@@ -46,11 +46,11 @@ type transferOrder struct {
 	Amount                   json.Number `json:"amount"`
 	SaveBeneficiary          bool        `json:"saveBeneficiary"`
 	Narration                string      `json:"narration,omitempty"`
-	// PaymentReference is all that is left to ask by when an answer is lost.
+	// PaymentReference is for the requery after a lost answer.
 	PaymentReference string `json:"paymentReference"`
 }
 
-// Transfer pays. See judgeTransfer for what the answers mean.
+// Transfer pays. judgeTransfer decides the meaning of the answer.
 func (p *Plug) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {
 	return judgeTransfer(p.once(ctx, "/transfers", transferOrder{
 		NameEnquiryReference: t.NameEnquirySession, DebitAccountNumber: p.account, BeneficiaryBankCode: t.BankCode,
@@ -63,12 +63,12 @@ type statusQuery struct {
 	PaymentReference string `json:"paymentReference,omitempty"`
 }
 
-// RequeryTransfer asks what became of a transfer.
+// RequeryTransfer asks for the outcome of a transfer.
 func (p *Plug) RequeryTransfer(ctx context.Context, reference string) provider.TransferAnswer {
 	return judgeTransferStatus(p.ask(ctx, http.MethodPost, "/transfers/status", statusQuery{PaymentReference: reference}), reference)
 }
 
-// transfer is money on its way in or out, as it is answered, listed and notified.
+// transfer is money in or out, in answers, lists and notifications.
 type transfer struct {
 	ID                  text `json:"_id"`
 	Type                text `json:"type"`
@@ -94,7 +94,7 @@ type transfer struct {
 	VirtualAccount json.RawMessage `json:"virtualAccount"` // an id, or the whole account
 }
 
-// word is the status in lower case, as far as nothing beside it takes it back.
+// word is the status in lower case, unless another field contradicts the status.
 func (t transfer) word() string {
 	switch w := lower(t.Status); {
 	case bool(t.IsReversed):
@@ -106,8 +106,8 @@ func (t transfer) word() string {
 	}
 }
 
-// charge is what was taken on top. An amount we cannot read is none: the
-// statement is where charges are proven.
+// charge is the bank's charge on top of the amount. An unreadable charge counts as
+// zero, since the statement proves the charges.
 func (t transfer) charge() (sum money.Kobo) {
 	for _, part := range []text{t.Fees, t.VAT, t.StampDuty} {
 		if k, ok := naira(part); ok && k > 0 {
@@ -117,17 +117,17 @@ func (t transfer) charge() (sum money.Kobo) {
 	return sum
 }
 
-// judgeName decides whose account it is. There being no such account takes a
-// definite word of theirs; trouble on the way, and being shut out, say nothing.
+// judgeName reads the answer to a name enquiry. Rejected needs a definite answer of
+// the bank. A failed question and a refused token say nothing.
 func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	out := provider.NameAnswer{BankCode: bankCode, Account: account}
 	if r.Trouble != "" {
-		out.Answer = provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+		out.Answer = r.Unknown()
 		return out
 	}
 	e, ok := read(r.Body)
 	if !ok {
-		out.Answer = provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		out.Answer = provider.Unreadable.Answer()
 		return out
 	}
 	var d struct {
@@ -136,7 +136,7 @@ func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 		Account         text `json:"accountNumber"`
 		ResponseMessage text `json:"responseMessage"`
 	}
-	e.into(&d) // without data there is no name, and so no yes
+	e.into(&d) // without data there is no name, and so no confirmation
 	status, codes := e.status(r.Status), e.codes()
 	out.Answer = provider.Answer{
 		Code:    provider.First(text(codes.worst()), text(strconv.Itoa(status))),
@@ -147,24 +147,24 @@ func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	case status/100 == 2 && named && codes.clear() && codes.has(approved):
 		out.Outcome, out.Session, out.Name = provider.Confirmed, string(d.Session), string(d.Name)
 	case codes.any(unsure), named:
-		// Nothing definite.
+		// The answer is not definite.
 	case codes.any(noAccount), e.StatusCode != "" && refuses(status) && !e.routed():
 		out.Outcome = provider.Rejected
 	}
 	return out
 }
 
-// refuses tells whether a status is a no to what was asked, and not to who asked.
+// refuses tells whether a status refuses the question, and not the client.
 func refuses(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
 
-// judgeTransfer decides what a transfer's answer means for the money, by the
-// same rule as a sale, except that a yes needs the response code 00.
+// judgeTransfer decides the meaning of a transfer's answer for the money. The rule is
+// that of a sale, except that a success needs the response code 00.
 func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 	var t transfer
 	a := judge(r, func(e envelope) claim {
-		e.into(&t) // without data nothing is claimed
+		e.into(&t) // without data there is no claim
 		word := t.word()
 		return claim{
 			reference: string(t.ID), message: string(t.ResponseMessage), word: word,
@@ -172,12 +172,12 @@ func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 		}
 	})
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
-		return provider.TransferAnswer{Answer: provider.Reply{Trouble: provider.CodeUnreadable}.Answer()}
+		return provider.TransferAnswer{Answer: provider.Unreadable.Answer()}
 	}
 	return t.answered(a)
 }
 
-// answered is an answer with what the transfer's data adds to it.
+// answered adds the transfer's data to an answer.
 func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 	a.Charge = t.charge()
 	out := provider.TransferAnswer{Answer: a, SessionID: string(t.SessionID)}
@@ -187,33 +187,32 @@ func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 	if a.Outcome == provider.Rejected && t.word() == reversed {
 		out.Reversed, out.Code = true, reversed
 		if plain(string(t.ResponseCode)) {
-			// Their words are still those of the transfer: "Approved or completed".
+			// The bank's message is still that of the transfer: "Approved or completed".
 			out.Message = "The bank returned the money"
 		}
 	}
 	return out
 }
 
-// judgeTransferStatus decides what a transfer's record means for the money. No
-// trouble on the way, and no refusal to tell us, says anything about it.
+// judgeTransferStatus decides the meaning of a transfer's record for the money. A
+// failed or refused question says nothing about the transfer.
 func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAnswer {
 	t, a := judgeStatus(r)
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
-		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // somebody else's
+		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // another transfer
 	}
 	return t.answered(a)
 }
 
-// judgeStatus reads the record of a transfer in or out and decides what became
-// of it.
+// judgeStatus reads the record of a transfer in or out, and decides its outcome.
 func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	var t transfer
 	if r.Trouble != "" {
-		return t, provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+		return t, r.Unknown()
 	}
 	e, ok := read(r.Body)
 	if !ok {
-		return t, provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return t, provider.Unreadable.Answer()
 	}
 	status, codes := e.status(r.Status), e.codes()
 	a := provider.Answer{Code: provider.First(text(codes.worst()), text(strconv.Itoa(status)))}
@@ -232,10 +231,10 @@ func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	return t, a
 }
 
-// outcome is what the record says, unless its own codes speak against it.
+// outcome is the outcome in the record, unless its own codes contradict the status.
 func (t transfer) outcome(c codes) provider.Outcome {
 	switch w := t.word(); {
-	case w == reversed: // the money came back, whatever was said before
+	case w == reversed: // the money came back
 		return provider.Rejected
 	case c.any(unsure):
 		return provider.Unknown

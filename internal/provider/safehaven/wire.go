@@ -1,20 +1,16 @@
 package safehaven
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// envelope is what all answers have in common. The data is read by the call
-// that asked for it.
+// envelope is the common part of all answers. Each call reads its own data.
 type envelope struct {
 	StatusCode   text            `json:"statusCode"`
 	Message      text            `json:"message"`
@@ -23,16 +19,16 @@ type envelope struct {
 	Pagination   json.RawMessage `json:"pagination"`
 }
 
-// read takes an answer's envelope off. It is false for anything but one whole
-// JSON object.
+// read reads an answer's envelope. It returns false unless the answer is one JSON
+// object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
-	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
+	ok := provider.ReadObject(body, &e)
 	return e, ok
 }
 
-// status is what the answer says of itself: the HTTP status, or the statusCode
-// in the body when HTTP says 200. Failures do come as HTTP 200.
+// status is the HTTP status or, if HTTP says 200, the statusCode in the body. Some
+// failures come as HTTP 200.
 func (e envelope) status(httpStatus int) int {
 	if inner := e.inner(); httpStatus < 300 && inner != 0 {
 		return inner
@@ -41,21 +37,12 @@ func (e envelope) status(httpStatus int) int {
 }
 
 // inner is the statusCode in the body, or 0.
-func (e envelope) inner() int {
-	n, err := strconv.Atoi(string(e.StatusCode))
-	if err != nil {
-		return 0
-	}
-	return n
-}
+func (e envelope) inner() int { return provider.Number(e.StatusCode) }
 
-// into reads the data into v. It is false when there is none of that shape.
-func (e envelope) into(v any) bool {
-	data := bytes.TrimSpace(e.Data)
-	return len(data) > 0 && !bytes.Equal(data, []byte("null")) && json.Unmarshal(data, v) == nil
-}
+// into reads the data into v. It returns false if there is none of that shape.
+func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
-// pages is how many pages a list has, or 0 when it does not say.
+// pages is the number of pages of a list, or 0 if the answer has none.
 func (e envelope) pages() int {
 	var p struct {
 		Pages text `json:"pages"`
@@ -63,15 +50,11 @@ func (e envelope) pages() int {
 	if json.Unmarshal(e.Pagination, &p) != nil {
 		return 0
 	}
-	n, err := strconv.Atoi(string(p.Pages))
-	if err != nil {
-		return 0
-	}
-	return n
+	return provider.Number(p.Pages)
 }
 
-// shut tells whether the provider refused at the door, before looking at what
-// was asked.
+// shut tells whether the provider refused our token, and so did not read the
+// request.
 func shut(r provider.Reply) bool {
 	if r.Trouble != "" {
 		return false
@@ -86,8 +69,8 @@ func shut(r provider.Reply) bool {
 	return s == http.StatusUnauthorized || s == http.StatusForbidden
 }
 
-// duplicate tells whether the provider has seen our reference before. Then an
-// earlier call may have been carried out, whatever this answer is dressed as.
+// duplicate tells whether the provider has seen our reference before. Then it may
+// have carried an earlier call out, despite this answer.
 func (e envelope) duplicate(httpStatus int) bool {
 	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.codes().has(repeated) ||
 		strings.Contains(strings.ToLower(string(e.Message)), "duplicate")
@@ -100,22 +83,22 @@ func (e envelope) codes() codes {
 	var inside struct {
 		ResponseCode text `json:"responseCode"`
 	}
-	e.into(&inside) // without data there is none inside
+	e.into(&inside) // without data there is no code inside
 	return codes{string(e.ResponseCode), string(inside.ResponseCode)}
 }
 
-// clear tells whether no code speaks against a success.
+// clear tells whether no code contradicts a success.
 func (c codes) clear() bool { return plain(c[0]) && plain(c[1]) }
 
 func plain(code string) bool { return code == "" || code == approved }
 
-// any tells whether one of the codes is in a list.
+// any tells whether a list has one of the codes.
 func (c codes) any(list map[string]bool) bool { return list[c[0]] || list[c[1]] }
 
-// has tells whether one of the codes is this one.
+// has tells whether one of the codes is equal to code.
 func (c codes) has(code string) bool { return slices.Contains(c[:], code) }
 
-// worst is the code that says most: one that is not plain before one that is.
+// worst is the more telling code: a code other than 00 comes before 00.
 func (c codes) worst() string {
 	if !plain(c[0]) || plain(c[1]) && c[0] != "" {
 		return c[0]
@@ -123,11 +106,11 @@ func (c codes) worst() string {
 	return c[1]
 }
 
-// text is a JSON value that is a string here and a number there. A list of
-// strings, as validation messages come, is joined. Anything else is empty.
+// text is a JSON value that may be a string or a number. A list of strings, such as
+// validation messages, is joined. Any other value is an empty text.
 type text string
 
-// UnmarshalJSON never fails: an odd field must not make an answer unreadable.
+// UnmarshalJSON never fails, since one odd field must not make an answer unreadable.
 func (t *text) UnmarshalJSON(b []byte) error {
 	*t = ""
 	var s string
@@ -144,27 +127,18 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// flag is a yes or no that comes as a boolean, a word or a number.
+// flag is a boolean that may come as a boolean, a word or a number.
 type flag bool
 
-// UnmarshalJSON never fails, as text's does not.
+// UnmarshalJSON never fails, like that of text.
 func (f *flag) UnmarshalJSON(b []byte) error {
 	*f = flag(slices.Contains([]string{"true", `"true"`, "1", `"1"`}, strings.ToLower(string(b))))
 	return nil
 }
 
-// naira reads an amount from the digits that came, in whatever JSON type.
+// naira reads an amount from its digits.
 func naira(t text) (money.Kobo, bool) {
 	var k money.Kobo
 	err := k.UnmarshalJSON([]byte(t))
 	return k, err == nil
-}
-
-// instant reads a time in ISO 8601; the zero time stands for none.
-func instant(t text) time.Time {
-	at, err := time.Parse(time.RFC3339, string(t))
-	if err != nil {
-		return time.Time{}
-	}
-	return at.UTC()
 }

@@ -30,8 +30,8 @@ type person struct {
 	Birth      string `json:"dob,omitempty"`
 }
 
-// OpenCardholder makes a customer known to Sudo. The BVN is not sent: it is
-// optional there, and proven elsewhere.
+// OpenCardholder registers a customer at Sudo. The BVN is optional there and is not
+// sent.
 func (p *Plug) OpenCardholder(ctx context.Context, h provider.Cardholder) (string, error) {
 	body := struct {
 		Type    string  `json:"type"`
@@ -73,7 +73,7 @@ type cardOrder struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// CreateCard issues a card. What carries a card number goes to the vault.
+// CreateCard issues a card. A request with a card number goes to the vault.
 func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.CardAnswer {
 	body := cardOrder{
 		Customer: o.Cardholder, Type: o.Type, Brand: o.Brand, Number: o.Number.Reveal(), Currency: o.Currency, Status: "active",
@@ -87,21 +87,21 @@ func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.Ca
 				Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "Physical cards are not set up",
 			}}
 		}
-		body.Brand = "" // the number says it
+		body.Brand = "" // the number implies the brand
 	}
 	var c cardRecord
 	a := judge(p.once(ctx, via, http.MethodPost, "/cards", body), func(e envelope) claim {
-		// Without its account a card cannot be filled: the list has to tell.
+		// A card without its account cannot be funded: then the list must tell.
 		whole := e.into(&c) && c.ID != "" && c.Account != ""
 		return claim{reference: string(c.ID), done: whole}
 	})
 	return provider.CardAnswer{Answer: a, Card: c.card()}
 }
 
-// pageSize is the longest page that they give.
+// pageSize is the size of Sudo's longest page.
 const pageSize = 100
 
-// Cards are all the cards of a cardholder.
+// Cards lists all the cards of a cardholder.
 func (p *Plug) Cards(ctx context.Context, cardholder string) ([]provider.IssuedCard, error) {
 	var out []provider.IssuedCard
 	for page := 0; ; page++ {
@@ -128,7 +128,7 @@ func paging(page int) string {
 
 func cardPath(cardID string) string { return "/cards/" + url.PathEscape(cardID) }
 
-// Card is one card.
+// Card finds one card.
 func (p *Plug) Card(ctx context.Context, cardID string) (provider.IssuedCard, error) {
 	var c cardRecord
 	_, err := p.data(p.look(ctx, cardPath(cardID)), &c)
@@ -138,11 +138,11 @@ func (p *Plug) Card(ctx context.Context, cardID string) (provider.IssuedCard, er
 	return c.card(), err
 }
 
-// usualLife is how long a token is good that does not say.
+// usualLife is the life of a token that does not state its own.
 const usualLife = 2 * time.Minute
 
-// CardToken is a pass for the vault. It is not asked for twice, since each asking
-// makes one.
+// CardToken makes a token for the vault. The call is not repeated, since each call
+// makes a token.
 func (p *Plug) CardToken(ctx context.Context, cardID string) (provider.CardToken, error) {
 	var t struct {
 		Token string `json:"token"`
@@ -156,8 +156,8 @@ func (p *Plug) CardToken(ctx context.Context, cardID string) (provider.CardToken
 	return provider.CardToken{Value: secret.NewText(t.Token), ExpiresIn: life(t.Token)}, nil
 }
 
-// life is what a token says of its own end. The token is theirs and is not
-// believed about anything else.
+// life is the life of a token, from its own claims. No other claim of the token is
+// used.
 func life(token string) time.Duration {
 	parts := strings.Split(token, ".")
 	var claims struct {
@@ -174,7 +174,8 @@ func life(token string) time.Duration {
 	return time.Duration(claims.To-claims.From) * time.Second
 }
 
-// SendDefaultPIN has the PIN delivered. Once: each asking sends a message.
+// SendDefaultPIN sends the PIN. The call is not repeated, since each call sends a
+// message.
 func (p *Plug) SendDefaultPIN(ctx context.Context, cardID string) (string, error) {
 	e, err := p.data(p.once(ctx, p.client, http.MethodPut, cardPath(cardID)+"/send-pin", nil), nil)
 	return e.message(), err

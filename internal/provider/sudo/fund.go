@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// transfer is a transfer of theirs, or one line of an account's list.
+// transfer is one transfer in Sudo's answers, or one line of an account's list.
 type transfer struct {
 	ID           text `json:"_id"`
 	Reference    text `json:"paymentReference"`
@@ -33,9 +33,9 @@ func (t transfer) claim() claim {
 	}
 }
 
-// FundCard moves money from our account with them into the card's. Our reference
-// goes in the field for it and in the narration, since nobody knows which of the
-// two their list shows.
+// FundCard moves money from our account at Sudo into the card's account. Our
+// reference is in its field and in the narration, since the list may show only one
+// of the two.
 func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.Answer {
 	body := struct {
 		Debit     string      `json:"debitAccountId"`
@@ -49,12 +49,12 @@ func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.An
 		if !e.into(&t) && !e.empty() {
 			return claim{open: true}
 		}
-		return t.claim() // their page shows an empty object for a success
+		return t.claim() // Sudo's page shows an empty object for a success
 	})
 }
 
-// RequeryFunding asks for the transfer, if its id is known, and else looks for it
-// on the list of our account with them.
+// RequeryFunding asks for the transfer by its id, if the id is known. Otherwise it
+// looks for the transfer on the list of our account at Sudo.
 func (p *Plug) RequeryFunding(ctx context.Context, f provider.CardFunding) provider.Answer {
 	if f.Issued != "" {
 		if a := p.byID(ctx, f); a.Outcome != provider.Unknown || a.Code == "pending" {
@@ -75,7 +75,7 @@ func (p *Plug) byID(ctx context.Context, f provider.CardFunding) provider.Answer
 	return t.answer()
 }
 
-// answer is what a transfer that is certainly ours says.
+// answer is the outcome of a transfer that is certainly ours.
 func (t transfer) answer() provider.Answer {
 	word, code := lower(t.Status), string(t.ResponseCode)
 	a := provider.Answer{Reference: string(t.ID), Code: provider.First(word, string(t.ResponseCode), "listed")}
@@ -90,8 +90,8 @@ func (t transfer) answer() provider.Answer {
 	return a
 }
 
-// names tells whether a transfer carries our reference: alone in its field, or as
-// a word of the narration.
+// names tells whether a transfer has our reference, in its field or as a word of the
+// narration.
 func (t transfer) names(reference string) bool {
 	return string(t.Reference) == reference ||
 		slices.ContainsFunc(strings.Fields(string(t.Narration)), func(word string) bool {
@@ -99,26 +99,26 @@ func (t transfer) names(reference string) bool {
 		})
 }
 
-// is tells whether a transfer is a funding: by our reference, and its amount.
+// is tells whether a transfer is the funding, by our reference and by the amount.
 func (p *Plug) is(t transfer, f provider.CardFunding) bool {
 	amount, ok := p.amount(t.Amount)
 	return t.names(f.Reference) && ok && amount == f.Amount
 }
 
 const (
-	// slack is how far their clock may be behind ours.
+	// slack is how far Sudo's clock may be behind ours.
 	slack = time.Hour
-	// mostPages ends a scan that does not: then it was not complete.
+	// mostPages ends the scan of a long list. Such a scan is not complete.
 	mostPages = 50
 )
 
-// scan looks through the list of our account for a funding, from the newest line
-// back to before it was written down. A debit with our reference and amount is a
-// yes, unless a credit with the same has brought the money back.
+// scan looks for a funding on the list of our account, from the newest line back to
+// before the intent. A debit with our reference and amount is a success, unless a
+// credit with the same reference and amount returned the money.
 //
-// That it is not there is an answer only if the list was read without a gap, and
-// if Sudo has vouched for it (Config.CompleteList): their pages do not say that
-// the lines carry our reference.
+// A funding that is not on the list may count as missing. For that the list must be
+// read without a gap, and Sudo must guarantee the list (Config.CompleteList). Sudo's
+// pages do not say that the lines have our reference.
 func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
 	var found, back, odd *transfer
 	complete, err := p.lines(ctx, f.Since.Add(-slack), func(t transfer) {
@@ -147,9 +147,9 @@ func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer
 	return provider.Answer{Code: "not_listed", Message: "The transfer has not been found yet"}
 }
 
-// lines tells see each line of our account's list that is not older than since,
-// and says whether it saw them all. A list in another order than newest first is
-// read to its end.
+// lines calls see with each line of our account's list that is not older than since.
+// It returns whether the list was read without a gap. A list that is not sorted
+// newest first is read to its end.
 func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (complete bool, why *provider.Error) {
 	sorted, last := true, time.Time{}
 	for page := range mostPages {
@@ -159,7 +159,7 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (
 			return false, provider.AsError(p.Name(), err)
 		}
 		for _, t := range rows {
-			at := instant(string(t.CreatedAt))
+			at := provider.Instant(t.CreatedAt)
 			sorted = sorted && !at.IsZero() && (last.IsZero() || !at.After(last))
 			last = at
 			see(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// What a response code says: the codes that banks use between them. One in no
-// list says nothing definite.
+// The meaning of response codes, as the banks use them between them. A code in no
+// list means nothing definite.
 const (
 	approved = "00"
 	repeated = "94" // this reference was used before
@@ -16,26 +16,26 @@ const (
 
 var declines = provider.Words("03 05 07 12 13 14 30 51 57 58 61 65")
 
-// What a status says. Only these words are definite.
+// The meaning of statuses. Only these words are definite.
 var (
 	doneWords   = provider.Words("completed successful success")
 	undoneWords = provider.Words("failed declined reversed")
 )
 
-// claim is what the data of an answer says of what was asked.
+// claim is what the data of an answer says about the request.
 type claim struct {
 	reference string
 	code      word // a response code in the data
-	done      bool // the data by itself is a yes
+	done      bool // the data by itself is a success
 	silent    bool // the data says nothing, and need not
-	undone    bool // the data by itself is a no
-	open      bool // it is neither yet
+	undone    bool // the data by itself is a failure
+	open      bool // the data is neither
 }
 
-// judge decides what a reply means for what was asked. It reads the HTTP status,
-// then the statusCode in the body, then the response code, then what the data
-// claims. A 4xx is a no, as their pages say, except that of a reference that was
-// used before: then an earlier call may have been carried out.
+// judge decides the meaning of a reply for the request. It reads the HTTP status,
+// then the statusCode in the body, then the response code, then the claim of the
+// data. A 4xx is a refusal, as Sudo's pages say. A repeated reference is an
+// exception, since an earlier call may have been carried out.
 func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
@@ -45,7 +45,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 		return provider.Answer{Outcome: provider.Rejected, Code: code(r.Status), Message: "the provider refused our credentials"}
 	}
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	c, status := claimed(e), e.status(r.Status)
 	response := provider.First(e.ResponseCode, c.code)
@@ -54,11 +54,11 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	case response == repeated || status == http.StatusConflict || strings.Contains(strings.ToLower(a.Message), "duplicate"):
 		a.Code, a.Reference = provider.CodeDuplicate, ""
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
-		if !c.done && response != approved { // nothing in the same answer speaks against it
+		if !c.done && response != approved { // nothing in the same answer contradicts the refusal
 			a.Outcome = provider.Rejected
 		}
 	case status >= 300:
-		// A fault of theirs, dressed as an answer.
+		// Sudo has a fault of its own.
 	case declines[response] && !c.done, c.undone && response != approved:
 		a.Outcome = provider.Rejected
 	case (response == "" || response == approved) && !c.open && !c.undone && (c.done || c.silent):

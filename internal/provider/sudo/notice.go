@@ -12,14 +12,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// What they are answered. One of their pages has the response code inside the
-// data and another beside it, so it is in both.
+// The answers to notifications. One of Sudo's pages has the response code inside the
+// data, and another beside the data. So the answers have the code in both places.
 var (
 	received = []byte(`{"statusCode":200,"responseCode":"00","data":{}}`)
 	yes      = []byte(`{"statusCode":200,"responseCode":"00","data":{"responseCode":"00","metadata":{}}}`)
 	no       = []byte(`{"statusCode":400,"responseCode":"05","data":{"responseCode":"05"}}`)
-	// A balance is kept by them, for cards that are funded beforehand; one that
-	// asks us is set up wrongly.
+	// Sudo keeps the balance of cards that are funded in advance. A question for a
+	// balance means that the card is set up wrongly.
 	noBalance = []byte(`{"statusCode":400,"responseCode":"96","data":{"responseCode":"96"}}`)
 )
 
@@ -30,8 +30,8 @@ type notification struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// object is what a notification is about. card.terminated has the card itself in
-// its place.
+// object is the subject of a notification. For card.terminated the subject is the
+// card itself.
 type object struct {
 	ID        text `json:"_id"`
 	Card      ref  `json:"card"`
@@ -40,9 +40,9 @@ type object struct {
 	MaskedPAN text `json:"maskedPan"`
 }
 
-// ParseCardNotice reads what they send. All that tells it from an invention is a
-// header that never changes; it is compared without telling by the time it takes
-// how much of it was right.
+// ParseCardNotice reads a notification. A header that never changes is the only proof
+// of its origin. The comparison takes the same time for every wrong header, so that
+// nobody can guess the right one piece by piece.
 func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNotice, error) {
 	if subtle.ConstantTimeCompare([]byte(header.Get("Authorization")), []byte(p.cfg.WebhookAuthorization)) != 1 {
 		return provider.CardNotice{}, provider.ErrForged
@@ -66,7 +66,7 @@ func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNo
 	case word == "card.terminated":
 		out.Kind, out.Card, out.ID = provider.CardEnded, provider.First(text(o.Card), o.ID), word+":"+string(o.ID)
 	case strings.HasPrefix(word, "transaction.") && o.ID != "":
-		// A transaction is told once for each kind, whatever envelope it comes in.
+		// A transaction has one id for each kind, the same in all envelopes.
 		out.ID = word + ":" + string(o.ID)
 	case !strings.HasPrefix(word, "authorization.") && !strings.HasPrefix(word, "transaction."):
 		out.Kind = provider.CardNothing

@@ -1,25 +1,23 @@
 // Package sudo is the plug for Sudo Africa, which issues cards.
 //
-// Each card has an account there that is filled beforehand, by a transfer from
-// our own settlement account with them. The wire format and what is known about
-// it are in docs/providers/sudo.md. What an answer means for the money is decided
-// in judge.go.
+// Each card has an account there. A transfer from our own settlement account at
+// Sudo funds the card in advance. The wire format is described in
+// docs/providers/sudo.md. The rule in judge.go decides the meaning of an answer for
+// the money.
 package sudo
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Unit is how amounts are written. Their pages do not settle it, so one naira
-// has to be moved before going live.
+// Unit is the unit of amounts on the wire. Sudo's pages leave the unit open, so move
+// one naira before going live.
 type Unit string
 
 // The two units.
@@ -30,54 +28,40 @@ const (
 
 // Config is what our account with Sudo needs.
 type Config struct {
-	BaseURL string
-	// VaultURL is their host for calls that carry a card number; "" leaves
-	// physical cards out.
+	provider.ClientConfig
+	// VaultURL is Sudo's host for calls with a card number. Without one there are no
+	// physical cards.
 	VaultURL string
 	APIKey   string
-	// DebitAccount is our settlement account with them, by its id.
+	// DebitAccount is the id of our settlement account at Sudo.
 	DebitAccount string
-	// FundingSource and Program are ids of theirs; "" leaves the choice to them.
+	// FundingSource and Program are Sudo's ids; "" leaves the choice to Sudo.
 	FundingSource, Program string
 	Unit                   Unit // "" is Major
-	// CompleteList says that Sudo has confirmed, for our account, that every
-	// transfer is on the debit account's list and carries our reference there.
-	// Only then is a reference that is not on the list an answer at all.
+	// CompleteList says that Sudo guarantees the list of our debit account: every
+	// transfer is on the list, with our reference. Without the guarantee, a reference
+	// that is not on the list proves nothing.
 	CompleteList bool
-	// WebhookAuthorization is the whole Authorization header that their
-	// notifications bring.
+	// WebhookAuthorization is the whole Authorization header of Sudo's notifications.
 	WebhookAuthorization string
-	// Approve answers authorization requests with a yes. Cards that are funded
-	// beforehand send none, so the usual answer is a no.
-	Approve      bool
-	Deadline     time.Duration
-	ReadDeadline time.Duration
-	// Around, if set, wraps the HTTP transports: for traces.
-	Around func(http.RoundTripper) http.RoundTripper
+	// Approve approves authorization requests. Cards that are funded in advance send
+	// none, so the default is to decline.
+	Approve bool
 }
-
-// String hides the keys.
-func (c Config) String() string { return "sudo.Config{" + c.BaseURL + "}" }
-
-// GoString hides as String does.
-func (c Config) GoString() string { return c.String() }
-
-// LogValue hides as String does.
-func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // Plug is Sudo as an issuer.
 type Plug struct {
 	cfg    Config
 	client *provider.Client
-	vault  *provider.Client // nil when there are no physical cards
+	vault  *provider.Client // nil without physical cards
 	header http.Header
 	clock  clock.Clock
 }
 
 var _ provider.Issuer = (*Plug)(nil)
 
-// accountIDLength is how long their ids are; a shorter debit account is refused
-// by them only when the first card is made.
+// accountIDLength is the length of Sudo's ids. Sudo refuses a shorter debit account
+// only when the first card is made.
 const accountIDLength = 24
 
 // New is a plug for one account. It makes no call yet.
@@ -118,9 +102,8 @@ func (c Config) check() error {
 }
 
 func newClient(cfg Config, base string) (*provider.Client, error) {
-	c, err := provider.NewClient(provider.ClientConfig{
-		BaseURL: base, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
-	})
+	cfg.BaseURL = base
+	c, err := provider.NewClient(cfg.ClientConfig)
 	return c, provider.Wrong("sudo", err)
 }
 
@@ -132,13 +115,13 @@ func (p *Plug) once(ctx context.Context, via *provider.Client, method, path stri
 	return via.Once(ctx, provider.Call{Method: method, Path: path, Header: p.header, Body: body})
 }
 
-// look reads a page by GET.
+// look sends a GET that may be repeated.
 func (p *Plug) look(ctx context.Context, path string) provider.Reply {
 	return p.client.Read(ctx, provider.Call{Method: http.MethodGet, Path: path, Header: p.header})
 }
 
-// data reads the data of an answer that moves no money into v, or says why there
-// is none.
+// data reads the data of an answer that moves no money into v. Without data the
+// error says why.
 func (p *Plug) data(r provider.Reply, v any) (envelope, error) {
 	if r.Trouble != "" {
 		return envelope{}, r.Error(p.Name())
@@ -153,7 +136,7 @@ func (p *Plug) data(r provider.Reply, v any) (envelope, error) {
 	return e, nil
 }
 
-// unreadable is an answer that is not in their format.
+// unreadable is the error of an answer that is not in Sudo's format.
 func (p *Plug) unreadable() error {
-	return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+	return provider.Unreadable.Error(p.Name())
 }

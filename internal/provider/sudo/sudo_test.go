@@ -24,8 +24,8 @@ const (
 	pan       = "5061230000000000001"
 )
 
-// recorded answers every request with the next of its answers, the last one for
-// good, and remembers the last request.
+// recorded answers each request with its next answer, and repeats the last one. It
+// keeps the last request.
 type recorded struct {
 	*httptest.Server
 	answers []string // status and body
@@ -57,8 +57,8 @@ func serve(t *testing.T, change func(*Config), answers ...string) (*recorded, *P
 	}))
 	t.Cleanup(s.Close)
 	cfg := Config{
-		BaseURL: s.URL, APIKey: "key-1", DebitAccount: debit, WebhookAuthorization: "hook-1",
-		Deadline: 2 * time.Second, ReadDeadline: 2 * time.Second,
+		ClientConfig: provider.ClientConfig{BaseURL: s.URL, PayDeadline: 2 * time.Second, ReadDeadline: 2 * time.Second},
+		APIKey:       "key-1", DebitAccount: debit, WebhookAuthorization: "hook-1",
 	}
 	if change != nil {
 		change(&cfg)
@@ -180,14 +180,14 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	if a := p.RequeryFunding(t.Context(), funding()); !a.Missing || !strings.Contains(s.path, "page=2&") {
 		t.Errorf("%+v after %s", a, s.path)
 	}
-	// A list that never ends is not complete.
+	// A list without an end is not complete.
 	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
 	if a := p.RequeryFunding(t.Context(), funding()); a.Missing {
 		t.Error("an endless list was taken for a complete one")
 	}
 }
 
-func TestACardIsReadWhoeverWrapsItsParts(t *testing.T) {
+func TestACardIsReadWithIDsAndWithObjects(t *testing.T) {
 	for _, account := range []string{`"66d1"`, `{"_id":"66d1","currentBalance":0}`} {
 		_, p := serve(t, nil, `200 {"data":{"_id":"c1","account":`+account+`,"customer":{"_id":"u"},"maskedPan":"`+pan+`","status":"Active",
 			"expiryMonth":"08","expiryYear":"2033","metadata":{"reference":"r"},"createdAt":"2030-01-02T00:00:00.000Z"}}`)
@@ -231,7 +231,7 @@ func TestATokenSaysHowLongItLives(t *testing.T) {
 	}
 }
 
-func TestNoticesAreFromWhoKnowsTheHeader(t *testing.T) {
+func TestNotificationsNeedTheHeader(t *testing.T) {
 	_, p := serve(t, nil, `200 {}`)
 	body := func(kind string) []byte {
 		return []byte(`{"_id":"e1","type":"` + kind + `","createdAt":1893553200,"data":{"_id":"d1","object":{"_id":"o1","card":{"_id":"c1"},"amount":-250.5}}}`)
@@ -268,7 +268,7 @@ func TestNoticesAreFromWhoKnowsTheHeader(t *testing.T) {
 }
 
 func TestASettingThatCannotWorkIsRefused(t *testing.T) {
-	good := Config{BaseURL: "http://127.0.0.1:1", APIKey: "k-secret", DebitAccount: debit, WebhookAuthorization: "h"}
+	good := Config{ClientConfig: provider.ClientConfig{BaseURL: "http://127.0.0.1:1"}, APIKey: "k-secret", DebitAccount: debit, WebhookAuthorization: "h"}
 	for name, change := range map[string]func(*Config){
 		"no key": func(c *Config) { c.APIKey = "" }, "a short account": func(c *Config) { c.DebitAccount = "1" },
 		"a unit": func(c *Config) { c.Unit = "cent" }, "no header": func(c *Config) { c.WebhookAuthorization = "" },

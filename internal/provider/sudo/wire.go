@@ -8,14 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// envelope is what all answers have in common. The message is a string, or an
-// array of what is wrong with each field.
+// envelope is the common part of all answers. The message is a string, or an array
+// with the broken rules of each field.
 type envelope struct {
 	StatusCode   word            `json:"statusCode"`
 	Error        word            `json:"error"`
@@ -27,17 +26,16 @@ type envelope struct {
 	} `json:"pagination"`
 }
 
-// read takes an answer's envelope off. It is false for anything but one whole
-// JSON object.
+// read reads an answer's envelope. It returns false unless the answer is one JSON
+// object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
-	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
+	ok := provider.ReadObject(body, &e)
 	return e, ok && e.StatusCode != odd
 }
 
-// status is what the answer says of itself: the HTTP status, or the statusCode
-// in the body when HTTP says 200. An error without a statusCode is a fault of
-// theirs.
+// status is the HTTP status or, if HTTP says 200, the statusCode in the body. An
+// error without a statusCode is a fault of Sudo's.
 func (e envelope) status(httpStatus int) int {
 	inner, err := strconv.Atoi(string(e.StatusCode))
 	switch {
@@ -55,14 +53,14 @@ func (e envelope) status(httpStatus int) int {
 
 func code(status int) string { return strconv.Itoa(status) }
 
-// into reads the data into v. It is false when there is none of that shape.
-func (e envelope) into(v any) bool { return !e.empty() && json.Unmarshal(e.Data, v) == nil }
+// into reads the data into v. It returns false if there is none of that shape.
+func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
 // empty tells whether there is no data at all.
 func (e envelope) empty() bool { return len(e.Data) == 0 || string(e.Data) == "null" }
 
-// message is their words in one line, without personal data. Of an array it is
-// what each rule says, in the order of the rules' names.
+// message is Sudo's message in one line, without personal data. An array gives the
+// text of each rule, in alphabetical order for each field.
 func (e envelope) message() string {
 	var one string
 	if json.Unmarshal(e.Message, &one) == nil {
@@ -92,24 +90,18 @@ func (e envelope) message() string {
 	return provider.Message(strings.Join(lines, "; "))
 }
 
-// pages is how many pages a list has, or 0 when it does not say.
-func (e envelope) pages() int {
-	n, err := strconv.Atoi(string(e.Pagination.Pages))
-	if err != nil {
-		return 0
-	}
-	return n
-}
+// pages is the number of pages of a list, or 0 if the answer has none.
+func (e envelope) pages() int { return provider.Number(e.Pagination.Pages) }
 
 type text = provider.Text
 
-// word is a text that decides something. One of another type is not an absent
-// one: it is odd, and nothing definite follows from it.
+// word is a text that decides something. An object or an array in its place is odd:
+// it does not count as absent, and nothing definite follows from it.
 type word string
 
 const odd word = "odd"
 
-// UnmarshalJSON never fails, as that of text.
+// UnmarshalJSON never fails, like that of text.
 func (w *word) UnmarshalJSON(b []byte) error {
 	var t text
 	err := t.UnmarshalJSON(b)
@@ -120,10 +112,10 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ref is something of theirs that is its id here and the whole object there.
+// ref is a reference that may come as an id or as the whole object.
 type ref string
 
-// UnmarshalJSON never fails, as that of text.
+// UnmarshalJSON never fails, like that of text.
 func (r *ref) UnmarshalJSON(b []byte) error {
 	var object struct {
 		ID text `json:"_id"`
@@ -140,7 +132,7 @@ func (r *ref) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// cardRecord is a card of theirs.
+// cardRecord is a card in Sudo's answers.
 type cardRecord struct {
 	ID          text `json:"_id"`
 	Account     ref  `json:"account"`
@@ -162,7 +154,7 @@ func (c cardRecord) card() provider.IssuedCard {
 		ID: string(c.ID), Reference: string(c.Metadata.Reference), Account: string(c.Account),
 		Type: string(c.Type), Brand: string(c.Brand), Currency: string(c.Currency), MaskedPAN: mask(string(c.MaskedPAN)),
 		ExpiryMonth: string(c.ExpiryMonth), ExpiryYear: string(c.ExpiryYear),
-		Status: strings.ToLower(string(c.Status)), CreatedAt: instant(string(c.CreatedAt)),
+		Status: strings.ToLower(string(c.Status)), CreatedAt: provider.Instant(c.CreatedAt),
 	}
 }
 
@@ -172,7 +164,7 @@ const (
 	shownBack  = 4
 )
 
-// mask hides the middle of what should be masked already, should it not be.
+// mask hides the middle of a card number, in case Sudo did not.
 func mask(pan string) string {
 	var digits int
 	out := []rune(strings.TrimSpace(pan))
@@ -196,15 +188,7 @@ func mask(pan string) string {
 	return string(out)
 }
 
-func instant(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
-}
-
-// number writes an amount in the unit of our account, never through a float.
+// number writes an amount in the unit of our account, without a float.
 func (p *Plug) number(k money.Kobo) json.Number {
 	if p.cfg.Unit == Minor {
 		return json.Number(strconv.FormatInt(int64(k), 10))
@@ -212,7 +196,7 @@ func (p *Plug) number(k money.Kobo) json.Number {
 	return json.Number(k.Number())
 }
 
-// amount reads an amount, whatever its sign: captures are negative.
+// amount reads an amount without its sign, since captures are negative.
 func (p *Plug) amount(t text) (money.Kobo, bool) {
 	r, ok := new(big.Rat).SetString(strings.TrimPrefix(strings.TrimSpace(string(t)), "-"))
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Inclusion asks for the transaction and for the chain's head. A transaction
-// that waits for a block is, to Tatum, one that is not found.
+// Inclusion asks for the transaction and for the chain's last block. Tatum does not
+// find a transaction that waits for a block.
 func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (provider.Inclusion, error) {
 	var tx struct {
 		BlockNumber *int64 `json:"blockNumber"`
@@ -41,8 +41,8 @@ func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (pro
 	return at, nil
 }
 
-// head is the number of the chain's last block, which each family of chains is
-// asked in its own way.
+// head is the number of the chain's last block. Each family of chains has its own
+// path.
 func (p *Plug) head(ctx context.Context, n chain.Network) (int64, error) {
 	var number int64
 	switch n.Kind {

@@ -19,18 +19,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// HashHeader carries the signature: base64 of the HMAC-SHA512 of the body.
+// HashHeader is the header with the signature: base64 of the HMAC-SHA512 of the body.
 const HashHeader = "X-Payload-Hash"
 
 // Sign is the signature of a body.
 func Sign(secret string, body []byte) string {
-	mac := hmac.New(sha512.New, []byte(secret))
-	mac.Write(body)
-	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	return base64.StdEncoding.EncodeToString(sum(secret, body))
 }
 
-// payload is a notification of the legacy template. Amounts are kept as the text
-// they came as.
+func sum(secret string, body []byte) []byte {
+	mac := hmac.New(sha512.New, []byte(secret))
+	mac.Write(body)
+	return mac.Sum(nil)
+}
+
+// payload is a notification of the legacy template. Amounts stay as their text.
 type payload struct {
 	Address         string          `json:"address"`
 	Counter         string          `json:"counterAddress"`
@@ -46,13 +49,11 @@ type payload struct {
 	AlreadyEnriched json.RawMessage `json:"data"`
 }
 
-// ParseNotification believes what carries our secret's signature, over the very
-// bytes that came, and nothing else.
+// ParseNotification reads a notification if the signature by our secret fits its very
+// bytes.
 func (p *Plug) ParseNotification(header http.Header, body []byte) ([]provider.Movement, error) {
 	said, err := base64.StdEncoding.DecodeString(header.Get(HashHeader))
-	mac := hmac.New(sha512.New, []byte(p.cfg.HMACSecret.Reveal()))
-	mac.Write(body)
-	if err != nil || !hmac.Equal(said, mac.Sum(nil)) {
+	if err != nil || !hmac.Equal(said, sum(p.cfg.HMACSecret.Reveal(), body)) {
 		return nil, provider.ErrForged
 	}
 	return p.parse(body)
@@ -60,7 +61,8 @@ func (p *Plug) ParseNotification(header http.Header, body []byte) ([]provider.Mo
 
 var errUnread = errors.New("tatum: a notification that cannot be read")
 
-// parse reads one payload. What is of no use to us is no movement and no error.
+// parse reads one payload. A payload without a use for us gives no movement and no
+// error.
 func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	var n payload
 	if err := json.Unmarshal(body, &n); err != nil || n.AlreadyEnriched != nil {
@@ -99,9 +101,9 @@ func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	return []provider.Movement{m}, nil
 }
 
-// asset is what moved, if it is one that we take. A token is its contract: its
-// symbol is what its maker says, and makers lie. Fees, failures and collectibles
-// are of no use to us.
+// asset is the asset of a movement. Taken is false for assets that we do not take,
+// and for fees, failures and collectibles. A token counts by its contract, since its
+// maker may choose any symbol.
 func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, err error) {
 	switch n.Type {
 	case "native", "internal": // internal: sent by a contract
@@ -116,13 +118,13 @@ func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, er
 		contract = n.Asset
 	}
 	if _, ok := network.Canonical(contract); !ok {
-		return asset, false, errUnread // a token without its contract: a human should see it
+		return asset, false, errUnread // a token without its contract: an operator should know
 	}
 	asset, taken = network.Asset(contract)
 	return asset, taken, nil
 }
 
-// units reads the amount, a decimal text, exactly.
+// units reads the decimal text of the amount, without rounding.
 func (n payload) units(asset chain.Asset) (*big.Int, error) {
 	text := string(bytes.TrimSpace(n.Amount))
 	if len(text) > 1 && text[0] == '"' {
@@ -133,7 +135,7 @@ func (n payload) units(asset chain.Asset) (*big.Int, error) {
 	return chain.ParseUnits(text, asset.Decimals)
 }
 
-// sent is a line of the list of notifications that Tatum has sent.
+// sent is a line of Tatum's list of notifications.
 type sent struct {
 	URL       string          `json:"url"`
 	Data      json.RawMessage `json:"data"`
@@ -142,17 +144,17 @@ type sent struct {
 }
 
 const (
-	// retried is how long Tatum goes on trying to deliver a notification, at most:
-	// one that was first sent that long ago may only now be on the list.
+	// retried is how long Tatum retries a notification at most. A notification may be
+	// that old when it first appears on the list.
 	retried = 7 * 24 * time.Hour
 	page    = 50
-	// most is how many pages one reading takes.
+	// most is the number of pages of one reading.
 	most = 200
 )
 
-// Since reads the notifications that never reached us, newest first, as far back
-// as one may have been given up since the cursor. They come from Tatum's own
-// answer to us, so they need no signature.
+// Since reads the notifications that never reached us, newest first. It goes back far
+// enough for all that Tatum gave up since the cursor. They come in Tatum's own
+// answer, so they need no signature.
 func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
 	now := p.clock.Now()
 	var from time.Time
@@ -179,7 +181,7 @@ func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provi
 	return out, nil
 }
 
-// missed adds what one line of the list tells. The payload is an object, or the
+// missed adds the movements of one line of the list. The payload is an object, or the
 // text of one.
 func (p *Plug) missed(s sent, out *provider.Batch) {
 	if s.URL != p.cfg.CallbackURL {

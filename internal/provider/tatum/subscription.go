@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// eventType is the one kind of subscription we use: whatever moves on an address.
+// eventType is the kind of our subscriptions: all movements on an address.
 const eventType = "ADDRESS_EVENT"
 
 type subscription struct {
@@ -23,7 +23,7 @@ type subscription struct {
 	} `json:"attr"`
 }
 
-// wish is a subscription as it is asked for.
+// wish is the request for a subscription.
 type wish struct {
 	Type       string            `json:"type"`
 	Attr       map[string]string `json:"attr"`
@@ -32,18 +32,18 @@ type wish struct {
 	Mempool    bool              `json:"mempool,omitempty"`
 }
 
-// Watch makes a subscription, or adopts the one that is there: Tatum keeps one
-// for each type, chain, address and URL, and refuses a second. So a call whose
-// answer was lost is simply made again.
+// Watch makes a subscription, or finds the present one. Tatum keeps one for each type,
+// chain, address and URL, and refuses a second. So the call may be repeated after a
+// lost answer.
 func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (string, error) {
 	if err := p.sign(ctx); err != nil {
 		return "", err
 	}
 	w := wish{Type: eventType, Attr: map[string]string{"chain": n.ID, "address": address, "url": p.cfg.CallbackURL}}
 	if n.Kind == chain.Bitcoin {
-		w.Mempool = true // seen before it is in a block, which may take an hour
+		w.Mempool = true // a notification before the block, which may take an hour
 	} else {
-		// The template whose fields our meta mirrors. Confirmations are counted by us.
+		// Our meta has the fields of this template. Kobo counts the confirmations.
 		w.TemplateID, w.Finality = "legacy", "confirmed"
 	}
 	var made subscription
@@ -62,9 +62,9 @@ func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (stri
 	return "", err
 }
 
-// refused tells whether Tatum answered with a definite no.
+// refused tells whether Tatum definitely refused.
 func refused(err error) bool {
-	switch codeOf(err) {
+	switch provider.AsError(name, err).Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
 		return false
 	}
@@ -81,7 +81,8 @@ func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (stri
 			return "", false
 		}
 		for _, s := range list {
-			if s.ID != "" && s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL && n.Fold(s.Attr.Address) == n.Fold(address) {
+			if s.ID != "" && s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL &&
+				n.Fold(s.Attr.Address) == n.Fold(address) {
 				return s.ID, true
 			}
 		}
@@ -91,8 +92,8 @@ func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (stri
 	}
 }
 
-// Unwatch ends a subscription. Without an id the very same call would turn the
-// signatures of the whole account off, so an empty one never leaves here.
+// Unwatch ends a subscription. The same call without an id would turn off the
+// signatures of the whole account, so an empty id is never sent.
 func (p *Plug) Unwatch(ctx context.Context, reference string) error {
 	if reference == "" {
 		return &provider.Error{Provider: name, Code: provider.CodeNotSent, Message: "a subscription without an id cannot be ended"}
@@ -104,8 +105,8 @@ func (p *Plug) Unwatch(ctx context.Context, reference string) error {
 	return err
 }
 
-// sign turns signatures on before the first address is watched, once for each
-// life of the program: what arrives unsigned would not be believed.
+// sign turns signatures on before the first Watch, once in the life of the program.
+// Notifications without a signature are not read.
 func (p *Plug) sign(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

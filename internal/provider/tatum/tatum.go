@@ -1,10 +1,10 @@
-// Package tatum fits Tatum into the Custodian socket: it watches addresses on
-// many chains and notifies us of what moves on them.
+// Package tatum is the plug for Tatum. Tatum watches addresses on many chains and
+// sends notifications of their movements.
 //
-// Addresses are derived here, from public keys; Tatum is only told which to
-// watch. Each has one subscription. A notification is signed over its raw bytes
-// (HMAC-SHA512) and looked at only after the signature is right. What did not
-// reach us while we were away is on Tatum's list of failed notifications.
+// Kobo derives the addresses itself, from public keys, and subscribes to each once.
+// A notification is signed over its raw bytes (HMAC-SHA512), and is read only if the
+// signature is right. Tatum keeps a list of failed notifications. The list has those
+// that did not reach us.
 package tatum
 
 import (
@@ -27,22 +27,17 @@ import (
 
 // Config is our account at Tatum.
 type Config struct {
-	BaseURL string // https://api.tatum.io
-	APIKey  secret.Text
-	// HMACSecret signs what they send; at most 100 characters.
+	provider.ClientConfig
+	APIKey secret.Text
+	// HMACSecret signs the notifications; at most 100 characters.
 	HMACSecret secret.Text
-	// CallbackURL is where they send it.
+	// CallbackURL receives the notifications.
 	CallbackURL string
 	Networks    []chain.Network
-	// RemoteAddresses asks Tatum for each address as well, and refuses one that
-	// differs from ours.
+	// RemoteAddresses asks Tatum for each address as well. An address that differs
+	// from ours is an error.
 	RemoteAddresses bool
-	ReadDeadline    time.Duration
-	Around          func(http.RoundTripper) http.RoundTripper
 }
-
-// String shows where, and no key.
-func (c Config) String() string { return "tatum at " + c.BaseURL }
 
 // Plug is Tatum as a custodian.
 type Plug struct {
@@ -52,14 +47,14 @@ type Plug struct {
 	networks map[string]chain.Network
 
 	mu      sync.Mutex
-	signing bool // their signatures are turned on
+	signing bool // Tatum's signatures are turned on
 }
 
 var _ provider.Custodian = (*Plug)(nil)
 
 const name = "Tatum"
 
-// secretLimit is how long Tatum lets the secret be.
+// secretLimit is the length of the longest secret that Tatum takes.
 const secretLimit = 100
 
 // New is a plug for one account. It makes no call yet.
@@ -74,7 +69,7 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	if callback, err := url.Parse(cfg.CallbackURL); err != nil || callback.Host == "" || len(cfg.CallbackURL) > 500 {
 		all = append(all, errors.New("the callback URL cannot be read"))
 	}
-	client, err := provider.NewClient(provider.ClientConfig{BaseURL: cfg.BaseURL, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around})
+	client, err := provider.NewClient(cfg.ClientConfig)
 	if err := provider.Wrong("tatum", append(all, err)...); err != nil {
 		return nil, err
 	}
@@ -88,11 +83,11 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 // Name is the provider's name for people.
 func (p *Plug) Name() string { return name }
 
-// Pace is how often the list of failed notifications is read.
+// Pace is the pause between two readings of the list of failed notifications.
 func (p *Plug) Pace() time.Duration { return 5 * time.Minute }
 
-// Address derives the address here. With RemoteAddresses Tatum must agree: an
-// address that two of us see differently is given to nobody.
+// Address derives the address. With RemoteAddresses, Tatum must derive the same
+// address; a company never gets an address on which the two differ.
 func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, index int64) (string, error) {
 	address, err := key.Address(n, index)
 	if err != nil || !p.cfg.RemoteAddresses {
@@ -111,8 +106,8 @@ func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, inde
 	return address, nil
 }
 
-// read makes a call and reads its answer into v, unless v is nil. Every call
-// here may be repeated: a subscription that exists is not made twice.
+// read makes a call and reads its answer into v, unless v is nil. Every call here may
+// be repeated, since Tatum makes no second subscription for one address.
 func (p *Plug) read(ctx context.Context, method, path string, body, v any) error {
 	r := p.client.Read(ctx, provider.Call{
 		Method: method, Path: path, Body: body, Header: http.Header{"X-Api-Key": {p.cfg.APIKey.Reveal()}},
@@ -130,7 +125,7 @@ func (p *Plug) read(ctx context.Context, method, path string, body, v any) error
 	return nil
 }
 
-// refusal is an answer that is no success, in Tatum's words.
+// refusal is the error of an answer that is no success.
 func refusal(r provider.Reply) error {
 	var said struct {
 		StatusCode int    `json:"statusCode"`
@@ -150,16 +145,9 @@ func refusal(r provider.Reply) error {
 	return e
 }
 
-// codeOf is the code of an error of the provider, or "".
-func codeOf(err error) string {
-	var e *provider.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
+// notFound tells whether Tatum says that the thing does not exist. Tatum has several
+// codes for that, with the same ending. A 404 in another form comes from a proxy, and
+// says nothing.
+func notFound(err error) bool {
+	return strings.HasSuffix(provider.AsError(name, err).Code, "not.found")
 }
-
-// notFound tells whether Tatum says that there is no such thing. It says so with
-// several codes and statuses, which end alike. A 404 that is not in its words is
-// of something on the way, and says nothing of what was asked.
-func notFound(err error) bool { return strings.HasSuffix(codeOf(err), "not.found") }

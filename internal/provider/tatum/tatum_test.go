@@ -29,7 +29,7 @@ const (
 	spam     = "0x00000000000000000000000000000000000000cc"
 )
 
-// far is a pretended Tatum: what it was asked, and what it says.
+// far is a simulated Tatum, with its requests and its answers.
 type far struct {
 	mu    sync.Mutex
 	asked []string
@@ -55,8 +55,9 @@ func plug(t *testing.T, f *far, change func(*tatum.Config)) *tatum.Plug {
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	cfg := tatum.Config{
-		BaseURL: server.URL, APIKey: secret.NewText("the-key"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback,
-		Networks: append(chain.Mainnets(), chain.Testnets()...), ReadDeadline: 5 * time.Second,
+		ClientConfig: provider.ClientConfig{BaseURL: server.URL, ReadDeadline: 5 * time.Second},
+		APIKey:       secret.NewText("the-key"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback,
+		Networks: append(chain.Mainnets(), chain.Testnets()...),
 	}
 	if change != nil {
 		change(&cfg)
@@ -77,7 +78,7 @@ func network(id string) chain.Network {
 	panic(id)
 }
 
-// The vector of the wire reference.
+// This signature is the example of the wire reference.
 func TestTheSignatureIsTheirs(t *testing.T) {
 	const body = `{"address":"0x00000000000000000000000000000000000000aa","amount":"0.25","asset":"ETH","blockNumber":7000001,"counterAddress":"0x00000000000000000000000000000000000000bb","txId":"0x01","type":"native","chain":"ethereum-sepolia","subscriptionType":"ADDRESS_EVENT"}`
 	const want = "M+5tW5POa7F/r5qtg1v1UO3WdRZEdw21rvTj5H7cLR2R/eEEMfYzMxRkhjonUrlpwJfdMuERQUbV5S53XAYBrQ=="
@@ -86,7 +87,7 @@ func TestTheSignatureIsTheirs(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsSignedIsRead(t *testing.T) {
+func TestUnsignedNotificationsAreRefused(t *testing.T) {
 	p := plug(t, &far{}, nil)
 	const body = `{"address":"` + ours + `","amount":"0.25","asset":"ETH","blockNumber":7000001,"txId":"0x01","type":"native","chain":"ethereum-sepolia"}`
 	good := tatum.Sign(hmacKey, []byte(body))
@@ -168,8 +169,8 @@ func TestWhatANotificationMeans(t *testing.T) {
 	}
 }
 
-// A subscription is made once; what is there is adopted; signatures are on
-// before the first.
+// A subscription is made once. A present one is found. Signatures are on before the
+// first subscription.
 func TestWatch(t *testing.T) {
 	f := &far{say: func(method, path string, body []byte) (int, string) {
 		switch method {
@@ -209,7 +210,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Without an id the call would turn signatures off.
+// The call without an id would turn the signatures off.
 func TestAnEmptyIDNeverReachesTheDeleteCall(t *testing.T) {
 	f := &far{say: func(string, string, []byte) (int, string) {
 		return 404, `{"statusCode":404,"errorCode":"subscription.not.found"}`
@@ -306,7 +307,7 @@ func TestWhereATransactionStands(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatTwoSeeDifferentlyIsGivenToNobody(t *testing.T) {
+func TestAnAddressThatDiffersIsAnError(t *testing.T) {
 	answer := `{"address":"0x9858effd232b4033e47d90003d41ec34ecaeda94"}`
 	f := &far{say: func(string, string, []byte) (int, string) { return 200, answer }}
 	p := plug(t, f, func(c *tatum.Config) { c.RemoteAddresses = true })
@@ -324,7 +325,10 @@ func TestAnAddressThatTwoSeeDifferentlyIsGivenToNobody(t *testing.T) {
 }
 
 func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
-	good := tatum.Config{BaseURL: "https://api.tatum.io", APIKey: secret.NewText("k"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback}
+	good := tatum.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: "https://api.tatum.io"},
+		APIKey:       secret.NewText("k"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback,
+	}
 	if _, err := tatum.New(good, clock.System{}); err != nil {
 		t.Error(err)
 	}

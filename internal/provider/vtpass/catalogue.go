@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// kinds are the services we can sell, by their identifier.
+// kinds are the services that we can sell, by their identifier.
 var kinds = map[string]provider.ServiceKind{
 	"airtime":          provider.Airtime,
 	"data":             provider.Data,
@@ -16,11 +16,11 @@ var kinds = map[string]provider.ServiceKind{
 	"electricity-bill": provider.Utility,
 }
 
-// unsold are vendors that want what our purchases do not have: a country, a
+// unsold are vendors that need fields that our purchases do not have: a country, a
 // customer's account, a subscription without a smartcard.
 var unsold = provider.Words("foreign-airtime smile-direct spectranet showmax")
 
-// Services lists what VTpass sells, as far as we know how to buy it.
+// Services lists the services that the plug can buy.
 func (p *Plug) Services(ctx context.Context) ([]provider.Service, error) {
 	var rows []struct {
 		Identifier string `json:"identifier"`
@@ -59,13 +59,13 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	return out, nil
 }
 
-// vendor is the one word for a vendor: "mtn-data" is MTN.
+// vendor is the common word for a vendor: "mtn-data" is MTN.
 func vendor(serviceID string) string {
 	v := strings.ToUpper(serviceID)
 	return strings.TrimSuffix(strings.TrimSuffix(v, "-DATA"), "-ELECTRIC")
 }
 
-// variation is one product. The word for a list of them has two spellings.
+// variation is one product. VTpass spells the name of the list in two ways.
 type variation struct {
 	Code   string `json:"variation_code"`
 	Name   text   `json:"name"`
@@ -73,8 +73,8 @@ type variation struct {
 	Fixed  text   `json:"fixedPrice"`
 }
 
-// Products lists what a vendor sells at a price. What has none (the two kinds of
-// meter are listed like that) is no product.
+// Products lists a vendor's variations with a price. A variation without one is no
+// product: VTpass lists the two kinds of meters like that.
 func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
 	var content struct {
 		Variations []variation `json:"variations"`
@@ -109,13 +109,13 @@ func (p *Plug) list(ctx context.Context, path string, content any) error {
 	e, ok := read(reply.Body)
 	switch {
 	case !ok:
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return provider.Unreadable.Error(p.Name())
 	case e.Code != processed && e.Description != processed:
 		return &provider.Error{
 			Provider: p.Name(), Code: provider.First(e.Code, provider.CodeUnreadable), Message: provider.Message(string(e.Description)),
 		}
 	case !e.into(content):
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Error(p.Name())
+		return provider.Unreadable.Error(p.Name())
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 type entityRequest struct {
 	BillersCode string `json:"billersCode"`
 	ServiceID   string `json:"serviceID"`
-	Type        string `json:"type,omitempty"` // of a meter
+	Type        string `json:"type,omitempty"` // the kind of a meter
 }
 
 type entity struct {
@@ -27,9 +27,9 @@ type entity struct {
 	Wrong     text `json:"WrongBillersCode"`
 }
 
-// VerifyEntity asks whose a smartcard or a meter is. VTpass wants to be told the
-// kind of a meter, and ours is a question without it: prepaid is asked first,
-// since most are.
+// VerifyEntity asks for the owner of a smartcard or a meter. VTpass wants the kind of
+// a meter, and our question has none. Most meters are prepaid, so prepaid comes
+// first.
 func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
 	if q.Kind != provider.Utility {
 		return p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category})
@@ -44,11 +44,11 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAnswer {
 	reply := p.ask(ctx, "/merchant-verify", ask)
 	if reply.Trouble != "" {
-		return provider.EntityAnswer{Answer: provider.Answer{Code: reply.Trouble, Message: reply.Answer().Message}}
+		return provider.EntityAnswer{Answer: reply.Unknown()}
 	}
 	e, ok := read(reply.Body)
 	if !ok {
-		return provider.EntityAnswer{Answer: provider.Reply{Trouble: provider.CodeUnreadable}.Answer()}
+		return provider.EntityAnswer{Answer: provider.Unreadable.Answer()}
 	}
 	var d entity
 	readable := e.into(&d)
@@ -66,9 +66,8 @@ func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAns
 	return out
 }
 
-// entity is what they say, in our words. The kind they name counts for more than
-// the one we asked for; a limit we cannot read is none, since they will hold the
-// purchase against their own.
+// entity is the answer as an Entity. The kind in the answer replaces the kind in the
+// question. An unreadable limit is no limit, since VTpass checks its own limits.
 func (d entity) entity(asked string) provider.Entity {
 	renewal, _ := naira(d.Renewal)
 	least, _ := naira(text(provider.First(d.Least, d.OtherWord)))
@@ -79,7 +78,7 @@ func (d entity) entity(asked string) provider.Entity {
 	}
 }
 
-// day is the date of an instant without a zone, or "".
+// day is the date of an instant without a time zone, or "".
 func day(t text) string {
 	if len(t) >= 10 && t[4] == '-' && t[7] == '-' {
 		return string(t[:10])

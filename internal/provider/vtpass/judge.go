@@ -8,13 +8,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// What a code says (their page "Response Codes"). A code in no list says
-// nothing definite: their own advice is to take it as pending and to ask again.
+// The meaning of codes (VTpass's page "Response Codes"). A code in no list means
+// nothing definite. VTpass advises to treat it as pending, and to ask again.
 var (
-	// A purchase that was not made: failed, given back, not processed; a wrong
-	// product, amount or account of ours.
+	// The codes of a purchase that was not made: failed, reversed, not processed, or
+	// refused for its product, its amount or our account.
 	refusals = provider.Words("010 011 012 013 016 017 018 021 022 023 024 027 028 030 031 032 034 035 040 085 087 091")
-	// The same of a requery, where all the others are about the asking.
+	// The same codes of a requery. All other codes there are about the question.
 	failures = provider.Words("016 040 091")
 )
 
@@ -24,12 +24,12 @@ const (
 	noSuchID  = "015" // of a requery: no such request_id
 )
 
-// What a transaction's status says.
+// The status of a delivered transaction.
 const delivered = "delivered"
 
 var undone = provider.Words("failed reversed")
 
-// transaction is a purchase, in the answer to it and in the answer to a requery.
+// transaction is a purchase in the answers to a payment and to a requery.
 type transaction struct {
 	Transactions struct {
 		Status text `json:"status"`
@@ -37,45 +37,45 @@ type transaction struct {
 	} `json:"transactions"`
 }
 
-// judgePayment decides what the answer to a purchase means for the money.
+// judgePayment decides the meaning of the answer to a purchase for the money.
 func judgePayment(r provider.Reply, id string) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
 	}
 	e, ok := read(r.Body)
 	if e.Code == "" && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
-		// The door stayed shut: nothing was carried out.
+		// VTpass refused our keys, so nothing was carried out.
 		return provider.Answer{Outcome: provider.Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
 	}
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	return judge(e, id, refusals)
 }
 
-// judgeRequery decides what the answer to a requery means for the money. No
-// trouble on the way, and no refusal to tell us, says anything about it.
+// judgeRequery decides the meaning of the answer to a requery for the money. A failed
+// or refused question says nothing about the purchase.
 func judgeRequery(r provider.Reply, id string) provider.Answer {
 	if r.Trouble != "" {
-		return provider.Answer{Code: r.Trouble, Message: r.Answer().Message}
+		return r.Unknown()
 	}
 	e, ok := read(r.Body)
 	if !ok {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer()
+		return provider.Unreadable.Answer()
 	}
 	a := judge(e, id, failures)
 	a.Missing = e.Code == noSuchID && len(a.Reference) == 0
 	return a
 }
 
-// judge reads the code and the status together: a yes takes both, and a no
-// counts only if nothing in the same answer speaks against it.
+// judge reads the code and the status together. A success needs both. A failure
+// counts only if nothing in the same answer contradicts it.
 func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	if e.RequestID != "" && string(e.RequestID) != id {
-		return provider.Reply{Trouble: provider.CodeUnreadable}.Answer() // somebody else's purchase
+		return provider.Unreadable.Answer() // another purchase
 	}
 	var t transaction
-	e.into(&t) // without a transaction the words stay empty, which decides nothing
+	e.into(&t) // without a transaction the status stays empty, and decides nothing
 	code, word := string(e.Code), strings.ToLower(string(t.Transactions.Status))
 	a := provider.Answer{
 		Reference: string(t.Transactions.ID),
@@ -92,7 +92,7 @@ func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	case code == processed && word == delivered:
 		a.Outcome = provider.Confirmed
 	case word != "" && !undone[word]:
-		// Initiated, pending, a word we do not know, or a delivery that the code denies.
+		// Initiated, pending, an unknown word, or a delivery that the code contradicts.
 	case nos[code], code == processed && undone[word]:
 		a.Outcome = provider.Rejected
 	}

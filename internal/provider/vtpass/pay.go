@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// payment is the body of every kind of purchase; a kind leaves out what it has
-// no use for.
+// payment is the body of every kind of purchase. Each kind leaves out the fields that
+// it does not use.
 type payment struct {
 	RequestID        string      `json:"request_id"`
 	ServiceID        string      `json:"serviceID"`
@@ -21,11 +21,11 @@ type payment struct {
 	SubscriptionType string      `json:"subscription_type,omitempty"`
 }
 
-// bouquets are the TV companies that want to know whether a package is new or
-// the old one once more. We name a package, so it is always "change".
+// bouquets are the TV companies that distinguish a new package from a renewal. Our
+// purchases name a package, so the type is always "change".
 var bouquets = provider.Words("dstv gotv")
 
-// Pay buys something. See judgePayment for what the answers mean.
+// Pay buys one thing. judgePayment decides the meaning of the answer.
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	id, ok := requestID(buy.Reference, buy.Begun)
 	if !ok {
@@ -50,7 +50,7 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	return judgePayment(p.once(ctx, "/pay", body), id)
 }
 
-// Requery asks what became of a purchase.
+// Requery asks for the outcome of a purchase.
 func (p *Plug) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
 	id, ok := requestID(reference, begun)
 	if !ok {

@@ -1,48 +1,33 @@
-// Package vtpass is the plug for VTpass, which sells airtime, data, TV and power
-// out of a wallet that is filled beforehand.
+// Package vtpass is the plug for VTpass. VTpass sells airtime, data, TV and power out
+// of a wallet that is funded in advance.
 //
-// The wire format and what is known about it are in docs/providers/vtpass.md.
-// What an answer means for the money is decided in judge.go.
+// The wire format is described in docs/providers/vtpass.md. The rule in judge.go
+// decides the meaning of an answer for the money.
 package vtpass
 
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // Config is what our account with VTpass needs.
 type Config struct {
-	BaseURL   string // with the path /api
-	APIKey    string // goes with every call
-	PublicKey string // goes with what only reads by GET
-	SecretKey string // goes with every POST
-	// Phone is whom they may call about a purchase of TV or power: they ask for a
-	// number there, and the purchase has none.
-	Phone        string
-	Deadline     time.Duration
-	ReadDeadline time.Duration
-	// Around, if set, wraps the HTTP transports: for traces.
-	Around func(http.RoundTripper) http.RoundTripper
+	provider.ClientConfig        // BaseURL has the path /api
+	APIKey                string // for every call
+	PublicKey             string // for every GET
+	SecretKey             string // for every POST
+	// Phone is the number to call about a purchase of TV or power. VTpass wants a
+	// number, and such a purchase has none.
+	Phone string
 }
-
-// String hides the keys and the phone.
-func (c Config) String() string { return "vtpass.Config{" + c.BaseURL + "}" }
-
-// GoString hides as String does.
-func (c Config) GoString() string { return c.String() }
-
-// LogValue hides as String does.
-func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // Plug is VTpass as a biller.
 type Plug struct {
 	client        *provider.Client
-	reads, writes http.Header // the keys, as their pages spell them
+	reads, writes http.Header // the keys, spelled as in VTpass's pages
 	phone         string
 }
 
@@ -60,9 +45,7 @@ func New(cfg Config) (*Plug, error) {
 	if cfg.Phone == "" {
 		all = append(all, errors.New("the phone number for purchases of TV and power is missing"))
 	}
-	client, err := provider.NewClient(provider.ClientConfig{
-		BaseURL: cfg.BaseURL, PayDeadline: cfg.Deadline, ReadDeadline: cfg.ReadDeadline, Around: cfg.Around,
-	})
+	client, err := provider.NewClient(cfg.ClientConfig)
 	if err := provider.Wrong("vtpass", append(all, err)...); err != nil {
 		return nil, err
 	}
@@ -77,17 +60,17 @@ func New(cfg Config) (*Plug, error) {
 // Name is the provider's name for people.
 func (p *Plug) Name() string { return "VTpass" }
 
-// once makes the call that buys.
+// once makes the call that buys, once.
 func (p *Plug) once(ctx context.Context, path string, body any) provider.Reply {
 	return p.client.Once(ctx, provider.Call{Method: http.MethodPost, Path: path, Header: p.writes, Body: body})
 }
 
-// ask makes a call that may be made as often as it takes.
+// ask makes a call that may be repeated.
 func (p *Plug) ask(ctx context.Context, path string, body any) provider.Reply {
 	return p.client.Read(ctx, provider.Call{Method: http.MethodPost, Path: path, Header: p.writes, Body: body})
 }
 
-// look reads a page by GET.
+// look sends a GET that may be repeated.
 func (p *Plug) look(ctx context.Context, path string) provider.Reply {
 	return p.client.Read(ctx, provider.Call{Method: http.MethodGet, Path: path, Header: p.reads})
 }

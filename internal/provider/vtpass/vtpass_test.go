@@ -20,7 +20,7 @@ const (
 	ourID     = "2025100804510199c1f27b1e7c0a9d3e2f6a1b0c4d5e"
 )
 
-// recorded answers every request the same and remembers the last.
+// recorded gives every request the same answer, and keeps the last request.
 type recorded struct {
 	*httptest.Server
 	status int
@@ -52,8 +52,8 @@ func serve(t *testing.T, status int, body string) (*recorded, *Plug) {
 
 func (s *recorded) config() Config {
 	return Config{
-		BaseURL: s.URL + "/api", APIKey: "api-1", PublicKey: "PK_1", SecretKey: "SK_1", Phone: "08099999999",
-		Deadline: 5 * time.Second, ReadDeadline: 2 * time.Second,
+		ClientConfig: provider.ClientConfig{BaseURL: s.URL + "/api", PayDeadline: 5 * time.Second, ReadDeadline: 2 * time.Second},
+		APIKey:       "api-1", PublicKey: "PK_1", SecretKey: "SK_1", Phone: "08099999999",
 	}
 }
 
@@ -137,13 +137,13 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// The same id comes out of a reference whenever it is asked for, and it carries
-// the time in Lagos at which the reference was made.
+// The request_id of a reference is the same at each call. It begins with the time in
+// Lagos at which the reference was made.
 func TestRequestID(t *testing.T) {
 	if got, ok := requestID(reference, time.Time{}); !ok || got != ourID {
 		t.Errorf("%s %v", got, ok)
 	}
-	// A keyed purchase's reference carries no time: the minute is that of the purchase.
+	// The reference of a purchase with a key has no time, so the purchase's own counts.
 	begun := time.Date(2030, 1, 2, 23, 59, 59, 999999999, time.UTC)
 	if got, ok := requestID("otldfyuxgdwdx3tgjejn", begun); !ok || got != "203001030059otldfyuxgdwdx3tgjejn" {
 		t.Errorf("%s %v", got, ok)
@@ -247,7 +247,10 @@ func TestCatalogue(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	good := Config{BaseURL: "https://vtpass.example.test/api", APIKey: "hide-1", PublicKey: "hide-2", SecretKey: "hide-3", Phone: "0809"}
+	good := Config{
+		ClientConfig: provider.ClientConfig{BaseURL: "https://vtpass.example.test/api"},
+		APIKey:       "hide-1", PublicKey: "hide-2", SecretKey: "hide-3", Phone: "0809",
+	}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package vtpass
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -14,34 +13,31 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// envelope is what all answers have in common. Lists say "000" in the
-// description and have no code.
+// envelope is the common part of all answers. Lists have "000" in the description and
+// no code.
 type envelope struct {
 	Code        text            `json:"code"`
 	Description text            `json:"response_description"`
 	RequestID   text            `json:"requestId"`
 	Content     json.RawMessage `json:"content"`
-	// Where the distribution companies' answers carry a prepaid meter's token.
+	// One of these has a prepaid meter's token, depending on the power company.
 	Token     text `json:"token"`
 	MainToken text `json:"mainToken"`
 	Purchased text `json:"purchased_code"`
 }
 
-// read takes an answer's envelope off. It is false for anything but one whole
-// JSON object.
+// read reads an answer's envelope. It returns false unless the answer is one JSON
+// object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
-	ok := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, &e) == nil
+	ok := provider.ReadObject(body, &e)
 	return e, ok
 }
 
-// into reads the content into v. It is false when there is none of that shape.
-func (e envelope) into(v any) bool {
-	content := bytes.TrimSpace(e.Content)
-	return len(content) > 0 && !bytes.Equal(content, []byte("null")) && json.Unmarshal(content, v) == nil
-}
+// into reads the content into v. It returns false if there is none of that shape.
+func (e envelope) into(v any) bool { return provider.ReadPart(e.Content, v) }
 
-// token is a prepaid meter's. One company writes "Token : 1234…".
+// token is a prepaid meter's token. One company writes "Token : 1234…".
 func (e envelope) token() string {
 	t := strings.TrimSpace(provider.First(e.Token, e.MainToken, e.Purchased))
 	if rest, ok := strings.CutPrefix(strings.ToLower(t), "token"); ok {
@@ -52,7 +48,7 @@ func (e envelope) token() string {
 
 type text = provider.Text
 
-// naira reads an amount that may be absent, which is zero.
+// naira reads an amount. An absent amount is zero.
 func naira(t text) (money.Kobo, bool) {
 	if t == "" {
 		return 0, true
@@ -61,13 +57,13 @@ func naira(t text) (money.Kobo, bool) {
 	return k, err == nil
 }
 
-// number writes an amount in digits and never through a float.
+// number writes an amount without a float.
 func number(k money.Kobo) json.Number { return json.Number(k.Number()) }
 
-// requestID is our reference as VTpass wants it: it must begin with the date and
-// the time, to the minute, in Lagos. The time is that of the purchase; a
-// time-ordered UUID carries its own. The same id comes out whenever it is asked
-// for, and nothing is stored. It is false for a reference that VTpass cannot take.
+// requestID is our reference in VTpass's form. A request_id begins with the date and
+// the time in Lagos, to the minute. The time is that of the purchase's intent or, for
+// a time-ordered UUID, the time in the UUID. So the id is the same at each call, and
+// need not be stored. It returns false for a reference that VTpass cannot take.
 func requestID(reference string, begun time.Time) (string, bool) {
 	if u, err := uuid.Parse(reference); err == nil && u.Version() == 7 {
 		seconds, nanos := u.Time().UnixTime()
@@ -79,5 +75,5 @@ func requestID(reference string, begun time.Time) (string, bool) {
 	return begun.In(clock.Lagos).Format("200601021504") + reference, true
 }
 
-// plain is what may follow the stamp.
+// plain matches references that may follow the date and time.
 var plain = regexp.MustCompile(`^[0-9a-z]+$`)

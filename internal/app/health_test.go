@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// SQLite heeds no context while another connection locks the file. /readyz answers
+// all the same, while the lock is held.
+func TestReadyWaitsForNoLock(t *testing.T) {
+	ctx := context.WithoutCancel(t.Context())
+	cfg := DevConfig(t.TempDir(), "")
+	a, _, err := OpenDev(ctx, cfg, false, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	other, err := db.Open(ctx, a.cfg.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	err = other.Tx(ctx, func(db.Querier) error {
+		soon, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		defer cancel()
+		w, answered := httptest.NewRecorder(), make(chan struct{})
+		go func() {
+			defer close(answered)
+			a.ready(w, httptest.NewRequestWithContext(soon, http.MethodGet, "/readyz", nil))
+		}()
+		patience := time.NewTimer(4 * time.Second) // SQLite waits for five
+		defer patience.Stop()
+		select {
+		case <-answered:
+		case <-patience.C:
+			t.Error("no answer while the file is locked")
+			<-answered
+		}
+		said := map[string]string{}
+		if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil {
+			return err
+		}
+		if w.Code != http.StatusServiceUnavailable || said["database"] != "away" {
+			t.Errorf("%d %v", w.Code, said)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

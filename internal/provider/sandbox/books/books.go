@@ -1,0 +1,244 @@
+// Package books is what all simulated providers share: one SQLite file, the clock
+// that can be moved, the stories of bad days, and the sender of notices.
+//
+// Each provider keeps tables of its own in the file. The file survives a crash
+// of Kobo, so a test can compare what a provider did with what Kobo believes.
+// Several programs may share one file, and with it one clock.
+package books
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// Config says where the books are and how the simulated providers behave.
+type Config struct {
+	Path  string         // the file of the books; Open makes the file if there is none
+	Clock *clock.Movable // the control endpoints move this clock; nil makes one
+	// Hold is how long a lost answer is held before the connection is dropped. It
+	// must be longer than the callers' deadlines. Zero means 30 s.
+	Hold time.Duration
+	Log  *slog.Logger // nil discards
+}
+
+// Books are the open file, the clock, and the state that providers share.
+type Books struct {
+	*db.DB
+	Clock  *clock.Movable
+	Secret []byte // signs tokens; made once for each file
+	Log    *slog.Logger
+
+	hold             time.Duration
+	refusals, losses atomic.Uint64 // decide which form a refusal or a loss takes next
+	release          sync.Once
+	released         chan struct{}
+	client           *http.Client // sends notices
+	wake             chan struct{}
+	late             *http.ServeMux // carries late requests out
+}
+
+// Part is one simulated provider as the server runs it.
+type Part struct {
+	Mount func(*http.ServeMux) // adds the provider's paths
+	// Controls are keyed by method and path: "POST /sandbox/credit". A path that
+	// ends with a slash takes one more element.
+	Controls map[string]Control
+	// Executed lists the requests that the provider really carried out: all, or
+	// those with one reference. It may be nil.
+	Executed func(ctx context.Context, reference string) ([]Row, error)
+	Outbox   *Outbox // the notices that the provider sends; nil for none
+	// Float is the account whose balance /sandbox/provider-ledger shows. One
+	// provider sets it.
+	Float string
+}
+
+// Provider is a simulated provider before the server has opened it.
+type Provider interface {
+	// Open prepares the provider's tables and settings. The server calls it once.
+	Open(ctx context.Context, b *Books) (Part, error)
+}
+
+var tables = []string{
+	`CREATE TABLE IF NOT EXISTS sandbox_setting (
+		name  TEXT NOT NULL PRIMARY KEY,
+		value TEXT NOT NULL
+	)`,
+	`CREATE TABLE IF NOT EXISTS sandbox_account (
+		number       TEXT   NOT NULL PRIMARY KEY,
+		balance_kobo BIGINT NOT NULL CHECK (balance_kobo >= 0)
+	)`,
+	queue.Definition(),
+	`CREATE INDEX IF NOT EXISTS sandbox_late_due ON sandbox_late (due_at)`,
+}
+
+// Open opens the books, makes them if there are none, and sets the clock to the
+// offset that the books remember.
+func Open(ctx context.Context, cfg Config) (*Books, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = new(clock.Movable)
+	}
+	if cfg.Hold <= 0 {
+		cfg.Hold = 30 * time.Second
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	d, err := db.Open(ctx, "sqlite:"+cfg.Path)
+	if err != nil {
+		return nil, err
+	}
+	b := &Books{
+		DB: d, Clock: cfg.Clock, Log: cfg.Log, hold: cfg.Hold, released: make(chan struct{}), client: newClient(),
+		wake: make(chan struct{}, 1), late: http.NewServeMux(),
+	}
+	if err := b.prepare(ctx); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Books) prepare(ctx context.Context) error {
+	if err := b.Create(ctx, tables...); err != nil {
+		return err
+	}
+	secret, err := b.Remember(ctx, "token_secret", func() (string, error) {
+		var secret [32]byte
+		_, err := rand.Read(secret[:])
+		return hex.EncodeToString(secret[:]), err
+	})
+	if err != nil {
+		return err
+	}
+	b.Secret = []byte(secret)
+	return b.Follow(ctx)
+}
+
+// Create runs statements that make tables and first rows. They are no part of
+// Kobo's schema, so no migration makes them.
+func (b *Books) Create(ctx context.Context, statements ...string) error {
+	for _, s := range statements {
+		if _, err := b.Exec(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release ends the answers that are held, now and later, so that a server need
+// not wait for them when it shuts down.
+func (b *Books) Release() { b.release.Do(func() { close(b.released) }) }
+
+// Close releases the held answers and closes the file.
+func (b *Books) Close() {
+	b.Release()
+	b.client.CloseIdleConnections()
+	b.DB.Close()
+}
+
+// Now is the clock's time in microseconds.
+func (b *Books) Now() int64 { return clock.Micros(b.Clock.Now()) }
+
+// Text is an instant of the books as the answers show it.
+func Text(micros int64) string { return clock.Text(clock.Time(micros)) }
+
+// clockOffset is the setting that holds how far the clock was moved.
+const clockOffset = "clock_offset"
+
+// MoveClock moves the clock. The books hold the offset before the clock moves.
+func (b *Books) MoveClock(ctx context.Context, offset time.Duration) error {
+	if err := b.Set(ctx, clockOffset, strconv.FormatInt(offset.Microseconds(), 10)); err != nil {
+		return err
+	}
+	b.Clock.MoveTo(offset)
+	return nil
+}
+
+// Follow moves the clock to the offset in the books. Another program on the same
+// books may have moved it.
+func (b *Books) Follow(ctx context.Context) error {
+	offset, err := b.Setting(ctx, clockOffset)
+	if err != nil || offset == "" {
+		return err
+	}
+	n, err := strconv.ParseInt(offset, 10, 64)
+	if err != nil {
+		return errors.New("the clock's offset in the books cannot be read")
+	}
+	if to := time.Duration(n) * time.Microsecond; to > b.Clock.Offset() {
+		b.Clock.MoveTo(to)
+		b.Nudge()
+	}
+	return nil
+}
+
+// Setting is a remembered value, or "" if there is none.
+func (b *Books) Setting(ctx context.Context, name string) (string, error) {
+	return db.OrZero(db.One(ctx, b, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, name))
+}
+
+// Set remembers a value under a name.
+func (b *Books) Set(ctx context.Context, name, value string) error {
+	_, err := b.Exec(ctx,
+		`INSERT INTO sandbox_setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2`, name, value)
+	return err
+}
+
+// Remember is a setting that is made when it is first asked for. If two programs
+// ask at once, both get the value of one of them.
+func (b *Books) Remember(ctx context.Context, name string, newValue func() (string, error)) (string, error) {
+	value, err := b.Setting(ctx, name)
+	if err != nil || value != "" {
+		return value, err
+	}
+	if value, err = newValue(); err != nil {
+		return "", err
+	}
+	if _, err := b.Exec(ctx, `INSERT INTO sandbox_setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, name, value); err != nil {
+		return "", err
+	}
+	return b.Setting(ctx, name)
+}
+
+// OpeningFloat is what the client's account at each provider begins with: ten
+// billion naira.
+const OpeningFloat = 10_000_000_000 * money.Naira
+
+// ErrPoor is a debit of more than the account holds.
+var ErrPoor = errors.New("the account has not enough money")
+
+// OpenAccount makes an account of the client with the opening float, unless the
+// books have it.
+func (b *Books) OpenAccount(ctx context.Context, number string) error {
+	_, err := b.Exec(ctx, `INSERT INTO sandbox_account (number, balance_kobo) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+		number, int64(OpeningFloat))
+	return err
+}
+
+// Balance is what an account holds.
+func (b *Books) Balance(ctx context.Context, number string) (money.Kobo, error) {
+	return db.One(ctx, b, db.Value[money.Kobo], `SELECT balance_kobo FROM sandbox_account WHERE number = $1`, number)
+}
+
+// Move adds an amount, which may be negative, to an account and returns the new
+// balance. The error is ErrPoor if the balance would fall below zero.
+func Move(ctx context.Context, q db.Querier, number string, amount money.Kobo) (money.Kobo, error) {
+	balance, err := db.One(ctx, q, db.Value[money.Kobo], `UPDATE sandbox_account SET balance_kobo = balance_kobo + $1
+		WHERE number = $2 AND balance_kobo + $1 >= 0 RETURNING balance_kobo`, int64(amount), number)
+	if errors.Is(err, db.ErrNone) {
+		return 0, ErrPoor
+	}
+	return balance, err
+}

@@ -1,0 +1,140 @@
+package books
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// A late payment waits in a queue at the provider. Its answer is lost, and nobody
+// knows its reference. Much later the provider carries the payment out and tells
+// nobody. No number has this story: a control sets it for the next payment.
+
+const nextPayment = "next payment"
+
+// queued is a request in the queue.
+type queued struct {
+	path, body       string
+	createdAt, dueAt int64
+}
+
+var queue = Table[queued]{
+	Name: "sandbox_late",
+	Columns: `
+		id         INTEGER PRIMARY KEY,
+		path       TEXT   NOT NULL,
+		body       TEXT   NOT NULL,
+		created_at BIGINT NOT NULL,
+		due_at     BIGINT NOT NULL`,
+	Fields: func(v *queued) []any { return []any{&v.path, &v.body, &v.createdAt, &v.dueAt} },
+}
+
+// DelayNext is the control {"late": "3h"}: the next purchase, payout or card
+// funding, at any provider, is carried out so much later.
+func (b *Books) DelayNext(farthest time.Duration) Control {
+	return Steer(func(ctx context.Context, req struct {
+		Late string `json:"late"`
+	},
+	) (any, error) {
+		by, err := time.ParseDuration(req.Late)
+		if err != nil || by <= 0 || by > farthest {
+			return nil, Complaint(`"late" must be a duration greater than zero, such as "20m" or "3h"`)
+		}
+		return Success, b.Set(ctx, nextPayment, by.String())
+	})
+}
+
+// Payment is the handler of a path that moves money. A payment that a control has
+// delayed goes into the queue, and its answer is lost. All others go on at once.
+func (b *Books) Payment(pattern string, pay http.HandlerFunc) http.HandlerFunc {
+	b.late.HandleFunc(pattern, pay)
+	return func(w http.ResponseWriter, r *http.Request) {
+		held, err := b.delay(r)
+		switch {
+		case err != nil:
+			Fail(w)
+		case held:
+			b.Lose(w, r)
+		default:
+			pay(w, r)
+		}
+	}
+}
+
+// delay puts a request into the queue if a control has said so.
+func (b *Books) delay(r *http.Request) (held bool, err error) {
+	by, err := b.Setting(r.Context(), nextPayment)
+	if err != nil || by == "" {
+		return false, err
+	}
+	if by, err = b.TakeNext(r.Context(), nextPayment); err != nil || by == "" {
+		return false, err // another request was first
+	}
+	wait, err := time.ParseDuration(by)
+	if err != nil {
+		return false, err
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, RequestLimit))
+	if err != nil {
+		return false, err
+	}
+	now := b.Clock.Now()
+	err = queue.Insert(r.Context(), b, queued{r.URL.Path, string(body), clock.Micros(now), clock.Micros(now.Add(wait))})
+	return err == nil, err
+}
+
+// CarryOut carries out what is due in the queue, each request once.
+func (b *Books) CarryOut(ctx context.Context) error {
+	due, err := b.takeLate(ctx)
+	if err != nil {
+		return err
+	}
+	for _, v := range due {
+		ctx := context.WithValue(ctx, lateKey{}, clock.Time(v.createdAt))
+		r, bad := http.NewRequestWithContext(ctx, http.MethodPost, v.path, strings.NewReader(v.body))
+		if bad == nil {
+			b.late.ServeHTTP(unheard{}, r)
+		}
+		err = errors.Join(err, bad)
+	}
+	return err
+}
+
+type lateKey struct{}
+
+// Late tells whether a request is carried out late, and when it came.
+func Late(ctx context.Context) (came time.Time, is bool) {
+	came, is = ctx.Value(lateKey{}).(time.Time)
+	return came, is
+}
+
+// unheard takes the answer to a late request, whose sender has gone.
+type unheard struct{}
+
+func (unheard) Header() http.Header         { return http.Header{} }
+func (unheard) Write(b []byte) (int, error) { return len(b), nil }
+func (unheard) WriteHeader(int)             {}
+
+// takeLate takes what is due out of the queue, so that one program alone carries
+// it out.
+func (b *Books) takeLate(ctx context.Context) (due []queued, err error) {
+	now := b.Now()
+	n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_late WHERE due_at <= $1`, now)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	err = b.Tx(ctx, func(q db.Querier) error {
+		if due, err = queue.All(ctx, q, "due_at <= $1 ORDER BY due_at, id", now); err != nil {
+			return err
+		}
+		_, err = q.Exec(ctx, `DELETE FROM sandbox_late WHERE due_at <= $1`, now)
+		return err
+	})
+	return due, err
+}

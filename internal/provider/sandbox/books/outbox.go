@@ -1,0 +1,213 @@
+package books
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Retries are the pauses before each further try of a notice, by the clock that
+// can be moved.
+var Retries = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
+
+const (
+	noticeTimeout = 10 * time.Second // for one try, in real time
+	noticeLease   = 15 * time.Second
+	noticeBatch   = 32
+	// LookAgain is how long the sender rests at most. Another program on the same
+	// books may have written a notice meanwhile.
+	LookAgain = 2 * time.Second
+)
+
+// Outbox sends the notices of one provider by real HTTP requests. The provider
+// writes a notice in the commit that causes it, so that a kill loses none. A
+// notice is sent at least once, until the client answers 2xx or no try is left.
+type Outbox struct {
+	Books *Books
+	Table string // has id, url, state, attempts, next_at and lease_until
+	Body  string // the column of the notice itself
+	// URL is the column of a notice's own address, or an empty SQL text if all
+	// notices go to the callback.
+	URL     string
+	GivenUp string // the state of a notice without another try
+	// Answer is the column of the last answer. It holds an HTTP status, 0 for none,
+	// if IsStatus is true, and else words.
+	Answer   string
+	IsStatus bool
+	// Sign, if set, adds to the header what proves a body genuine.
+	Sign func(ctx context.Context, header http.Header, body string) error
+
+	callback atomic.Pointer[string]
+}
+
+type notice struct {
+	id, attempts int64
+	url, body    string
+}
+
+func scanNotice(r db.Scanner) (n notice, err error) {
+	err = r.Scan(&n.id, &n.url, &n.body, &n.attempts)
+	return n, err
+}
+
+// IsLocal tells whether a callback URL is on this machine. The sandbox sends
+// notices nowhere else.
+func IsLocal(callback string) bool {
+	u, err := url.Parse(callback)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && provider.IsLocal(u)
+}
+
+// newClient is the HTTP client that sends notices. It connects to this machine
+// only, whatever a name resolves to, and follows no redirect.
+func newClient() *http.Client {
+	dialer := net.Dialer{Timeout: noticeTimeout, Control: func(_, address string, _ syscall.RawConn) error {
+		host, _, err := net.SplitHostPort(address)
+		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+			return errors.New("the sandbox tells only this machine")
+		}
+		return nil
+	}}
+	return &http.Client{
+		Timeout:       noticeTimeout,
+		Transport:     &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: noticeBatch, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Send sends a request of a provider's own accord.
+func (b *Books) Send(r *http.Request) (*http.Response, error) { return b.client.Do(r) }
+
+// SetCallback sets the address of notices that have none of their own. The
+// notices wait while it is empty.
+func (o *Outbox) SetCallback(callback string) error {
+	if callback != "" && !IsLocal(callback) {
+		return errors.New("sandbox: the callback URL must be on this machine")
+	}
+	o.callback.Store(&callback)
+	o.Books.Nudge()
+	return nil
+}
+
+// Callback is the address that SetCallback has set, or "".
+func (o *Outbox) Callback() string {
+	if p := o.callback.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
+
+// Nudge has the sender look for notices now.
+func (b *Books) Nudge() {
+	select {
+	case b.wake <- struct{}{}:
+	default: // the sender was nudged already
+	}
+}
+
+// Nudges is the channel on which the sender hears Nudge.
+func (b *Books) Nudges() <-chan struct{} { return b.wake }
+
+// Deliver tries every due notice once.
+func (o *Outbox) Deliver(ctx context.Context) error {
+	for {
+		due, err := o.lease(ctx)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		errs := make([]error, len(due))
+		var all sync.WaitGroup
+		for i, n := range due {
+			all.Go(func() { errs[i] = o.try(ctx, n) })
+		}
+		all.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+	}
+}
+
+// lease takes what is due and has an address. Another program on the same books
+// leaves it alone until the lease ends.
+func (o *Outbox) lease(ctx context.Context) (due []notice, err error) {
+	err = o.Books.Tx(ctx, func(q db.Querier) error {
+		now := o.Books.Clock.Now()
+		due, err = db.All(ctx, q, scanNotice, `UPDATE `+o.Table+` SET lease_until = $4 WHERE id IN (
+				SELECT id FROM `+o.Table+` WHERE state = 'waiting' AND next_at <= $1 AND lease_until <= $1
+				AND (`+o.URL+` <> '' OR $2 <> '') ORDER BY next_at, id LIMIT $3)
+			RETURNING id, `+o.URL+`, `+o.Body+`, attempts`,
+			clock.Micros(now), o.Callback(), int64(noticeBatch), clock.Micros(now.Add(noticeLease)))
+		return err
+	})
+	return due, err
+}
+
+// try sends a notice once and writes down the answer. If the program stops
+// before that, the notice is tried again when the lease ends.
+func (o *Outbox) try(ctx context.Context, n notice) error {
+	status, words := o.send(ctx, n)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	now, state := o.Books.Clock.Now(), "waiting"
+	switch {
+	case status/100 == 2:
+		state = "delivered"
+	case n.attempts >= int64(len(Retries)):
+		state = o.GivenUp
+	default:
+		now = now.Add(Retries[n.attempts])
+	}
+	answer := any(words)
+	if o.IsStatus {
+		answer = int64(status)
+	}
+	_, err := o.Books.Exec(ctx, `UPDATE `+o.Table+` SET state = $1, attempts = attempts + 1, `+o.Answer+` = $2, next_at = $3,
+		lease_until = 0 WHERE id = $4`, state, answer, clock.Micros(now), n.id)
+	return err
+}
+
+// send sends a notice. The status is 0 if there was no answer.
+func (o *Outbox) send(ctx context.Context, n notice) (status int, words string) {
+	if n.url == "" {
+		n.url = o.Callback()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.url, strings.NewReader(n.body))
+	if err != nil {
+		return 0, "the callback URL cannot be read"
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if o.Sign != nil {
+		err = o.Sign(ctx, req.Header, n.body)
+	}
+	if err != nil {
+		return 0, err.Error()
+	}
+	res, err := o.Books.Send(req)
+	if err != nil {
+		return 0, provider.WithoutURL(err).Error()
+	}
+	_ = res.Body.Close() // the status is all that counts
+	return res.StatusCode, fmt.Sprintf("HTTP %d", res.StatusCode)
+}
+
+// Next is how long it is until the next notice is due, at most LookAgain.
+func (o *Outbox) Next(ctx context.Context) (time.Duration, error) {
+	at, err := db.One(ctx, o.Books, db.Value[int64], `SELECT COALESCE(MIN(MAX(next_at, lease_until)), 0) FROM `+o.Table+
+		` WHERE state = 'waiting' AND (`+o.URL+` <> '' OR $1 <> '')`, o.Callback())
+	if err != nil || at == 0 {
+		return LookAgain, err
+	}
+	return min(max(clock.Time(at).Sub(o.Books.Clock.Now()), 0), LookAgain), nil
+}

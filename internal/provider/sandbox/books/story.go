@@ -1,0 +1,146 @@
+package books
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// The stories that a number chooses by its last two digits (completion.md §5).
+// With any other ending the request succeeds at once.
+const (
+	DefiniteNo       = "01"
+	DoneAnswerLost   = "02"
+	UndoneAnswerLost = "03"
+	DoneFault        = "04" // HTTP 500, and executed
+	UndoneFault      = "05" // HTTP 500, and not executed
+	PendingThenDone  = "06"
+	PendingThenNo    = "07"
+	PendingForEver   = "08" // only an operator can decide
+)
+
+// NotFound is the ending of a smartcard, a meter or an account that does not
+// exist.
+const NotFound = "99"
+
+// Endings are all endings with a meaning. No provider gives one of them to an
+// account that it opens.
+var Endings = []string{
+	DefiniteNo, DoneAnswerLost, UndoneAnswerLost, DoneFault, UndoneFault, PendingThenDone, PendingThenNo, PendingForEver, NotFound,
+}
+
+// The states of a request.
+const (
+	Pending    = "pending"
+	Successful = "successful"
+	Failed     = "failed"
+)
+
+// Story is how one request goes: what the provider does, and what it says.
+type Story struct {
+	Ending     string // the last two digits of the number
+	Status     string
+	Executions int64 // how often the provider carried the request out: 0 or 1
+	Requests   int64 // how often the client sent the request
+	Polls      int64 // how often the client asked while the request was pending
+}
+
+// Begin begins the story of a number. It returns false if the request never
+// enters the books.
+func (s *Story) Begin(number string) bool {
+	s.Ending, s.Requests = number[max(0, len(number)-2):], 1
+	switch s.Ending {
+	case UndoneAnswerLost, UndoneFault:
+		return false
+	case DefiniteNo:
+		s.Status = Failed
+	case PendingThenDone, PendingThenNo, PendingForEver:
+		s.Status = Pending
+	default:
+		s.Status, s.Executions = Successful, 1
+	}
+	return true
+}
+
+// Poll counts one question about a pending request. The second one settles the
+// request, unless it stays pending for ever.
+func (s *Story) Poll() {
+	if s.Polls++; s.Polls < 2 || s.Ending == PendingForEver {
+		return
+	}
+	if s.Ending == PendingThenDone {
+		s.Status, s.Executions = Successful, 1
+		return
+	}
+	s.Status = Failed
+}
+
+// Row is an executed request as /sandbox/provider-ledger shows it.
+type Row struct {
+	Reference  string     `json:"reference"`
+	Kind       string     `json:"kind"`
+	Amount     money.Kobo `json:"amount"`
+	Status     string     `json:"status"`
+	Number     string     `json:"number"`
+	Executions int64      `json:"executions"`
+	Requests   int64      `json:"requests"`
+	CreatedAt  string     `json:"createdAt"`
+	At         int64      `json:"-"`
+}
+
+// Row is the executed request of this story, with its number masked.
+func (s *Story) Row(reference, kind string, amount money.Kobo, number string, at int64) Row {
+	return Row{
+		Reference: reference, Kind: kind, Amount: amount, Status: s.Status, Number: masked(number),
+		Executions: s.Executions, Requests: s.Requests, CreatedAt: Text(at), At: at,
+	}
+}
+
+// Reply answers a request as its story wants. Without a story for the answer,
+// usual answers.
+func (b *Books) Reply(w http.ResponseWriter, r *http.Request, s Story, refusal string, usual func()) {
+	switch s.Ending {
+	case DefiniteNo:
+		b.Decline(w, http.StatusBadRequest, refusal)
+	case DoneAnswerLost, UndoneAnswerLost:
+		b.Lose(w, r)
+	case DoneFault, UndoneFault:
+		Fail(w)
+	default:
+		usual()
+	}
+}
+
+// TellNext is the control {"story": "02"}: it sets the story of the next request
+// of a kind. Requests without a number need it.
+func (b *Books) TellNext(kind string) Control {
+	return Steer(func(ctx context.Context, req struct {
+		Story string `json:"story"`
+	},
+	) (any, error) {
+		switch req.Story {
+		case DefiniteNo, DoneAnswerLost, UndoneAnswerLost, DoneFault, UndoneFault:
+			return Success, b.Set(ctx, kind, req.Story)
+		}
+		return nil, Complaint(`"story" must be one of [01, 02, 03, 04, 05]`)
+	})
+}
+
+// TakeNext is what a control has set for the next request of a kind. It is taken
+// once.
+func (b *Books) TakeNext(ctx context.Context, kind string) (value string, err error) {
+	err = b.Tx(ctx, func(q db.Querier) error {
+		value, err = db.One(ctx, q, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, kind)
+		if errors.Is(err, db.ErrNone) {
+			return nil
+		}
+		if err == nil {
+			_, err = q.Exec(ctx, `DELETE FROM sandbox_setting WHERE name = $1`, kind)
+		}
+		return err
+	})
+	return value, err
+}

@@ -1,0 +1,204 @@
+package books
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// RequestLimit is the length of the longest request that is read.
+const RequestLimit = 64 << 10
+
+// No is a refusal in words.
+type No struct {
+	Status  int
+	Message string
+}
+
+// Error is the message.
+func (n No) Error() string { return n.Message }
+
+// Complaint is a refusal of a request that is wrong: HTTP 400.
+func Complaint(message string) error { return No{http.StatusBadRequest, message} }
+
+// OrNo is err, or a refusal in place of db.ErrNone.
+func OrNo(err error, status int, message string) error {
+	if errors.Is(err, db.ErrNone) {
+		return No{status, message}
+	}
+	return err
+}
+
+// Write answers with JSON. A client that went away needs no answer.
+func Write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// Answer is the envelope of a success at Safe Haven and Sudo.
+func Answer(w http.ResponseWriter, message string, data any) {
+	Write(w, http.StatusOK, map[string]any{"statusCode": http.StatusOK, "message": message, "data": data})
+}
+
+// Refuse is the envelope of a refusal at Safe Haven and Sudo.
+func Refuse(w http.ResponseWriter, status int, message string) {
+	Write(w, status, refusal(status, message))
+}
+
+func refusal(status int, message string) any {
+	return map[string]any{
+		"statusCode": status, "message": message, "error": http.StatusText(status), "error_description": nil,
+	}
+}
+
+// Fail answers that the provider has a fault of its own.
+func Fail(w http.ResponseWriter) {
+	Refuse(w, http.StatusInternalServerError, "Internal server error")
+}
+
+// isOddRefusal is true and false in turns. Real providers refuse in two forms,
+// so the simulated ones alternate.
+func (b *Books) isOddRefusal() bool { return b.refusals.Add(1)%2 == 1 }
+
+// Decline is a definite refusal of what the client asked. Every second one comes
+// as HTTP 200 with the failure in the body.
+func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
+	if b.isOddRefusal() {
+		Refuse(w, status, message)
+		return
+	}
+	Write(w, http.StatusOK, refusal(status, message))
+}
+
+// Finish answers a request at Safe Haven or Sudo. A No and a few other errors are
+// refusals, and all others are faults. Without an error usual answers.
+func (b *Books) Finish(w http.ResponseWriter, err error, usual func()) {
+	var no No
+	switch {
+	case errors.As(err, &no):
+		b.Decline(w, no.Status, no.Message)
+	case errors.Is(err, ErrRepeated):
+		b.declineRepeated(w)
+	case errors.Is(err, ErrPoor):
+		b.Decline(w, http.StatusBadRequest, "Insufficient funds")
+	case err != nil:
+		Fail(w)
+	default:
+		usual()
+	}
+}
+
+// declineRepeated answers a payment reference that was used before: a duplicate
+// record, in one of two forms.
+func (b *Books) declineRepeated(w http.ResponseWriter) {
+	status := http.StatusBadRequest
+	if b.isOddRefusal() {
+		status = http.StatusOK
+	}
+	Write(w, status, map[string]any{
+		"statusCode": http.StatusBadRequest, "responseCode": "94", "message": "Duplicate record", "error": "Bad Request",
+		"error_description": nil,
+	})
+}
+
+// Reading is a handler that reads a body of type T, or declines the request.
+func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request, req T)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var req T
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, RequestLimit)).Decode(&req); err != nil {
+			b.Decline(w, http.StatusBadRequest, "The request body cannot be read")
+			return
+		}
+		handle(w, r, req)
+	}
+}
+
+// Lose loses an answer. Every second one is cut off in the middle; the others are
+// held until the caller gives up.
+func (b *Books) Lose(w http.ResponseWriter, r *http.Request) {
+	if _, is := Late(r.Context()); is {
+		return // the answer was lost when the request came
+	}
+	if b.losses.Add(1)%2 == 1 {
+		timer := time.NewTimer(b.hold)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+		case <-b.released:
+		}
+	} else {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Content-Length", "400")
+		w.WriteHeader(http.StatusOK)
+		_, _ = w.Write([]byte(`{"statusCode":200,"message":"Data Bundle purch`)) // the answer is cut on purpose
+		_ = http.NewResponseController(w).Flush()
+	}
+	// The server closes the connection without another word.
+	panic(http.ErrAbortHandler)
+}
+
+// Page is a part of a list.
+type Page struct{ Number, Limit int64 }
+
+// Span is the time that a list may show, in microseconds.
+type Span struct{ From, Before int64 }
+
+// The longest page, and the usual one.
+const (
+	maxPage   = 100
+	usualPage = 25
+)
+
+// ReadPage reads the page and the days (UTC, both included) of a request for a
+// list. Its error is a Complaint.
+func ReadPage(r *http.Request) (Page, Span, error) {
+	p, d := Page{0, usualPage}, Span{0, math.MaxInt64}
+	q := r.URL.Query()
+	for name, to := range map[string]*int64{"page": &p.Number, "limit": &p.Limit} {
+		if q.Get(name) == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(q.Get(name), 10, 32)
+		if err != nil || n < 0 || name == "limit" && (n == 0 || n > maxPage) {
+			return p, d, Complaint(name + " must be a number of a page")
+		}
+		*to = n
+	}
+	for name, to := range map[string]*int64{"fromDate": &d.From, "toDate": &d.Before} {
+		if q.Get(name) == "" {
+			continue
+		}
+		day, err := time.Parse(time.DateOnly, q.Get(name))
+		if err != nil {
+			return p, d, Complaint(name + " must be a date, YYYY-MM-DD")
+		}
+		if name == "toDate" {
+			day = day.AddDate(0, 0, 1)
+		}
+		*to = clock.Micros(day)
+	}
+	return p, d, nil
+}
+
+// AnswerPage is the envelope of a list at Safe Haven and Sudo. The page and the
+// limit are strings.
+func AnswerPage[T any](w http.ResponseWriter, message string, list []T, show func(T) map[string]any, total int64, p Page) {
+	rows := make([]any, 0, len(list))
+	for _, v := range list {
+		rows = append(rows, show(v))
+	}
+	Write(w, http.StatusOK, map[string]any{
+		"statusCode": http.StatusOK, "message": message, "data": rows, "pagination": map[string]any{
+			"total": total, "pages": (total + p.Limit - 1) / p.Limit,
+			"page": strconv.FormatInt(p.Number, 10), "limit": strconv.FormatInt(p.Limit, 10),
+		},
+	})
+}

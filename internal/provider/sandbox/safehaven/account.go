@@ -1,0 +1,221 @@
+package safehaven
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/nuban"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// nextAccount is the setting with the story of the next account.
+const nextAccount = "next account"
+
+var (
+	errReference = errors.New("the externalReference stands for another account")
+	errAdopted   = errors.New("sandbox: an account needs a number of ten digits and a callback URL on this machine")
+)
+
+// finish answers as Books.Finish does, except that a repeated externalReference is a
+// conflict.
+func (b *Bank) finish(w http.ResponseWriter, err error, usual func()) {
+	if errors.Is(err, errReference) || errors.Is(err, books.ErrRepeated) {
+		books.Refuse(w, http.StatusConflict, "Duplicate externalReference")
+		return
+	}
+	b.Finish(w, err, usual)
+}
+
+type accountRequest struct {
+	PhoneNumber       string `json:"phoneNumber"`
+	EmailAddress      string `json:"emailAddress"`
+	ExternalReference string `json:"externalReference"`
+	IdentityType      string `json:"identityType"`
+	IdentityNumber    string `json:"identityNumber"`
+	IdentityID        string `json:"identityId"`
+	OTP               string `json:"otp"`
+	Registration      string `json:"companyRegistrationNumber"`
+	CallbackURL       string `json:"callbackUrl"`
+	AutoSweepDetails  struct {
+		AccountNumber string `json:"accountNumber"`
+	} `json:"autoSweepDetails"`
+}
+
+func (a accountRequest) wrong() string {
+	switch {
+	case len(a.ExternalReference) < 4 || len(a.ExternalReference) > 250:
+		return "externalReference must have 4 to 250 characters"
+	case len(a.PhoneNumber) < 7:
+		return "phoneNumber is required"
+	case !strings.Contains(a.EmailAddress, "@"):
+		return "emailAddress must be an e-mail address"
+	case a.CallbackURL != "" && !books.IsLocal(a.CallbackURL):
+		return "callbackUrl must be on this machine in the sandbox"
+	case a.AutoSweepDetails.AccountNumber != "" && a.AutoSweepDetails.AccountNumber != debitAccount:
+		return "autoSweepDetails.accountNumber is not an account of this client"
+	case a.IdentityType == "BVN":
+		if len(a.IdentityNumber) != 11 || !books.IsDigits(a.IdentityNumber) || a.Registration != "" {
+			return "identityNumber must have 11 digits, and companyRegistrationNumber is for a company"
+		}
+		return ""
+	case a.IdentityType == "vID":
+		if strings.TrimSpace(a.Registration) == "" {
+			return "companyRegistrationNumber is required"
+		}
+		return ""
+	default:
+		return "identityType must be one of BVN, vID"
+	}
+}
+
+// openAccount is POST /accounts/v2/subaccount. The same request again shows the
+// same account; so does another request for a company that has an account. The
+// same reference for something else is a conflict. /sandbox/next-account sets the
+// story.
+func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request, req accountRequest) {
+	if wrong := req.wrong(); wrong != "" {
+		b.Decline(w, http.StatusBadRequest, wrong)
+		return
+	}
+	v := holder{
+		kind: "person", reference: req.ExternalReference, callback: req.CallbackURL, createdAt: b.Now(),
+		registration: strings.ToUpper(strings.TrimSpace(req.Registration)),
+	}
+	parts := []string{req.IdentityType, req.IdentityNumber, req.IdentityID, v.registration}
+	v.fingerprint = books.Digest("account", strings.Join(parts, "\x00"))
+	var story books.Story
+	ending, err := b.TakeNext(r.Context(), nextAccount)
+	if err == nil && story.Begin(ending) && ending != books.DefiniteNo {
+		err = b.register(r.Context(), &v, req)
+	}
+	b.finish(w, err, func() {
+		b.Reply(w, r, story, "The account cannot be opened", func() { books.Answer(w, "Sub account created successfully.", v.record()) })
+	})
+}
+
+// register opens an account in the books, or finds the one that was opened
+// before.
+func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) error {
+	return b.Tx(ctx, func(q db.Querier) error {
+		held, found, err := v.held(ctx, q)
+		if err != nil || found {
+			*v = held
+			return err
+		}
+		owner, err := b.owner(ctx, q, req)
+		if err != nil {
+			return err
+		}
+		first, last := books.PersonName(owner.person)
+		v.name = clientName + " / " + first + " " + last
+		if v.registration != "" {
+			v.kind, v.name = "company", clientName+" / "+last+" VENTURES "+v.registration
+		}
+		return v.assignNumber(ctx, q, 800_000_000)
+	})
+}
+
+// held is the account that an earlier request opened: the same request, or one
+// for the same company.
+func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
+	held, err := findHolder(ctx, q, v.reference)
+	switch {
+	case err == nil && held.fingerprint == v.fingerprint:
+		return held, true, nil
+	case err == nil:
+		return v, false, errReference
+	case !errors.Is(err, db.ErrNone):
+		return v, false, err
+	case v.registration == "":
+		return v, false, nil
+	}
+	held, err = holders.One(ctx, q, "registration = $1", v.registration)
+	if errors.Is(err, db.ErrNone) {
+		return v, false, nil
+	}
+	return held, err == nil, err
+}
+
+// owner is the identity behind a new account. A person brings an OTP, which is
+// used up here; the signatory of a company was verified before.
+func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (identity, error) {
+	if req.IdentityType == "BVN" {
+		v, err := b.checkOTP(ctx, q, req.IdentityID, req.OTP)
+		if err != nil {
+			return v, err
+		}
+		if v.person != person(req.IdentityNumber) {
+			return v, books.Complaint("identityNumber is not the one of this identity check")
+		}
+		return v, markIdentity(ctx, q, v.id, "used")
+	}
+	v, err := identities.One(ctx, q, "id = $1", req.IdentityID)
+	if err == nil && v.state != "verified" {
+		err = books.Complaint("This identity check is not validated")
+	}
+	return v, books.OrNo(err, http.StatusBadRequest, "Identity check not found")
+}
+
+// assignNumber gives an account the next free number and writes it down. Adopted
+// accounts may have one of the first million numbers, so no other account does.
+func (v *holder) assignNumber(ctx context.Context, q db.Querier, series int64) error {
+	serial, err := lastSerial(ctx, q)
+	for err == nil {
+		serial++
+		if v.number, err = nuban.Make(bankCode, series+1_000_000+serial); err != nil {
+			return err
+		}
+		if slices.Contains(books.Endings, v.number[8:]) {
+			continue
+		}
+		v.serial, v.id = serial, books.NewID()
+		var added bool
+		if added, err = holders.Add(ctx, q, *v); added {
+			return nil
+		}
+	}
+	return err
+}
+
+func (v holder) record() map[string]any {
+	at := books.Text(v.createdAt)
+	return map[string]any{
+		"_id": v.id, "client": ibsClientID, "accountProduct": "61d0000000000000000000aa", "cbaAccountId": v.serial,
+		"accountNumber": v.number, "accountName": v.name, "accountType": "Current", "currencyCode": "NGN", "bvn": nil,
+		"accountBalance": 0, "bookBalance": 0, "status": "Active", "isDefault": v.kind == "main", "canDebit": true, "canCredit": true,
+		"isSubAccount": v.kind != "main", "externalReference": v.reference, "callbackUrl": v.callback, "isDeleted": false,
+		"createdAt": at, "updatedAt": at, "__v": 0,
+	}
+}
+
+// listAccounts is GET /accounts: the main account or the sub-accounts, oldest
+// first.
+func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
+	p, _, err := books.ReadPage(r)
+	sub := r.URL.Query().Get("isSubAccount")
+	if err == nil && sub != "true" && sub != "false" {
+		err = books.Complaint("isSubAccount must be true or false")
+	}
+	var list []holder
+	var total int64
+	if err == nil {
+		list, total, err = holders.Page(r.Context(), b, p,
+			"(kind IN ('person', 'company') AND $1 = 1) OR (kind = 'main' AND $1 = 0)", "serial", db.Flag(sub == "true"))
+	}
+	b.Finish(w, err, func() { books.AnswerPage(w, "Accounts fetched successfully.", list, holder.record, total, p) })
+}
+
+// showAccount is GET /accounts/{id}.
+func (b *Bank) showAccount(w http.ResponseWriter, r *http.Request) {
+	v, err := findHolder(r.Context(), b, r.PathValue("id"))
+	if err == nil && (v.id != r.PathValue("id") || v.kind == "virtual") {
+		err = db.ErrNone
+	}
+	b.Finish(w, books.OrNo(err, http.StatusNotFound, "Account not found"), func() {
+		books.Answer(w, "Account fetched successfully.", v.record())
+	})
+}

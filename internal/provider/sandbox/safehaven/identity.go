@@ -1,0 +1,119 @@
+package safehaven
+
+import (
+	"context"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// Every OTP of the sandbox is the same, and expires.
+const (
+	rightOTP = "123456"
+	otpLife  = 10 * time.Minute
+)
+
+// person stands for a BVN in the books, which do not keep the BVN itself.
+func person(bvn string) string { return books.Digest("bvn", bvn) }
+
+type identityRequest struct {
+	Type               string `json:"type"`
+	Number             string `json:"number"`
+	DebitAccountNumber string `json:"debitAccountNumber"`
+}
+
+// startIdentity is POST /identity/v2: it begins a session and pretends to send an
+// OTP. Earlier sessions of the same person stay valid, since another customer may
+// use one.
+func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identityRequest) {
+	wrong := ""
+	switch {
+	case req.Type != "BVN":
+		wrong = "type must be BVN here"
+	case len(req.Number) != 11 || !books.IsDigits(req.Number):
+		wrong = "number must have 11 digits"
+	case req.DebitAccountNumber != debitAccount:
+		wrong = "debitAccountNumber is not an account of this client"
+	case strings.HasSuffix(req.Number, "0000"):
+		wrong = "BVN could not be verified"
+	case strings.HasSuffix(req.Number, "0009"):
+		books.Refuse(w, http.StatusServiceUnavailable, "Service unavailable")
+		return
+	}
+	if wrong != "" {
+		b.Decline(w, http.StatusBadRequest, wrong)
+		return
+	}
+	v := identity{id: books.NewID(), person: person(req.Number), state: "sent", createdAt: b.Now()}
+	// The real bank's message is not known. Without one, the API answers in the
+	// contract's words: "OTP sent", and "OTP re-sent" the next time.
+	b.Finish(w, identities.Insert(r.Context(), b, v), func() { books.Answer(w, "", v.record(v.createdAt)) })
+}
+
+func (v identity) record(updatedAt int64) map[string]any {
+	return map[string]any{
+		"_id": v.id, "clientId": ibsClientID, "type": "BVN", "amount": 0, "status": "SUCCESS", "debitAccountNumber": debitAccount,
+		"vat": 0, "stampDuty": 0, "otpVerified": v.state != "sent", "otpResendCount": 0, "isDeleted": false,
+		"createdAt": books.Text(v.createdAt), "updatedAt": books.Text(updatedAt), "__v": 0,
+	}
+}
+
+type otpRequest struct {
+	IdentityID string `json:"identityId"`
+	Type       string `json:"type"`
+	OTP        string `json:"otp"`
+}
+
+// validateIdentity is POST /identity/v2/validate.
+func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpRequest) {
+	var v identity
+	err := b.Tx(r.Context(), func(q db.Querier) (err error) {
+		if v, err = b.checkOTP(r.Context(), q, req.IdentityID, req.OTP); err != nil {
+			return err
+		}
+		v.state = "verified"
+		return markIdentity(r.Context(), q, v.id, v.state)
+	})
+	b.Finish(w, err, func() {
+		record := v.record(b.Now())
+		first, last := books.PersonName(v.person)
+		record["providerResponse"] = map[string]any{"firstName": first, "lastName": last, "dateOfBirth": "1990-01-01"}
+		books.Answer(w, "Identity verified", record)
+	})
+}
+
+// checkOTP checks an OTP against a session that waits for one.
+func (b *Bank) checkOTP(ctx context.Context, q db.Querier, session, otp string) (identity, error) {
+	v, err := identities.One(ctx, q, "id = $1", session)
+	switch {
+	case err != nil:
+		return v, books.OrNo(err, http.StatusBadRequest, "Identity check not found")
+	case v.state != "sent":
+		return v, books.Complaint("This identity check was validated before")
+	case otp == "":
+		return v, books.Complaint("otp is required")
+	case b.Clock.Now().After(clock.Time(v.createdAt).Add(otpLife)):
+		return v, books.Complaint("The OTP has expired")
+	case otp != rightOTP:
+		return v, books.Complaint("The OTP is not correct")
+	}
+	return v, nil
+}
+
+// showOTP is GET /sandbox/otp/{bvn}: the OTP that the phone would show.
+func (b *Bank) showOTP(r *http.Request) (any, error) {
+	of := person(path.Base(strings.TrimSuffix(r.URL.Path, "/")))
+	v, err := identities.One(r.Context(), b, "person = $1 ORDER BY created_at DESC, id LIMIT 1", of)
+	if err != nil {
+		return nil, books.OrNo(err, http.StatusBadRequest, "No OTP was sent to this BVN")
+	}
+	return map[string]any{
+		"status": "success", "otp": rightOTP,
+		"sentAt": books.Text(v.createdAt), "expiresAt": clock.Text(clock.Time(v.createdAt).Add(otpLife)),
+	}, nil
+}

@@ -1,0 +1,68 @@
+package safehaven
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox"
+)
+
+// Nobody knows a late payment before it is due, even after a restart. Only the next
+// payment is late. Its number chooses its story.
+func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
+	for ending, want := range map[string]provider.Outcome{"88": provider.Confirmed, "01": provider.Rejected, "02": provider.Confirmed} {
+		t.Run(ending, func(t *testing.T) {
+			path, ctx := filepath.Join(t.TempDir(), "sandbox.db"), context.Background()
+			s := open(t, sandbox.Config{Path: path, Hold: 100 * time.Millisecond})
+			p, _ := connect(t, s, s.Clock)
+			if status, body := byHand(t, s).Do("POST", "/sandbox/next-payment", `{"late":"3h"}`); status != 200 {
+				t.Fatalf("HTTP %d %v", status, body)
+			}
+			held, prompt := mtn(ending), mtn("88")
+			held.Reference, prompt.Reference = id.New(), id.New()
+			if a := p.Pay(ctx, held); a.Outcome != provider.Unknown {
+				t.Errorf("at first: %+v", a)
+			}
+			if a := p.Pay(ctx, prompt); a.Outcome != provider.Confirmed {
+				t.Errorf("the next but one: %+v", a)
+			}
+			s.server.Close()
+
+			s = open(t, sandbox.Config{Path: path, Clock: new(clock.Movable), Hold: 100 * time.Millisecond})
+			p, _ = connect(t, s, s.Clock)
+			if err := s.server.Advance(ctx, 170*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			if a := p.Requery(ctx, held.Reference, s.Clock.Now()); !a.Missing || executions(t, s, held.Reference) != 0 {
+				t.Errorf("too early: %+v", a)
+			}
+			for range 2 {
+				if err := s.server.Advance(ctx, 15*time.Minute); err != nil {
+					t.Fatal(err)
+				}
+			}
+			executed := 0
+			if want == provider.Confirmed {
+				executed = 1
+			}
+			if a := p.Requery(ctx, held.Reference, s.Clock.Now()); a.Outcome != want || executions(t, s, held.Reference) != executed {
+				t.Errorf("afterwards: %+v", a)
+			}
+		})
+	}
+}
+
+func TestALatePaymentNeedsADuration(t *testing.T) {
+	s := open(t, sandbox.Config{})
+	c := byHand(t, s)
+	for _, body := range []string{`{}`, `{"late":""}`, `{"late":"-1h"}`, `{"late":"soon"}`, `{"late":"1h","reference":"x"}`} {
+		if status, got := c.Do("POST", "/sandbox/next-payment", body); status != 400 || got["status"] != "error" {
+			t.Errorf("%s: HTTP %d %v", body, status, got)
+		}
+	}
+}

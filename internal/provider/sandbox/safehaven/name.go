@@ -1,0 +1,123 @@
+package safehaven
+
+import (
+	"context"
+	_ "embed" // the banks
+	"encoding/csv"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// banksCSV lists Nigerian banks and other institutions that can be paid, with
+// their codes in the interbank system (NIP), and the simulated bank.
+//
+//go:embed banks.csv
+var banksCSV string
+
+type bank struct{ code, name string }
+
+var bankList = readBanks()
+
+func readBanks() (list []bank) {
+	rows, err := csv.NewReader(strings.NewReader(banksCSV)).ReadAll()
+	if err != nil {
+		panic("sandbox: banks.csv cannot be read: " + err.Error())
+	}
+	for _, r := range rows[1:] {
+		list = append(list, bank{r[0], r[1]})
+	}
+	return list
+}
+
+func isKnownBank(code string) bool {
+	return slices.ContainsFunc(bankList, func(b bank) bool { return b.code == code })
+}
+
+// listBanks is GET /transfers/banks.
+func (b *Bank) listBanks(w http.ResponseWriter, _ *http.Request) {
+	rows := make([]any, 0, len(bankList))
+	for _, v := range bankList {
+		rows = append(rows, map[string]any{"name": v.name, "routingKey": v.code, "bankCode": v.code, "alias": []string{}, "logoImage": nil})
+	}
+	books.Answer(w, "Banks fetched successfully.", rows)
+}
+
+// enquiryLife is how long the session of a name enquiry is good for a transfer.
+const enquiryLife = 30 * time.Minute
+
+type nameRequest struct {
+	BankCode      string `json:"bankCode"`
+	AccountNumber string `json:"accountNumber"`
+}
+
+// enquireName is POST /transfers/name-enquiry.
+func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameRequest) {
+	if !isKnownBank(req.BankCode) {
+		b.Decline(w, http.StatusBadRequest, "bankCode is not a bank that can be paid")
+		return
+	}
+	now := b.Clock.Now()
+	v := enquiry{newSession(bankCode, now), req.BankCode, req.AccountNumber, "", clock.Micros(now)}
+	var err error
+	if v.name, err = b.accountName(r.Context(), req.BankCode, req.AccountNumber); err == nil {
+		err = enquiries.Insert(r.Context(), b, v)
+	}
+	b.Finish(w, books.OrNo(err, http.StatusBadRequest, "Account does not exist"), func() {
+		answerBank(w, "Account details fetched", approved, map[string]any{
+			"responseCode": approved, "responseMessage": reasons[approved], "sessionId": v.session,
+			"bankCode": v.bank, "accountNumber": v.number, "accountName": v.name, "kycLevel": "3", "bvn": "",
+		})
+	})
+}
+
+// accountName is the name on an account. A control may have set the name. Accounts of
+// this bank have names of their own, and all others get a made-up name. db.ErrNone
+// means that there is no such account.
+func (b *Bank) accountName(ctx context.Context, bank, number string) (string, error) {
+	if name, err := b.Setting(ctx, nameSetting(bank, number)); err != nil || name != "" {
+		return name, err
+	}
+	if bank == bankCode {
+		v, err := findHolder(ctx, b, number)
+		if err == nil && v.number == number {
+			return v.name, nil
+		}
+		if err != nil && !errors.Is(err, db.ErrNone) {
+			return "", err
+		}
+	}
+	if len(number) != 10 || !books.IsDigits(number) || number[8:] == books.NotFound {
+		return "", db.ErrNone
+	}
+	return nameOf("beneficiary", bank+number), nil
+}
+
+func nameSetting(bank, number string) string { return "name " + bank + " " + number }
+
+type renameRequest struct {
+	BankCode      string `json:"bankCode"`
+	AccountNumber string `json:"accountNumber"`
+	AccountName   string `json:"accountName"`
+}
+
+// renameAccount is POST /sandbox/account-name: an account changes its name, for
+// example between a name enquiry and a late payout.
+func (b *Bank) renameAccount(ctx context.Context, req renameRequest) (any, error) {
+	if !isKnownBank(req.BankCode) || req.AccountNumber == "" || req.AccountName == "" {
+		return nil, books.Complaint(`"bankCode" of a known bank, "accountNumber" and "accountName" are required`)
+	}
+	return books.Success, b.Set(ctx, nameSetting(req.BankCode, req.AccountNumber), req.AccountName)
+}
+
+// nameOf is a made-up name, the same each time for a text.
+func nameOf(use, text string) string {
+	first, last := books.PersonName(books.Digest(use, text))
+	return last + " " + first
+}

@@ -1,0 +1,136 @@
+// Package safehaven simulates Safe Haven Microfinance Bank for the sandbox.
+//
+// It sells airtime, data, TV and power, verifies identities, opens accounts,
+// takes credits, pays to other banks and keeps a statement. The wire format is
+// that of docs/providers/safehaven.md.
+package safehaven
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/http"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+	plug "github.com/kobo-waas/kobo/internal/provider/safehaven"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// The simulated bank has one client with these settings. None is secret, since each
+// set of books has a key of its own.
+const (
+	clientID      = "0f0e0d0c0b0a09080706050403020100"
+	ibsClientID   = "64aa00000000000000000001"
+	issuer        = "https://kobo.invalid"
+	audience      = "https://safehaven.sandbox.invalid"
+	debitAccount  = "0100000001"
+	mainAccountID = "64cc00000000000000000001" // the bank's id of the debit account
+	clientName    = "KOBO"                     // the names of the client's accounts begin with it
+	bankCode      = "999240"                   // the simulated bank's own
+)
+
+// Bank is the simulated Safe Haven. Its zero value is ready for the server.
+type Bank struct {
+	*books.Books
+	key     *rsa.PrivateKey // the client's; the bank uses its public half
+	notices *books.Outbox
+}
+
+// Open makes the bank's tables, the client's key and the client's account.
+func (b *Bank) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
+	b.Books = shared
+	b.notices = &books.Outbox{Books: shared, Table: "sandbox_notice", Body: "body", URL: "url", Answer: "answer", GivenUp: "given_up"}
+	if err := b.prepare(ctx); err != nil {
+		return books.Part{}, err
+	}
+	return books.Part{
+		Mount: b.mount, Executed: b.executed, Outbox: b.notices, Float: debitAccount,
+		Controls: map[string]books.Control{
+			"POST /sandbox/credit":         books.Steer(b.creditByHand),
+			"GET /sandbox/otp/":            b.showOTP,
+			"POST /sandbox/account-name":   books.Steer(b.renameAccount),
+			"POST /sandbox/reverse":        books.Steer(b.reverseByHand),
+			"POST /sandbox/statement-line": books.Steer(b.plantLine),
+			"POST /sandbox/next-account":   b.TellNext(nextAccount),
+		},
+	}, nil
+}
+
+func (b *Bank) prepare(ctx context.Context) error {
+	if err := b.Create(ctx, tables...); err != nil {
+		return err
+	}
+	key, err := b.Remember(ctx, "client_key", newKey)
+	if err != nil {
+		return err
+	}
+	if b.key, err = jwt.ParseRSAPrivateKeyFromPEM([]byte(key)); err != nil {
+		return errors.New("the key in the books cannot be read")
+	}
+	if err := b.OpenAccount(ctx, debitAccount); err != nil {
+		return err
+	}
+	_, err = holders.Add(ctx, b, holder{number: debitAccount, id: mainAccountID, kind: "main", name: clientName + " SETTLEMENT"})
+	return err
+}
+
+func newKey() (string, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return "", err
+	}
+	return encoded(key), nil
+}
+
+func encoded(key *rsa.PrivateKey) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+}
+
+// PlugConfig makes the Safe Haven plug a client of this bank. The caller sets the
+// deadlines.
+func (b *Bank) PlugConfig(baseURL string) plug.Config {
+	return plug.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, ClientID: clientID, PrivateKeyPEM: encoded(b.key), Issuer: issuer,
+		Audience: audience, DebitAccount: debitAccount, BankCode: bankCode,
+	}
+}
+
+// SetCallback sets the address of notices about accounts without a callback URL
+// of their own. The real bank has a setting on its dashboard for this address.
+func (b *Bank) SetCallback(callback string) error { return b.notices.SetCallback(callback) }
+
+func (b *Bank) mount(mux *http.ServeMux) {
+	mux.HandleFunc("POST /oauth2/token", b.token)
+	for pattern, next := range map[string]http.HandlerFunc{
+		"GET /vas/services":                        b.listServices,
+		"GET /vas/service/{id}/service-categories": b.listCategories,
+		"GET /vas/service-category/{id}/products":  b.listProducts,
+		"POST /vas/verify":                         books.Reading(b.Books, b.verify),
+		"POST /vas/pay/{kind}":                     b.Payment("/vas/pay/{kind}", books.Reading(b.Books, b.pay)),
+		"GET /vas/transaction/{reference}":         b.showSale,
+		"POST /identity/v2":                        books.Reading(b.Books, b.startIdentity),
+		"POST /identity/v2/validate":               books.Reading(b.Books, b.validateIdentity),
+		"POST /accounts/v2/subaccount":             books.Reading(b.Books, b.openAccount),
+		"GET /accounts":                            b.listAccounts,
+		"GET /accounts/{id}":                       b.showAccount,
+		"GET /accounts/{id}/statement":             b.showStatement,
+		"POST /virtual-accounts":                   books.Reading(b.Books, b.openVirtual),
+		"GET /virtual-accounts/{id}":               b.showVirtual,
+		"POST /virtual-accounts/status":            b.showStatus(true),
+		"GET /transfers/banks":                     b.listBanks,
+		"POST /transfers/name-enquiry":             books.Reading(b.Books, b.enquireName),
+		"POST /transfers":                          b.Payment("/transfers", books.Reading(b.Books, b.transfer)),
+		"POST /transfers/status":                   b.showStatus(false),
+		"GET /transfers":                           b.listTransfers,
+	} {
+		mux.Handle(pattern, b.authenticated(next))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		books.Refuse(w, http.StatusNotFound, "Cannot "+r.Method+" "+r.URL.Path)
+	})
+}

@@ -1,0 +1,223 @@
+package safehaven
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// The two directions, as Safe Haven spells them.
+const (
+	inwards  = "Inwards"
+	outwards = "Outwards"
+)
+
+// newSession is an id between the banks: the code of the sending bank, the time,
+// twelve digits.
+func newSession(bank string, at time.Time) string {
+	tail := strconv.FormatInt(1_000_000_000_000+rand.Int64N(1_000_000_000_000), 10)[1:]
+	return bank + at.UTC().Format("060102150405") + tail
+}
+
+type transferRequest struct {
+	NameEnquiryReference string     `json:"nameEnquiryReference"`
+	DebitAccountNumber   string     `json:"debitAccountNumber"`
+	BankCode             string     `json:"beneficiaryBankCode"`
+	AccountNumber        string     `json:"beneficiaryAccountNumber"`
+	Amount               money.Kobo `json:"amount"`
+	Narration            string     `json:"narration"`
+	PaymentReference     string     `json:"paymentReference"`
+}
+
+// transfer is POST /transfers. The bank writes its books before it answers, so
+// they are true after a crash, and after an answer that was lost.
+func (b *Bank) transfer(w http.ResponseWriter, r *http.Request, req transferRequest) {
+	v, err := b.ordered(r.Context(), req)
+	if err == nil && v.Begin(v.creditNumber) {
+		err = transfers.Accept(r.Context(), b.Books, v, outwardReference, v.reference, func(q db.Querier) error {
+			return b.send(r.Context(), q, v)
+		})
+	}
+	b.Finish(w, err, func() {
+		b.Nudge()
+		b.Reply(w, r, v.Story, "The beneficiary's bank refused this transfer", func() {
+			answerBank(w, v.reason(), v.code(), v.record())
+		})
+	})
+}
+
+// ordered checks a transfer against the name enquiry that it refers to.
+func (b *Bank) ordered(ctx context.Context, req transferRequest) (transfer, error) {
+	now := b.Clock.Now()
+	came, is := books.Late(ctx)
+	if !is {
+		came = now
+	}
+	v := transfer{
+		id: books.NewID(), direction: outwards, session: newSession(bankCode, now), reference: req.PaymentReference, account: mainAccountID,
+		enquiry: req.NameEnquiryReference, bank: req.BankCode, creditNumber: req.AccountNumber, debitNumber: debitAccount,
+		debitName: clientName, narration: req.Narration, amount: req.Amount, createdAt: clock.Micros(now), updatedAt: clock.Micros(now),
+	}
+	switch {
+	case len(req.PaymentReference) < 4 || len(req.PaymentReference) > 100:
+		return v, books.Complaint("paymentReference must have 4 to 100 characters")
+	case req.DebitAccountNumber != debitAccount:
+		return v, books.Complaint("debitAccountNumber is not an account of this client")
+	case req.Amount <= 0:
+		return v, books.Complaint("amount must be greater than 0")
+	}
+	asked, err := enquiries.One(ctx, b, "session = $1", req.NameEnquiryReference)
+	switch {
+	case err != nil:
+		return v, books.OrNo(err, http.StatusBadRequest, "nameEnquiryReference is not known")
+	case asked.bank != req.BankCode || asked.number != req.AccountNumber:
+		return v, books.Complaint("nameEnquiryReference is of another account")
+	case came.After(clock.Time(asked.createdAt).Add(enquiryLife)):
+		return v, books.Complaint("nameEnquiryReference has expired")
+	}
+	v.creditName = asked.name
+	return v, nil
+}
+
+type statusRequest struct {
+	SessionID        string `json:"sessionId"`
+	PaymentReference string `json:"paymentReference"`
+}
+
+// showStatus is POST /transfers/status, by session or payment reference, or
+// POST /virtual-accounts/status for what came into virtual accounts.
+func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
+	return books.Reading(b.Books, func(w http.ResponseWriter, r *http.Request, req statusRequest) {
+		if (req.SessionID == "") == (req.PaymentReference == "") {
+			b.Decline(w, http.StatusBadRequest, "one of sessionId and paymentReference is required")
+			return
+		}
+		v, err := b.requery(r.Context(), req, virtual)
+		b.Finish(w, books.OrNo(err, http.StatusBadRequest, "Unable to locate record"), func() {
+			b.Nudge()
+			answerBank(w, "Transfer status fetched", approved, v.record())
+		})
+	})
+}
+
+// listTransfers is GET /transfers, the newest first.
+func (b *Bank) listTransfers(w http.ResponseWriter, r *http.Request) {
+	p, d, err := books.ReadPage(r)
+	direction := r.URL.Query().Get("type")
+	if err == nil && direction != inwards && direction != outwards {
+		err = books.Complaint("type must be one of Inwards, Outwards")
+	}
+	var list []transfer
+	var total int64
+	if err == nil {
+		list, total, err = transfers.Page(r.Context(), b, p,
+			"direction = $1 AND ($2 = '' OR account = $2) AND created_at >= $3 AND created_at < $4", "created_at DESC, id",
+			direction, r.URL.Query().Get("accountId"), d.From, d.Before)
+	}
+	b.Finish(w, err, func() { books.AnswerPage(w, "Transfers fetched successfully.", list, transfer.record, total, p) })
+}
+
+// answerBank is the envelope of transfers. It has a response code as the banks
+// use it between them.
+func answerBank(w http.ResponseWriter, message, code string, data any) {
+	books.Write(w, http.StatusOK, map[string]any{
+		"statusCode": http.StatusOK, "responseCode": code, "responseMessage": reasons[code], "message": message, "data": data,
+	})
+}
+
+// The states of the books in the banks' response codes.
+const (
+	approved = "00"
+	underway = "09"
+	declined = "05"
+)
+
+var reasons = map[string]string{
+	approved: "Approved or completed successfully",
+	underway: "Request processing in progress",
+	declined: "Do not honour",
+}
+
+func (v transfer) code() string {
+	switch v.Status {
+	case books.Pending:
+		return underway
+	case books.Failed:
+		return declined
+	default:
+		return approved
+	}
+}
+
+func (v transfer) reason() string { return reasons[v.code()] }
+
+func (v transfer) word() string {
+	switch {
+	case v.reversed:
+		return "Reversed"
+	case v.Status == books.Pending:
+		return "Pending"
+	case v.Status == books.Failed:
+		return "Failed"
+	default:
+		return "Completed"
+	}
+}
+
+// The bank charges for a transfer to another bank. Small transfers are free, so
+// that not every transfer has a charge.
+const (
+	freeUpTo  = 5_000 * money.Naira
+	cheapUpTo = 50_000 * money.Naira
+)
+
+func (v transfer) fees() money.Kobo {
+	switch {
+	case v.direction != outwards || v.bank == bankCode || v.amount <= freeUpTo:
+		return 0
+	case v.amount <= cheapUpTo:
+		return 10 * money.Naira
+	}
+	return 25 * money.Naira
+}
+
+// vat is 7.5 % of the fees.
+func (v transfer) vat() money.Kobo { return v.fees() * 75 / 1000 }
+
+// record is the transfer in answers, lists and notices.
+func (v transfer) record() map[string]any {
+	out := map[string]any{
+		"_id": v.id, "queued": false, "limitExceeded": false, "client": ibsClientID, "type": v.direction, "sessionId": v.session,
+		"nameEnquiryReference": v.enquiry, "paymentReference": v.reference, "mandateReference": nil, "isReversed": v.reversed,
+		"reversalReference": nil, "provider": "NIBSS", "providerChannel": "NIP", "providerChannelCode": "2",
+		"destinationInstitutionCode": v.bank, "creditAccountName": v.creditName, "creditAccountNumber": v.creditNumber,
+		"creditBankVerificationNumber": nil, "creditKYCLevel": "3", "debitAccountName": v.debitName, "debitAccountNumber": v.debitNumber,
+		"debitBankVerificationNumber": nil, "debitKYCLevel": "3", "transactionLocation": "0,0", "narration": v.narration,
+		"amount": v.amount, "fees": v.fees(), "vat": v.vat(), "stampDuty": 0, "responseCode": v.code(), "responseMessage": v.reason(),
+		"status": v.word(), "isDeleted": false, "createdAt": books.Text(v.createdAt), "updatedAt": books.Text(v.updatedAt), "__v": 0,
+	}
+	if !v.virtual {
+		out["account"] = v.account
+		return out
+	}
+	out["virtualAccount"], out["externalReference"] = v.account, v.external
+	out["provider"], out["providerChannel"], out["providerChannelCode"] = "BANK", "TRANSFER", "IBS"
+	return out
+}
+
+// notice is the webhook that tells of the transfer.
+func (v transfer) notice() ([]byte, error) {
+	kind := "transfer"
+	if v.virtual {
+		kind = "virtualAccount.transfer"
+	}
+	return json.Marshal(map[string]any{"type": kind, "data": v.record()})
+}

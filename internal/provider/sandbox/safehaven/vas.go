@@ -1,0 +1,294 @@
+package safehaven
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// since is the date of every entry of the catalogue.
+const since = "2030-01-01T00:00:00.000Z"
+
+// mostVend is the largest purchase for a meter.
+const mostVend = 500_000 * money.Naira
+
+func (b *Bank) listServices(w http.ResponseWriter, _ *http.Request) {
+	rows := make([]any, 0, len(catalogue))
+	for _, v := range catalogue {
+		rows = append(rows, map[string]any{
+			"_id": v.id, "name": v.name, "identifier": v.identifier, "description": v.name + " purchases",
+			"createdAt": since, "updatedAt": since, "__v": 0,
+		})
+	}
+	books.Answer(w, "Services fetched successfully.", rows)
+}
+
+func (b *Bank) listCategories(w http.ResponseWriter, r *http.Request) {
+	i := slices.IndexFunc(catalogue, func(v service) bool { return v.id == r.PathValue("id") })
+	if i < 0 {
+		books.Refuse(w, http.StatusNotFound, "Service not found")
+		return
+	}
+	v := catalogue[i]
+	rows := make([]any, 0, len(v.categories))
+	for _, c := range v.categories {
+		rows = append(rows, map[string]any{
+			"_id": c.id, "name": c.name, "identifier": c.identifier, "service": v.id, "vendor": vendorID,
+			"isFixedAmount": len(c.products) > 0, "description": c.name + " " + v.name,
+			"logoUrl":            "https://img.example.test/" + c.identifier + ".png",
+			"providerCommission": nil, "createdAt": since, "updatedAt": since, "__v": 0,
+		})
+	}
+	books.Answer(w, "Service categories fetched successfully.", rows)
+}
+
+func (b *Bank) listProducts(w http.ResponseWriter, r *http.Request) {
+	c, ok := categoryByID[r.PathValue("id")]
+	if !ok {
+		books.Refuse(w, http.StatusNotFound, "Service category not found")
+		return
+	}
+	rows := make([]any, 0, len(c.products))
+	for _, p := range c.products {
+		row := map[string]any{"bundleCode": p.bundle, "amount": nil, "isAmountFixed": p.price > 0}
+		if p.price > 0 {
+			row["amount"] = p.price
+		}
+		if p.name != "" {
+			row["name"] = p.name
+		}
+		if p.validity != "" && c.service.identifier == "CABLETV" {
+			row["duration"] = p.validity
+		} else if p.validity != "" {
+			row["validity"] = p.validity
+		}
+		rows = append(rows, row)
+	}
+	books.Answer(w, "Products fetched successfully.", rows)
+}
+
+type verifyRequest struct {
+	ServiceCategoryID string `json:"serviceCategoryId"`
+	EntityNumber      string `json:"entityNumber"`
+}
+
+// verify is POST /vas/verify: the owner of a smartcard or a meter.
+func (b *Bank) verify(w http.ResponseWriter, r *http.Request, req verifyRequest) {
+	c, known := categoryByID[req.ServiceCategoryID]
+	session := books.Digest("verify", req.EntityNumber)[:24]
+	switch {
+	case !known || c.service.path != "cable-tv" && c.service.path != "utility":
+		b.Decline(w, http.StatusBadRequest, "serviceCategoryId is not a category with smartcards or meters")
+	case !books.Exists(req.EntityNumber):
+		b.Decline(w, http.StatusBadRequest, "There is no such smartcard or meter")
+	case c.service.path == "cable-tv":
+		books.Write(w, http.StatusOK, map[string]any{
+			"statusCode": http.StatusOK, "message": "Cable TV number verified successfully.",
+			"sessionId": session, "data": map[string]any{"name": books.CustomerName},
+		})
+	default:
+		books.Answer(w, "Meter number verified successfully.", map[string]any{
+			"discoCode": c.identifier, "vendType": books.MeterKind(req.EntityNumber), "meterNo": req.EntityNumber,
+			"minVendAmount": books.LeastVend, "maxVendAmount": mostVend.Number(), "outstanding": 0, "debtRepayment": 0,
+			"name": books.CustomerName, "address": "12 Marina, Lagos", "orderId": session,
+		})
+	}
+}
+
+type payRequest struct {
+	ServiceCategoryID  string     `json:"serviceCategoryId"`
+	BundleCode         string     `json:"bundleCode"`
+	Amount             money.Kobo `json:"amount"`
+	Channel            string     `json:"channel"`
+	DebitAccountNumber string     `json:"debitAccountNumber"`
+	PhoneNumber        string     `json:"phoneNumber"`
+	CardNumber         string     `json:"cardNumber"`
+	MeterNumber        string     `json:"meterNumber"`
+	VendType           string     `json:"vendType"`
+	ExternalReference  string     `json:"externalReference"`
+}
+
+var thanks = map[string]string{
+	"airtime":  "Airtime has been purchased successfully.",
+	"data":     "Data Bundle purchased successfully.",
+	"cable-tv": "Cable TV purchased successfully.",
+	"utility":  "Utility Package purchased successfully.",
+}
+
+// sale checks a payment against the catalogue and the rules of its kind. It
+// returns what is wrong in words, or "".
+func (p payRequest) sale(kind string) (sale, string) {
+	c, known := categoryByID[p.ServiceCategoryID]
+	v := sale{
+		reference: p.ExternalReference, id: books.Digest("id", p.ExternalReference)[:24], kind: kind,
+		category: p.ServiceCategoryID, amount: p.Amount,
+	}
+	switch {
+	case thanks[kind] == "":
+		return v, "There is no such kind of purchase"
+	case len(p.ExternalReference) < 4 || len(p.ExternalReference) > 100:
+		return v, "externalReference must have 4 to 100 characters"
+	case p.DebitAccountNumber != debitAccount:
+		return v, "debitAccountNumber is not an account of this client"
+	case !slices.Contains([]string{"WEB", "POS", "ATM"}, p.Channel):
+		return v, "channel must be one of WEB, POS, ATM"
+	case !known || c.service.path != kind:
+		return v, "serviceCategoryId is not a category of this service"
+	case p.Amount <= 0:
+		return v, "amount must be greater than 0"
+	}
+	if wrong := p.receiver(&v); wrong != "" {
+		return v, wrong
+	}
+	return v, p.bundle(&v, c)
+}
+
+// receiver reads the number that the purchase is for.
+func (p payRequest) receiver(v *sale) string {
+	switch v.kind {
+	case "airtime", "data":
+		v.number = p.PhoneNumber
+		if len(v.number) != 11 || !books.IsDigits(v.number) {
+			return "phoneNumber must have 11 digits"
+		}
+	case "cable-tv":
+		v.number = p.CardNumber
+		if len(v.number) < 8 || !books.IsDigits(v.number) {
+			return "cardNumber must have at least 8 digits"
+		}
+	case "utility":
+		v.number = p.MeterNumber
+		if len(v.number) < 8 || !books.IsDigits(v.number) {
+			return "meterNumber must have at least 8 digits"
+		}
+		switch p.VendType {
+		case "PREPAID":
+			v.token = books.MeterToken(v.reference)
+		case "POSTPAID":
+		default:
+			return "vendType must be one of PREPAID, POSTPAID"
+		}
+	}
+	return ""
+}
+
+// bundle reads the product. Data and cable TV have bundles with prices; airtime
+// and power take any amount.
+func (p payRequest) bundle(v *sale, c category) string {
+	if v.kind == "airtime" || v.kind == "utility" {
+		v.productName = c.name
+		return ""
+	}
+	i := slices.IndexFunc(c.products, func(q product) bool { return q.bundle == p.BundleCode })
+	if i < 0 {
+		return "bundleCode is not a product of this category"
+	}
+	q := c.products[i]
+	if q.price > 0 && q.price != v.amount {
+		return "amount is not the price of this product"
+	}
+	v.product, v.productName = q.bundle, q.name
+	if q.name == "" {
+		v.productName = q.validity
+	}
+	return ""
+}
+
+// pay is POST /vas/pay/{kind}. The bank writes its books before it answers, so
+// they are true after a crash, and after an answer that was lost.
+func (b *Bank) pay(w http.ResponseWriter, r *http.Request, req payRequest) {
+	v, wrong := req.sale(r.PathValue("kind"))
+	if wrong != "" {
+		b.Decline(w, http.StatusBadRequest, wrong)
+		return
+	}
+	var err error
+	if v.Begin(v.number) {
+		err = b.acceptSale(r.Context(), v)
+	}
+	b.finish(w, err, func() {
+		b.Reply(w, r, v.Story, "The vendor refused this purchase", func() { books.Answer(w, v.message(), v.receipt()) })
+	})
+}
+
+func (v *sale) line(kind string, amount money.Kobo) line {
+	payment := "dbt-" + v.id
+	if kind == "reversal" {
+		payment = "rev-" + v.id
+	}
+	return line{reference: v.reference, kind: kind, payment: payment, narration: "VAS " + v.kind + " " + v.reference, amount: amount}
+}
+
+// ownReference is the bank's own reference, the same each time.
+func (v *sale) ownReference() string { return books.Digest("reference", v.reference)[:32] }
+
+func (v *sale) message() string {
+	if v.Status == books.Pending {
+		return "The purchase is being processed."
+	}
+	return thanks[v.kind]
+}
+
+// receipt is the sale as the answer to a payment shows it.
+func (v *sale) receipt() map[string]any {
+	out := map[string]any{
+		"clientId": ibsClientID, "serviceCategoryId": v.category, "reference": v.ownReference(),
+		"status": v.Status, "amount": v.amount, "id": v.id,
+	}
+	if v.kind == "cable-tv" {
+		out["receiver"] = map[string]any{
+			"name": books.CustomerName, "number": v.number, "customerNumber": v.number, "distribution": nil, "vendType": nil,
+		}
+	}
+	if v.token != "" && v.Status == books.Successful {
+		out["utilityToken"] = v.token
+	}
+	return out
+}
+
+// showSale is GET /vas/transaction/{reference}, by the bank's id or the client's
+// reference.
+func (b *Bank) showSale(w http.ResponseWriter, r *http.Request) {
+	v, err := b.askSale(r.Context(), r.PathValue("reference"))
+	b.Finish(w, books.OrNo(err, http.StatusNotFound, "Transaction not found"), func() {
+		books.Answer(w, "Transaction fetched successfully.", v.record())
+	})
+}
+
+// record is the sale as GET /vas/transaction shows it.
+func (v *sale) record() map[string]any {
+	var reversal any
+	if v.Status == books.Failed && v.Polls > 0 {
+		reversal = "rev-" + v.id
+	}
+	c := categoryByID[v.category]
+	out := map[string]any{
+		"_id":                      v.id,
+		"serviceCategoryId":        map[string]any{"_id": c.id, "name": c.name},
+		"serviceId":                map[string]any{"_id": c.service.id, "name": c.service.name},
+		"productName":              v.productName,
+		"reference":                v.ownReference(),
+		"externalReference":        v.reference,
+		"internalReference":        "int-" + v.id,
+		"debitPaymentReference":    "dbt-" + v.id,
+		"reversalPaymentReference": reversal,
+		"transactionId":            "vend-" + v.id,
+		"transactionStatus":        v.Status,
+		"paymentStatus":            "successful",
+		"receiverNumber":           v.number,
+		"vasType":                  c.service.identifier,
+		"channel":                  "WEB",
+		"vendor":                   vendorID,
+		"transactionFee":           0,
+		"debitedAmount":            v.amount,
+		"transactionAmount":        v.amount,
+		"createdAt":                books.Text(v.createdAt),
+		"updatedAt":                books.Text(v.updatedAt),
+	}
+	if v.token != "" && v.Status == books.Successful {
+		out["utilityToken"] = v.token
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+// Package sandboxtest opens sandboxes for tests, and sends requests to them
+// without a plug.
+package sandboxtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/provider/sandbox"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// Open opens a sandbox until the test ends. Without a path the books are in a
+// folder of the test.
+func Open(t *testing.T, cfg sandbox.Config, providers ...books.Provider) *sandbox.Sandbox {
+	t.Helper()
+	if cfg.Path == "" {
+		cfg.Path = filepath.Join(t.TempDir(), "sandbox.db")
+	}
+	s, err := sandbox.Open(t.Context(), cfg, providers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Caller sends requests with one header.
+type Caller struct {
+	T      *testing.T
+	Header http.Header
+	base   string
+}
+
+// NewCaller serves a handler until the test ends.
+func NewCaller(t *testing.T, handler http.Handler) *Caller {
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return &Caller{T: t, Header: http.Header{"Content-Type": {"application/json"}}, base: server.URL}
+}
+
+// Do sends a body as JSON, or as it is if it is a string, and reads the answer.
+func (c *Caller) Do(method, path string, body any) (int, map[string]any) {
+	c.T.Helper()
+	var in io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		in = strings.NewReader(b)
+	default:
+		text, err := json.Marshal(b)
+		if err != nil {
+			c.T.Fatal(err)
+		}
+		in = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(c.T.Context(), method, c.base+path, in)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	req.Header = c.Header.Clone()
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var out map[string]any
+	d := json.NewDecoder(res.Body)
+	d.UseNumber()
+	if err := d.Decode(&out); err != nil {
+		c.T.Fatalf("%s %s: HTTP %d: %v", method, path, res.StatusCode, err)
+	}
+	return res.StatusCode, out
+}

@@ -1,0 +1,110 @@
+// Package sudo simulates Sudo for the sandbox: it issues cards, and moves money
+// into their accounts. The wire format is that of docs/providers/sudo.md.
+package sudo
+
+import (
+	"context"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	plug "github.com/kobo-waas/kobo/internal/provider/sudo"
+)
+
+// The simulated Sudo is below a path of its own. Its keys are not secret.
+const (
+	path          = "/sudo"
+	apiKey        = "sudo-sandbox-key"
+	webhookHeader = "sudo-sandbox-webhook"
+	account       = "66a0000000000000000000d0" // the client's settlement account there
+	business      = "66a0000000000000000000b1"
+)
+
+// nextCard is the setting with the story of the next card.
+const nextCard = "next card"
+
+// Issuer is the simulated Sudo. Its zero value is ready for the server.
+type Issuer struct {
+	*books.Books
+}
+
+// Open makes the tables of customers, cards and transfers, and the client's
+// account.
+func (i *Issuer) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
+	i.Books = shared
+	err := i.Create(ctx, customers.Definition(), cards.Definition(), transfers.Definition())
+	if err == nil {
+		err = i.OpenAccount(ctx, account)
+	}
+	return books.Part{
+		Mount: i.mount, Executed: i.executed,
+		Controls: map[string]books.Control{
+			"POST /sandbox/next-card":   i.TellNext(nextCard),
+			"POST /sandbox/card-notice": books.Steer(i.notice),
+		},
+	}, err
+}
+
+// PlugConfig makes the Sudo plug a client of this issuer. The caller sets the
+// deadlines. The list of transfers is complete.
+func (i *Issuer) PlugConfig(baseURL string) plug.Config {
+	return plug.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL + path}, VaultURL: baseURL + path, APIKey: apiKey, DebitAccount: account,
+		CompleteList: true, WebhookAuthorization: webhookHeader,
+	}
+}
+
+func (i *Issuer) mount(outer *http.ServeMux) {
+	mux := http.NewServeMux()
+	for pattern, next := range map[string]http.HandlerFunc{
+		"POST /customers":           i.newCustomer,
+		"POST /cards":               i.newCard,
+		"GET /cards/{id}":           i.showCard,
+		"GET /cards/{id}/{part}":    byPart("customer", i.listCards, map[string]http.HandlerFunc{"balance": i.showBalance, "token": i.newToken}),
+		"PUT /cards/{id}/send-pin":  i.sendPIN,
+		"POST /accounts/transfer":   i.Payment(path+"/accounts/transfer", i.transfer),
+		"GET /accounts/{id}/{part}": byPart("transfers", i.showTransfer, map[string]http.HandlerFunc{"transactions": i.listTransfers}),
+	} {
+		method, at, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+path+at, authenticated(next))
+	}
+	outer.Handle(path+"/", mux)
+}
+
+// byPart serves list/{part} and {id}/name, which net/http cannot tell apart.
+func byPart(list string, listed http.HandlerFunc, parts map[string]http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		next := parts[r.PathValue("part")]
+		if r.PathValue("id") == list {
+			next = listed
+		}
+		if next == nil {
+			books.Refuse(w, http.StatusNotFound, "Cannot GET "+r.URL.Path)
+			return
+		}
+		next(w, r)
+	}
+}
+
+func authenticated(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+apiKey)) != 1 {
+			books.Refuse(w, http.StatusUnauthorized, "Invalid token")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, books.RequestLimit)
+		next(w, r)
+	}
+}
+
+// refuseField is the envelope for a field that breaks a rule. Its message is an
+// array.
+func refuseField(w http.ResponseWriter, property, rule string) {
+	books.Write(w, http.StatusBadRequest, map[string]any{
+		"statusCode": http.StatusBadRequest, "error": "Bad Request", "message": []any{map[string]any{
+			"property": property, "constraints": map[string]string{"check": property + " " + rule},
+		}},
+	})
+}

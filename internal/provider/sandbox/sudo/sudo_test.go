@@ -1,0 +1,123 @@
+package sudo
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/providertest"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
+	plug "github.com/kobo-waas/kobo/internal/provider/sudo"
+)
+
+// opened is a sandbox with the simulated Sudo alone.
+type opened struct {
+	*Issuer
+	server *sandbox.Sandbox
+}
+
+func open(t *testing.T, cfg sandbox.Config) opened {
+	t.Helper()
+	i := &Issuer{}
+	return opened{i, sandboxtest.Open(t, cfg, i)}
+}
+
+// connect makes Sudo's plug a client of s through a wire.
+func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
+	t.Helper()
+	wire := providertest.NewWire(t, s.server.Handler())
+	cfg := s.PlugConfig(wire.URL)
+	cfg.PayDeadline, cfg.ReadDeadline = time.Second, 2*time.Second
+	p, err := plug.New(cfg, s.Clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, wire
+}
+
+func TestIssuer(t *testing.T) {
+	t.Parallel()
+	s := open(t, sandbox.Config{Hold: 300 * time.Millisecond})
+	providertest.RunIssuer(t, func(t *testing.T) providertest.IssuerWorld {
+		p, wire := connect(t, s)
+		return providertest.IssuerWorld{
+			Issuer: p, Wire: wire, Now: s.Clock.Now, Keys: []string{apiKey, webhookHeader},
+			Paths: providertest.IssuerPaths{
+				Holders: path + "/customers", Create: path + "/cards", Cards: path + "/cards/",
+				Transfer: path + "/accounts/transfer", Transfers: path + "/accounts/",
+			},
+			Executed: func(t *testing.T, reference string) int { return executions(t, s, reference) },
+			NextCard: func(t *testing.T, story string) {
+				if err := s.Set(t.Context(), nextCard, story); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Notice: func(t *testing.T, cardID string) (http.Header, []byte) { return notify(t, s, cardID) },
+		}
+	})
+}
+
+func executions(t *testing.T, s opened, reference string) int {
+	t.Helper()
+	rows, err := s.executed(t.Context(), reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, r := range rows {
+		n += int(r.Executions)
+	}
+	return n
+}
+
+// notify has the simulated Sudo send a notification about a card.
+func notify(t *testing.T, s opened, cardID string) (header http.Header, body []byte) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		body, _ = io.ReadAll(r.Body) // half of it is no notice
+	}))
+	defer server.Close()
+	status, said := sandboxtest.NewCaller(t, s.server.Handler()).Do("POST", "/sandbox/card-notice", map[string]any{
+		"callback": server.URL, "type": "transaction.created", "providerCardId": cardID, "id": "66a0000000000000000000c1", "amount": 250,
+	})
+	if status != http.StatusOK {
+		t.Fatalf("HTTP %d %v", status, said)
+	}
+	return header, body
+}
+
+// A repeated transfer moves money once.
+func TestARepeatedTransferPaysOnce(t *testing.T) {
+	s := open(t, sandbox.Config{})
+	p, _ := connect(t, s)
+	holder, err := p.OpenCardholder(t.Context(), provider.Cardholder{
+		FirstName: "Ada", LastName: "Obi", Email: "ada@example.test", Phone: "08012345678",
+		Address: provider.CardholderAddress{Line1: "1 Marina", City: "Lagos", State: "Lagos"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := p.CreateCard(t.Context(), provider.CardOrder{Reference: id.New(), Cardholder: holder, Type: "virtual", Brand: "Verve", Currency: "NGN"})
+	f := provider.CardFunding{Reference: id.New(), Account: made.Card.Account, Amount: 100 * money.Naira, Since: s.Clock.Now()}
+	first, second := p.FundCard(t.Context(), f), p.FundCard(t.Context(), f)
+	if first.Outcome != provider.Confirmed || second.Outcome != provider.Unknown || second.Code != "duplicate" {
+		t.Errorf("%+v, then %+v", first, second)
+	}
+	c, err := cards.One(t.Context(), s, "id = $1", made.Card.ID)
+	if err != nil || c.balance != f.Amount {
+		t.Errorf("the card holds %s (%v)", c.balance, err)
+	}
+	if words, err := p.SendDefaultPIN(t.Context(), made.Card.ID); err != nil || words != "PIN sent successfully." {
+		t.Errorf("%q, %v", words, err)
+	}
+	if token, err := p.CardToken(t.Context(), made.Card.ID); err != nil || token.ExpiresIn != 2*time.Minute {
+		t.Errorf("%v, %v", token, err)
+	}
+}

@@ -1,0 +1,144 @@
+package sudo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+// The response codes, as the banks use them between them.
+const (
+	approved = "00"
+	underway = "09"
+	declined = "57"
+)
+
+type transferRequest struct {
+	Debit     string     `json:"debitAccountId"`
+	Credit    string     `json:"creditAccountId"`
+	Amount    money.Kobo `json:"amount"`
+	Narration string     `json:"narration"`
+	Reference string     `json:"paymentReference"`
+}
+
+// transfer is POST /accounts/transfer: money from the client's settlement account
+// into that of a card. The last two naira digits of the amount choose the story
+// (completion.md §5). Sudo writes its books before it answers.
+func (i *Issuer) transfer(w http.ResponseWriter, r *http.Request) {
+	var req transferRequest
+	if json.NewDecoder(r.Body).Decode(&req) != nil || req.Amount <= 0 {
+		refuseField(w, "amount", "must be a positive number")
+		return
+	}
+	if req.Debit != account {
+		i.Decline(w, http.StatusBadRequest, "Debit account not found")
+		return
+	}
+	v := transfer{
+		id: books.NewID(), reference: req.Reference, credit: req.Credit, amount: req.Amount, narration: req.Narration, createdAt: i.Now(),
+	}
+	var err error
+	if v.Begin(strconv.FormatInt(int64(req.Amount/money.Naira), 10)) {
+		err = i.accept(r.Context(), v)
+	}
+	i.Finish(w, books.OrNo(err, http.StatusNotFound, "Credit account not found"), func() {
+		i.Reply(w, r, v.Story, "The card's account refused this transfer", func() {
+			message := "Approved or completed successfully"
+			if v.Status == books.Pending {
+				message = "Request processing in progress"
+			}
+			books.Write(w, http.StatusOK, map[string]any{
+				"statusCode": http.StatusOK, "message": message, "responseCode": v.code(), "data": v.record(),
+			})
+		})
+	})
+}
+
+func (v transfer) code() string {
+	return map[string]string{books.Pending: underway, books.Successful: approved, books.Failed: declined}[v.Status]
+}
+
+// record is a transfer in the answers and in the list.
+func (v transfer) record() map[string]any {
+	words := map[string]string{books.Pending: "Pending", books.Successful: "Completed", books.Failed: "Failed"}
+	return map[string]any{
+		"_id": v.id, "business": business, "debitAccountId": account, "creditAccountId": v.credit, "type": "Debit",
+		"paymentReference": v.reference, "amount": v.amount, "fees": 0, "narration": v.narration, "responseCode": v.code(),
+		"status": words[v.Status], "createdAt": books.Text(v.createdAt),
+	}
+}
+
+// showTransfer is GET /accounts/transfers/{id}.
+func (i *Issuer) showTransfer(w http.ResponseWriter, r *http.Request) {
+	v, err := i.ask(r.Context(), r.PathValue("part"))
+	i.Finish(w, books.OrNo(err, http.StatusNotFound, "Transfer not found"), func() {
+		books.Answer(w, "Transfer fetched successfully.", v.record())
+	})
+}
+
+// listTransfers is GET /accounts/{id}/transactions, the newest first.
+func (i *Issuer) listTransfers(w http.ResponseWriter, r *http.Request) {
+	p, _, err := books.ReadPage(r)
+	switch {
+	case err != nil:
+		refuseField(w, "page", err.Error())
+		return
+	case r.PathValue("id") != account:
+		books.Refuse(w, http.StatusNotFound, "Account not found")
+		return
+	}
+	list, total, err := i.list(r.Context(), p)
+	i.Finish(w, err, func() { books.AnswerPage(w, "Transactions fetched successfully.", list, transfer.record, total, p) })
+}
+
+type noticeRequest struct {
+	Callback      string     `json:"callback"`
+	Type          string     `json:"type"`
+	Card          string     `json:"providerCardId"`
+	ID            string     `json:"id"`
+	Amount        money.Kobo `json:"amount"`
+	Authorization *string    `json:"authorization"`
+}
+
+// notice is POST /sandbox/card-notice: Sudo sends the client a notification about
+// a card, or a request for an authorization. The answer shows what the client
+// said.
+func (i *Issuer) notice(ctx context.Context, req noticeRequest) (any, error) {
+	if !books.IsLocal(req.Callback) || req.Type == "" || req.Card == "" || req.ID == "" {
+		return nil, books.Complaint(`"callback" on this machine, "type", "providerCardId" and "id" are required`)
+	}
+	body, err := json.Marshal(map[string]any{
+		"environment": "development", "business": business, "type": req.Type, "pendingWebhook": false, "webhookArchived": false,
+		"createdAt": i.Clock.Now().Unix(), "_id": books.NewID(), "data": map[string]any{
+			"_id": books.NewID(),
+			"object": map[string]any{
+				"_id": req.ID, "card": req.Card, "amount": json.Number("-" + req.Amount.Number()), "currency": "NGN", "status": "approved",
+			},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := http.NewRequestWithContext(ctx, http.MethodPost, req.Callback, bytes.NewReader(body))
+	if err != nil {
+		return nil, books.Complaint("the callback cannot be read")
+	}
+	out.Header.Set("Content-Type", "application/json")
+	out.Header.Set("Authorization", webhookHeader)
+	if req.Authorization != nil {
+		out.Header.Set("Authorization", *req.Authorization)
+	}
+	res, err := i.Send(out)
+	if err != nil {
+		return nil, books.Complaint("the client did not answer")
+	}
+	defer func() { _ = res.Body.Close() }() // the body was read
+	said, err := io.ReadAll(io.LimitReader(res.Body, books.RequestLimit))
+	return map[string]any{"status": "success", "data": map[string]any{"httpStatus": res.StatusCode, "answer": string(said)}}, err
+}

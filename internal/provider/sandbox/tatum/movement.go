@@ -1,0 +1,193 @@
+package tatum
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+type moveRequest struct {
+	Address string          `json:"address"`
+	Asset   string          `json:"asset"`
+	Amount  json.RawMessage `json:"amount"`
+	// To is the receiver of a withdrawal.
+	To string `json:"to"`
+	// Confirmed puts the transaction so deep into the chain that it counts at once.
+	// If Confirmed is false, the chain has just seen the transaction. Nil is true.
+	Confirmed *bool `json:"confirmed"`
+	// Duplicate is true, or how many more times the same notice is sent.
+	Duplicate json.RawMessage `json:"duplicate"`
+}
+
+// movement is one transfer on a simulated chain.
+type movement struct {
+	network   chain.Network
+	asset     chain.Asset
+	units     *big.Int
+	address   string // the client's
+	counter   string
+	out       bool
+	confirmed bool
+	copies    int64
+}
+
+// deposit is POST /sandbox/crypto-deposit: a stranger sends an asset to an address
+// of the client.
+func (c *Custodian) deposit(ctx context.Context, req moveRequest) (any, error) {
+	return c.move(ctx, req, false)
+}
+
+// withdraw is POST /sandbox/crypto-withdrawal: the client itself spends what is on
+// its address.
+func (c *Custodian) withdraw(ctx context.Context, req moveRequest) (any, error) {
+	return c.move(ctx, req, true)
+}
+
+func (c *Custodian) move(ctx context.Context, req moveRequest, out bool) (any, error) {
+	watched, err := subscriptions.All(ctx, c, "lower(address) = lower($1) ORDER BY created_at", req.Address)
+	if err != nil {
+		return nil, err
+	}
+	if len(watched) == 0 {
+		return nil, books.Complaint("Nobody watches this address")
+	}
+	m, err := req.read(watched[0], out)
+	if err != nil {
+		return nil, err
+	}
+	hash, block := m.newHash(), c.headOf(m.network)
+	switch {
+	case m.confirmed:
+		block -= m.network.Confirmations // deep enough
+	case m.network.Kind == chain.Bitcoin:
+		block++ // the transaction waits for the next block
+	}
+	err = c.Tx(ctx, func(q db.Querier) error { return c.write(ctx, q, watched, m, hash, block) })
+	if err != nil {
+		return nil, err
+	}
+	c.Nudge()
+	return map[string]any{"status": "success", "data": map[string]any{
+		"txHash": hash, "blockNumber": block, "chain": m.network.ID, "address": m.address, "asset": m.asset.Symbol,
+		"amount": chain.FormatUnits(m.units, m.asset.Decimals), "notices": m.copies,
+	}}, nil
+}
+
+// read checks a request against the network of the address.
+func (r moveRequest) read(to subscription, out bool) (movement, error) {
+	n, _ := testnet(to.chain)
+	m := movement{network: n, address: to.address, out: out, confirmed: r.Confirmed == nil || *r.Confirmed, copies: 1}
+	var known bool
+	if m.asset, known = n.BySymbol(r.Asset); !known {
+		// Anybody can make a token, so any contract is accepted, listed or not.
+		contract, ok := n.Canonical(r.Asset)
+		if !ok || n.Kind == chain.Bitcoin {
+			return m, books.Complaint(`"asset" must be an asset of ` + n.ID + " or a token's contract on it")
+		}
+		m.asset = chain.Asset{Symbol: "USDT", Contract: contract, Decimals: 18}
+	}
+	amount := strings.Trim(string(r.Amount), `"`)
+	var err error
+	if m.units, err = chain.ParseUnits(amount, m.asset.Decimals); err != nil || m.units.Sign() <= 0 {
+		return m, books.Complaint(`"amount" must be greater than 0, with no more decimals than the asset has`)
+	}
+	m.counter = m.stranger()
+	if r.To != "" {
+		if m.counter, known = n.Canonical(r.To); !known {
+			return m, books.Complaint(`"to" must be an address of ` + n.ID)
+		}
+	}
+	more, err := books.Copies(r.Duplicate)
+	m.copies += more
+	return m, err
+}
+
+// stranger is an address that is not the client's.
+func (m movement) stranger() string {
+	key, err := chain.ReadKey(chain.PublicTestKeys[chain.EVM])
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	address, err := key.Address(m.network, 4242)
+	if err != nil {
+		panic(err)
+	}
+	return address
+}
+
+func (m movement) newHash() string {
+	hash := books.Digest("transaction", id.New())
+	if m.network.Kind == chain.EVM {
+		return "0x" + hash
+	}
+	return hash
+}
+
+// write puts a movement into the chain and writes its notifications: for every
+// subscription, as many copies as asked for. On Bitcoin a transaction that waits
+// for its block is told again with the block.
+func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, m movement, hash string, block int64) error {
+	now := c.Now()
+	if err := transactions.Insert(ctx, q, transaction{hash: hash, chain: m.network.ID, block: block, createdAt: now}); err != nil {
+		return err
+	}
+	waiting := block > c.headOf(m.network)
+	for _, sub := range to {
+		for range m.copies {
+			if err := announce(ctx, q, sub, m.payload(sub, hash, block, waiting), now, now); err != nil {
+				return err
+			}
+		}
+		if waiting {
+			comes := now + m.network.BlockSeconds*1_000_000
+			if err := announce(ctx, q, sub, m.payload(sub, hash, block, false), now, comes); err != nil {
+				return err
+			}
+		}
+		if m.out { // Tatum tells of the fee beside the withdrawal
+			fee := map[string]any{
+				"address": m.address, "amount": "-0.000021", "asset": m.network.NativeAsset, "blockNumber": block, "txId": hash,
+				"type": "fee", "chain": m.network.ID, "subscriptionType": sub.kind,
+			}
+			if err := announce(ctx, q, sub, fee, now, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// payload is the notification in the legacy template.
+func (m movement) payload(sub subscription, hash string, block int64, mempool bool) map[string]any {
+	amount := chain.FormatUnits(m.units, m.asset.Decimals)
+	if m.out {
+		amount = "-" + amount
+	}
+	p := map[string]any{
+		"address": m.address, "amount": amount, "asset": m.asset.Symbol, "blockNumber": block, "txId": hash,
+		"type": "native", "chain": m.network.ID, "subscriptionType": sub.kind, "subscriptionId": sub.id,
+	}
+	if m.network.Kind != chain.Bitcoin {
+		p["counterAddress"] = m.counter
+	}
+	if m.network.Kind == chain.EVM {
+		p["address"] = strings.ToLower(m.address) // as they come
+	}
+	if m.asset.Contract != "" {
+		p["type"], p["contractAddress"], p["tokenId"] = "token", m.asset.Contract, m.units.String()
+		p["asset"] = m.asset.Contract
+		if m.network.Kind == chain.Tron {
+			p["type"], p["asset"] = "trc20", m.asset.Symbol
+		}
+	}
+	if mempool {
+		p["mempool"], p["blockNumber"] = true, nil
+	}
+	return p
+}

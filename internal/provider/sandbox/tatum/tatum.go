@@ -1,0 +1,226 @@
+// Package tatum simulates Tatum for the sandbox: it watches addresses and tells
+// what moves on them. The wire format is that of docs/providers/tatum.md.
+//
+// The simulated Tatum knows one client and the test networks. Blocks come with the
+// clock. They hold only what the controls such as /sandbox/crypto-deposit put there.
+package tatum
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	plug "github.com/kobo-waas/kobo/internal/provider/tatum"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+const (
+	apiKey = "t-0f0e0d0c0b0a09080706050403020100"
+	// hmacSetting holds the secret that signs notifications; "" signs none.
+	hmacSetting = "tatum_hmac"
+)
+
+// Custodian is the simulated Tatum. Its zero value is ready for the server.
+type Custodian struct {
+	*books.Books
+	notices *books.Outbox
+}
+
+// Open makes the tables of subscriptions, transactions and notifications.
+func (c *Custodian) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
+	c.Books = shared
+	c.notices = &books.Outbox{
+		Books: shared, Table: "sandbox_chain_notice", Body: "data", URL: "''", Answer: "code", IsStatus: true, GivenUp: "failed", Sign: c.sign,
+	}
+	return books.Part{
+		Mount: c.mount, Outbox: c.notices,
+		Controls: map[string]books.Control{
+			"POST /sandbox/crypto-deposit":    books.Steer(c.deposit),
+			"POST /sandbox/crypto-withdrawal": books.Steer(c.withdraw),
+			"POST /sandbox/crypto-drop":       books.Steer(c.dropTransaction),
+		},
+	}, c.Create(ctx, tables...)
+}
+
+// PlugConfig makes the Tatum plug a client of this custodian. The callback URL
+// names no real place: SetCallback sets the real one.
+func (c *Custodian) PlugConfig(baseURL string) plug.Config {
+	return plug.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, APIKey: secret.NewText(apiKey), HMACSecret: secret.NewText(string(c.Secret)),
+		CallbackURL: "http://kobo.invalid/callbacks/tatum", Networks: chain.Testnets(),
+	}
+}
+
+// SetCallback sets the address of all notifications. The port of a program changes
+// with each start, and subscriptions outlive it.
+func (c *Custodian) SetCallback(callback string) error { return c.notices.SetCallback(callback) }
+
+func (c *Custodian) mount(mux *http.ServeMux) {
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"POST /v4/subscription":               c.subscribe,
+		"GET /v4/subscription":                c.listSubscriptions,
+		"DELETE /v4/subscription/{id}":        c.unsubscribe,
+		"PUT /v4/subscription":                c.turnSignaturesOn,
+		"DELETE /v4/subscription":             c.turnSignaturesOff,
+		"GET /v4/subscription/webhook":        c.listNotices,
+		"GET /v3/{chain}/address/{xpub}/{at}": c.showAddress,
+		"GET /v3/{chain}/transaction/{hash}":  c.showTransaction,
+		"GET /v3/{chain}/block/current":       c.showHead,
+		"GET /v3/{chain}/info":                c.showInfo,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { answer(w, r, do) })
+	}
+}
+
+// no is a refusal in Tatum's words.
+type no struct {
+	status        int
+	code, message string
+}
+
+func (n no) Error() string { return n.code }
+
+func answer(w http.ResponseWriter, r *http.Request, do func(*http.Request) (any, error)) {
+	r.Body = http.MaxBytesReader(w, r.Body, books.RequestLimit)
+	var body any
+	err := error(no{http.StatusUnauthorized, "ip-address-key.unauthorized", "Unable to find valid subscription for the API key"})
+	if subtle.ConstantTimeCompare([]byte(r.Header.Get("X-Api-Key")), []byte(apiKey)) == 1 {
+		body, err = do(r)
+	}
+	var said no
+	switch {
+	case errors.As(err, &said):
+	case err != nil:
+		said = no{http.StatusInternalServerError, "internal", "Internal server error"}
+	case body == nil:
+		w.WriteHeader(http.StatusNoContent)
+		return
+	default:
+		books.Write(w, http.StatusOK, body)
+		return
+	}
+	books.Write(w, said.status, map[string]any{"statusCode": said.status, "errorCode": said.code, "message": said.message})
+}
+
+func invalid(message string) error {
+	return no{http.StatusBadRequest, "validation.failed", message}
+}
+
+// subscribe makes a subscription: one for each type, chain, address and URL.
+func (c *Custodian) subscribe(r *http.Request) (any, error) {
+	var req struct {
+		Type string `json:"type"`
+		Attr struct {
+			Chain, Address, URL string
+		} `json:"attr"`
+	}
+	if json.NewDecoder(r.Body).Decode(&req) != nil {
+		return nil, invalid("The body cannot be read")
+	}
+	n, known := testnet(req.Attr.Chain)
+	address, valid := n.Canonical(req.Attr.Address)
+	switch {
+	case req.Type != "ADDRESS_EVENT":
+		return nil, no{http.StatusForbidden, "subscription.type.invalid", "This type of subscription is not offered"}
+	case !known:
+		return nil, no{http.StatusForbidden, "subscription.attr.chain.invalid", "This chain is not offered"}
+	case !valid || len(req.Attr.URL) == 0 || len(req.Attr.URL) > 500:
+		return nil, invalid("attr.address or attr.url is not valid")
+	}
+	id := "66d0" + books.Digest("subscription", strings.Join([]string{req.Type, n.ID, address, req.Attr.URL}, " "))[:20]
+	added, err := subscriptions.Add(r.Context(), c, subscription{id, req.Type, n.ID, address, req.Attr.URL, c.Now()})
+	if err == nil && !added {
+		err = no{http.StatusForbidden, "subscription.already.exists", "The subscription is there already"}
+	}
+	return map[string]string{"id": id}, err
+}
+
+func (c *Custodian) listSubscriptions(r *http.Request) (any, error) {
+	size, offset, err := readPage(r)
+	if err != nil {
+		return nil, err
+	}
+	list, err := subscriptions.All(r.Context(), c, "lower(address) = lower($1) OR $1 = '' ORDER BY created_at, id LIMIT $2 OFFSET $3",
+		r.URL.Query().Get("address"), size, offset)
+	rows := make([]any, 0, len(list))
+	for _, v := range list {
+		rows = append(rows, map[string]any{
+			"id": v.id, "type": v.kind, "attr": map[string]string{"chain": v.chain, "address": v.address, "url": v.url},
+		})
+	}
+	return rows, err
+}
+
+// readPage reads the page of a request for a list. The size must be given.
+func readPage(r *http.Request) (size, offset int, err error) {
+	q := r.URL.Query()
+	size, wrong := strconv.Atoi(q.Get("pageSize"))
+	if wrong != nil || size < 1 || size > 50 {
+		return 0, 0, invalid("pageSize must be 1 to 50")
+	}
+	if text := q.Get("offset"); text != "" {
+		if offset, wrong = strconv.Atoi(text); wrong != nil || offset < 0 {
+			return 0, 0, invalid("offset must be a number")
+		}
+	}
+	return size, offset, nil
+}
+
+func (c *Custodian) unsubscribe(r *http.Request) (any, error) {
+	n, err := c.end(r.Context(), r.PathValue("id"))
+	if err == nil && n == 0 {
+		err = no{http.StatusNotFound, "subscription.not.found", "There is no such subscription"}
+	}
+	return nil, err
+}
+
+// turnSignaturesOn turns the signatures on for the whole account.
+func (c *Custodian) turnSignaturesOn(r *http.Request) (any, error) {
+	var req struct {
+		Secret string `json:"hmacSecret"`
+	}
+	if json.NewDecoder(r.Body).Decode(&req) != nil || req.Secret == "" || len(req.Secret) > 100 {
+		return nil, invalid("hmacSecret must have 1 to 100 characters")
+	}
+	return nil, c.Set(r.Context(), hmacSetting, req.Secret)
+}
+
+// turnSignaturesOff is the call that unsubscribing with an empty id would make by
+// accident.
+func (c *Custodian) turnSignaturesOff(r *http.Request) (any, error) {
+	return nil, c.Set(r.Context(), hmacSetting, "")
+}
+
+// sign adds the signature over the very bytes of a body, if signatures are on.
+func (c *Custodian) sign(ctx context.Context, header http.Header, body string) error {
+	hmac, err := c.Setting(ctx, hmacSetting)
+	if hmac != "" {
+		header.Set(plug.HashHeader, plug.Sign(hmac, []byte(body)))
+	}
+	return err
+}
+
+// listNotices is Tatum's list of the notifications that it has sent.
+func (c *Custodian) listNotices(r *http.Request) (any, error) {
+	size, offset, err := readPage(r)
+	if err != nil {
+		return nil, err
+	}
+	q := r.URL.Query()
+	only := ""
+	if q.Get("failed") == "true" {
+		only = "failed"
+	}
+	list, err := c.sent(r.Context(), only, q.Get("direction"), size, offset)
+	if list == nil {
+		list = []any{}
+	}
+	return list, err
+}

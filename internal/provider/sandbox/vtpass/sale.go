@@ -1,0 +1,159 @@
+package vtpass
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+)
+
+type request struct {
+	RequestID     string     `json:"request_id"`
+	ServiceID     string     `json:"serviceID"`
+	BillersCode   string     `json:"billersCode"`
+	VariationCode string     `json:"variation_code"`
+	Amount        money.Kobo `json:"amount"`
+	Phone         string     `json:"phone"`
+	Subscription  string     `json:"subscription_type"`
+	Type          string     `json:"type"`
+}
+
+// sale checks a payment against the catalogue. It returns what is wrong in code
+// and words, or "".
+func (r request) sale() (v sale, code, wrong string) {
+	sold, known := findVendor(r.ServiceID)
+	v = sale{
+		requestID: r.RequestID, kind: sold.kind, service: r.ServiceID, variation: r.VariationCode, number: r.BillersCode, amount: r.Amount,
+	}
+	i := slices.IndexFunc(sold.variations, func(q variation) bool { return q.code == r.VariationCode })
+	switch {
+	case !known || r.ServiceID == "foreign-airtime":
+		return v, "012", "PRODUCT DOES NOT EXIST"
+	case len(r.Phone) != 11 || !books.IsDigits(r.Phone) || r.Amount <= 0:
+		return v, "011", "INVALID ARGUMENTS"
+	case sold.kind == "airtime":
+		v.number = r.Phone
+		return v, "", ""
+	case i < 0:
+		return v, "010", "VARIATION CODE DOES NOT EXIST"
+	case !books.Exists(r.BillersCode), (r.Subscription == "change") != (sold.kind == "tv-subscription"):
+		return v, "011", "INVALID ARGUMENTS"
+	case sold.variations[i].price > 0 && r.Amount < sold.variations[i].price:
+		return v, "013", "BELOW MINIMUM AMOUNT ALLOWED"
+	}
+	if r.VariationCode == "prepaid" {
+		v.token = books.MeterToken(r.RequestID)
+	}
+	return v, "", ""
+}
+
+// pay is POST /pay. VTpass writes its books before it answers.
+func (b *Biller) pay(w http.ResponseWriter, r *http.Request) {
+	var req request
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		refuse(w, "011", "INVALID ARGUMENTS")
+		return
+	}
+	// The stamp is the client's time. A UUID carries the machine's time instead,
+	// which no control moves.
+	if !isStamped(req.RequestID, b.Clock.Now()) && !isStamped(req.RequestID, time.Now()) {
+		refuse(w, "085", "IMPROPER REQUEST ID: DOES NOT CONTAIN PROPER DATE")
+		return
+	}
+	v, code, wrong := req.sale()
+	if wrong != "" {
+		refuse(w, code, wrong)
+		return
+	}
+	var err error
+	if v.Begin(v.number) {
+		err = b.accept(r.Context(), v)
+	}
+	switch {
+	case errors.Is(err, books.ErrRepeated):
+		refuse(w, "014", "REQUEST ID ALREADY EXIST")
+	case errors.Is(err, books.ErrPoor):
+		refuse(w, "018", "LOW WALLET BALANCE")
+	case err != nil || v.Ending == books.DoneFault || v.Ending == books.UndoneFault:
+		fail(w)
+	case v.Ending == books.DoneAnswerLost || v.Ending == books.UndoneAnswerLost:
+		b.Lose(w, r)
+	default:
+		v.show(w)
+	}
+}
+
+// requery is POST /requery.
+func (b *Biller) requery(w http.ResponseWriter, r *http.Request) {
+	var req request
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || req.RequestID == "" {
+		refuse(w, "011", "INVALID ARGUMENTS")
+		return
+	}
+	switch v, err := b.ask(r.Context(), req.RequestID); {
+	case errors.Is(err, db.ErrNone):
+		refuse(w, "015", "INVALID REQUEST ID")
+	case err != nil:
+		fail(w)
+	default:
+		v.show(w)
+	}
+}
+
+// isStamped tells whether an id begins with the date and time in Lagos, at most
+// a day from now.
+func isStamped(requestID string, now time.Time) bool {
+	if len(requestID) < 12 {
+		return false
+	}
+	at, err := time.ParseInLocation("200601021504", requestID[:12], clock.Lagos)
+	return err == nil && now.Sub(at).Abs() < 24*time.Hour
+}
+
+// show is the sale in the answers to a payment and to a requery.
+func (v sale) show(w http.ResponseWriter) {
+	code, description, status := "000", "TRANSACTION SUCCESSFUL", "delivered"
+	switch {
+	case v.Status == books.Pending:
+		code, description, status = "099", "TRANSACTION IS PROCESSING", "pending"
+	case v.Status == books.Failed && v.Polls > 0:
+		code, description, status = "040", "TRANSACTION REVERSAL TO WALLET", "reversed"
+	case v.Status == books.Failed:
+		code, description, status = "016", "TRANSACTION FAILED", "failed"
+	}
+	sold, _ := findVendor(v.service)
+	body := map[string]any{
+		"code": code, "response_description": description, "requestId": v.requestID, "amount": v.amount.Decimal(),
+		"purchased_code": "", "content": map[string]any{"transactions": map[string]any{
+			"status": status, "product_name": sold.name, "unique_element": v.number, "unit_price": v.amount, "quantity": 1,
+			"service_verification": nil, "channel": "api", "commission": 0, "total_amount": v.amount, "discount": nil,
+			"type": v.kind, "email": "us@example.test", "phone": "08000000000", "name": nil, "convinience_fee": 0,
+			"amount": v.amount, "platform": "api", "method": "api", "transactionId": books.Digest("vtpass", v.requestID)[:20],
+		}},
+	}
+	if v.token != "" && status == "delivered" {
+		body["token"], body["purchased_code"] = v.token, "Token : "+v.token
+	}
+	books.Write(w, http.StatusOK, body)
+}
+
+// clientReference is the client's reference of a sale. Kobo writes its reference
+// after the stamp: a short one as it is, or a UUID without dashes.
+func clientReference(requestID string) string {
+	tail := requestID[min(len(requestID), 12):]
+	switch len(tail) {
+	case 20:
+		return tail
+	case 32:
+	default:
+		return requestID
+	}
+	return strings.Join([]string{tail[:8], tail[8:12], tail[12:16], tail[16:20], tail[20:]}, "-")
+}

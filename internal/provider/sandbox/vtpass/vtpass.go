@@ -1,0 +1,90 @@
+// Package vtpass simulates VTpass for the sandbox: it sells airtime, data, TV and
+// power out of a wallet. The wire format is that of docs/providers/vtpass.md.
+package vtpass
+
+import (
+	"context"
+	"crypto/subtle"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	plug "github.com/kobo-waas/kobo/internal/provider/vtpass"
+)
+
+// The simulated VTpass is below a path of its own. Its keys are not secret.
+const (
+	path      = "/vtpass/api"
+	apiKey    = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+	publicKey = "PK_0a1b2c3d4e5f6071"
+	secretKey = "SK_f9e8d7c6b5a49382"
+	wallet    = "vtpass" // the client's account
+)
+
+// Biller is the simulated VTpass. Its zero value is ready for the server.
+type Biller struct {
+	*books.Books
+}
+
+// Open makes the table of sales and the client's wallet.
+func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
+	b.Books = shared
+	err := b.Create(ctx, sales.Definition())
+	if err == nil {
+		err = b.OpenAccount(ctx, wallet)
+	}
+	return books.Part{Mount: b.mount, Executed: b.executed}, err
+}
+
+// PlugConfig makes the VTpass plug a client of this biller. The caller sets the
+// deadlines.
+func (b *Biller) PlugConfig(baseURL string) plug.Config {
+	return plug.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: baseURL + path}, APIKey: apiKey, PublicKey: publicKey, SecretKey: secretKey,
+		Phone: "08000000000",
+	}
+}
+
+func (b *Biller) mount(outer *http.ServeMux) {
+	mux := http.NewServeMux()
+	reading := func(h http.HandlerFunc) http.HandlerFunc { return authenticated("public-key", publicKey, h) }
+	writing := func(h http.HandlerFunc) http.HandlerFunc { return authenticated("secret-key", secretKey, h) }
+	mux.HandleFunc("GET "+path+"/service-categories", reading(listServices))
+	mux.HandleFunc("GET "+path+"/services", reading(listCategories))
+	mux.HandleFunc("GET "+path+"/service-variations", reading(listVariations))
+	mux.HandleFunc("POST "+path+"/merchant-verify", writing(verify))
+	mux.HandleFunc("POST "+path+"/pay", writing(b.Payment(path+"/pay", b.pay)))
+	mux.HandleFunc("POST "+path+"/requery", writing(b.requery))
+	outer.Handle("/vtpass/", mux)
+}
+
+// authenticated refuses requests without the API key and the key of their method.
+func authenticated(header, value string, next http.HandlerFunc) http.HandlerFunc {
+	same := func(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !same(r.Header.Get("api-key"), apiKey) || !same(r.Header.Get(header), value) {
+			answer(w, http.StatusUnauthorized, "087", "INVALID CREDENTIALS", map[string]any{"errors": "Invalid credentials"})
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, books.RequestLimit)
+		next(w, r)
+	}
+}
+
+// answer is the envelope of everything but lists.
+func answer(w http.ResponseWriter, status int, code, description string, content any) {
+	books.Write(w, status, map[string]any{"code": code, "response_description": description, "content": content})
+}
+
+// answerList is the envelope of lists.
+func answerList(w http.ResponseWriter, content any) {
+	books.Write(w, http.StatusOK, map[string]any{"response_description": "000", "content": content})
+}
+
+func refuse(w http.ResponseWriter, code, description string) {
+	answer(w, http.StatusOK, code, description, map[string]any{"errors": description})
+}
+
+func fail(w http.ResponseWriter) {
+	books.Write(w, http.StatusInternalServerError, map[string]any{"message": "Server Error"})
+}
