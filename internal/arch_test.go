@@ -44,6 +44,7 @@ var order = []string{
 	// What they share.
 	"internal/identity",
 	"internal/quota",
+	"internal/opening",
 	"internal/idempotency",
 	"internal/operation",
 	"internal/webhook",

@@ -65,7 +65,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
-	collections := collection.New(d, book, clk, log, settlements, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
+	collections := collection.New(d, book, clk, log, settlements, operations, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
 	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"safehaven": &biller{paid: map[string]provider.Purchase{}}}, nil)
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)

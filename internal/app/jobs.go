@@ -30,6 +30,7 @@ func (a *App) handleJobs() {
 	a.Worker.Handle(reconcileJob, a.reconcileDaily)
 	a.Worker.Handle(webhook.ClearJob, a.Webhooks.Clear)
 	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
+	a.Worker.Handle(collection.ResolveJob, a.Collections.Resolve)
 	a.Inbox.Handle(a.Worker)
 	a.Inbox.Stored(a.Worker.Wake)
 }

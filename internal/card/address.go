@@ -10,15 +10,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// LastResort is the address that stands in for that of a company's customers who
-// have none.
+// LastResort is the address for those of a company's customers who have none.
 type LastResort struct {
-	customer.Address           // empty when there is none
-	Since            time.Time // zero for the deployment's, which the configuration has
+	customer.Address           // empty when nobody has set one
+	Since            time.Time // zero for the deployment's own address, from the configuration
 }
 
 // Address is the company's own address, or else the deployment's.
@@ -30,26 +30,25 @@ func (s *Service) Address(ctx context.Context, company string) (LastResort, erro
 	return a, err
 }
 
-// SetAddress sets the company's own address from now on. Cards that have been
-// issued keep theirs.
+// SetAddress sets the company's own address for new cards. Issued cards keep theirs.
 func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company string, a customer.Address) error {
 	if err := checkAddress(&a); err != nil {
 		return err
 	}
 	now := s.clock.Now()
-	err := s.book.Commit(ctx, ledger.Unit{Company: company, Notes: []db.Record{
-		addressRecord(company, a, now),
-		by.Note(company, "card.address", company, map[string]string{
-			"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
-		}, now),
-	}})
+	u := ledger.For(company)
+	u.Append(addresses.Record(address{company, id.New(), a, now}))
+	by.Audit(&u, "card.address", company, map[string]string{
+		"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
+	}, now)
+	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")
 	}
 	return err
 }
 
-// checkAddress trims an address and holds it against the rules for a customer's.
+// checkAddress trims an address and applies the rules for a customer's address.
 func checkAddress(a *customer.Address) error {
 	for _, f := range []struct {
 		name        string

@@ -1,13 +1,13 @@
 // Package card has payment cards issued to a company's customers, and puts money
 // on them.
 //
-// A card is written down before its issuer is asked for it; when the answer is
-// lost the card is looked for among the customer's before another one is made.
-// Putting money on a card is an operation: the amount is debited before the
-// issuer is asked and given back only on a definite no.
+// The database has a card before its issuer is asked for it. After a lost answer the
+// card is looked for among the customer's cards before another one is made. Putting
+// money on a card is an operation: the amount is debited before the issuer is asked,
+// and given back only on a definite no.
 //
-// Nothing here knows a card number. One that is printed on a physical card passes
-// through to the issuer and is kept nowhere.
+// The number that is printed on a physical card passes through to the issuer and is
+// kept nowhere. Kobo knows no other card number.
 package card
 
 import (
@@ -25,6 +25,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -47,31 +48,29 @@ const (
 
 // Card is a card as its company sees it.
 type Card struct {
-	Company        string
-	ID             string
-	Type           string
-	Brand          string
-	Currency       string
-	MaskedPAN      string
-	ExpiryMonth    string
-	ExpiryYear     string
-	Status         string // the issuer's word: active, inactive, canceled
-	CustomerID     string
-	CreatedAt      time.Time
-	UpdatedAt      time.Time // zero while nothing has changed
-	ProviderCardID string
-
-	state       state
-	provider    string // the issuer, as the books name it
-	account     string // the issuer's id of what the card spends from
-	message     string // why there is no card
-	load        money.Kobo
-	calledUntil time.Time // by then the call to the issuer is over, whatever happens
-	missing     int64     // how often the issuer's list did not have it
+	Company        string     `db:"company_id,key"`
+	ID             string     `db:"id,key"`
+	CustomerID     string     `db:"customer_id"`
+	state          state      `db:"state,state"`
+	provider       string     `db:"provider"` // the issuer, as the ledger names it
+	ProviderCardID string     `db:"provider_card_id,changes"`
+	account        string     `db:"account,changes"` // the issuer's id of the money that the card spends
+	Type           string     `db:"kind,changes"`
+	Brand          string     `db:"brand,changes"`
+	Currency       string     `db:"currency,changes"`
+	MaskedPAN      string     `db:"masked_pan,changes"`
+	ExpiryMonth    string     `db:"expiry_month,changes"`
+	ExpiryYear     string     `db:"expiry_year,changes"`
+	Status         string     `db:"status,changes"`  // the issuer's word: active, inactive, canceled
+	message        string     `db:"message,changes"` // why there is no card
+	load           money.Kobo `db:"load_kobo"`
+	opening.Intent
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at,changes"` // zero while nothing has changed
 }
 
-// MarshalJSON is the card as GET /card/get-card shows it, which is what its
-// event carries: twelve fields, and no card number.
+// MarshalJSON is the card as GET /card/get-card and its event show it: twelve fields,
+// and no card number.
 func (c Card) MarshalJSON() ([]byte, error) {
 	var updated *string
 	if !c.UpdatedAt.IsZero() {
@@ -97,7 +96,7 @@ func (c Card) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// shown is the card with what its issuer says of it.
+// shown is the card with the fields that its issuer shows.
 func (c Card) shown(i provider.IssuedCard) Card {
 	c.ProviderCardID, c.Status = i.ID, i.Status
 	for field, value := range map[*string]string{
@@ -122,21 +121,29 @@ type Service struct {
 	customers   *customer.Service
 	keys        *idempotency.Service
 	issuers     map[string]provider.Issuer // by the name the configuration gives them
-	issues      string                     // which of them issues new cards; "" for none
+	issues      string                     // the name of the issuer of new cards; "" for none
 	window      time.Duration
 	house       customer.Address // for a company without an address
+	openings    *opening.Machine
 }
 
-// New opens the business and teaches the operations machine its kind. Issues
-// names the issuer of new cards; window is how long a call to one may take. House
-// is the address of a company that has set none; it may be empty.
-func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, operations *operation.Service, settlements *settlement.Service,
-	customers *customer.Service, keys *idempotency.Service, issuers map[string]provider.Issuer, issues string, window time.Duration, house customer.Address,
+// New is the business. Fundings are a kind of the operations machine from then on.
+// Issues names the issuer of new cards. Window is how long a call to an issuer may
+// take. House is the address of a company that has set none; it may be empty.
+func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, operations *operation.Service,
+	settlements *settlement.Service, customers *customer.Service, keys *idempotency.Service,
+	issuers map[string]provider.Issuer, issues string, window time.Duration, house customer.Address,
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log, operations: operations, settlements: settlements, customers: customers,
 		keys: keys, issuers: issuers, issues: issues, window: window, house: house,
 	}
+	s.openings = opening.New(book, c, log, operations, window, opening.Kind{
+		Name: "card", Job: ResolveJob, Find: s.followed,
+		Unknown: "it is unknown whether a card was made",
+		Gone:    "the card was not made",
+		TooOld:  "a card whose creation is not known after 72 hours",
+	})
 	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects})
 	return s
 }
@@ -146,7 +153,7 @@ var (
 	errNoIssuer = fault.New(fault.Unavailable, "no issuer is configured")
 )
 
-// issuer is the one that issued a card; no other knows it.
+// issuer is the issuer of a card. No other issuer knows the card.
 func (s *Service) issuer(name string) (provider.Issuer, error) {
 	if i := s.issuers[name]; i != nil {
 		return i, nil
@@ -154,12 +161,12 @@ func (s *Service) issuer(name string) (provider.Issuer, error) {
 	return nil, errNoIssuer
 }
 
-// said is an issuer's no, or its silence, in words for the company.
+// said is the refusal or the silence of an issuer, in words for the company.
 func said(by provider.Issuer, message string) *fault.Fault {
 	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
 }
 
-// saidBy is said for a call that moved no money.
+// saidBy is said for the error of a call that moved no money.
 func saidBy(by provider.Issuer, err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
@@ -168,16 +175,16 @@ func saidBy(by provider.Issuer, err error) error {
 	return err
 }
 
-// find is an issued card of the company, as the books have it.
+// find is an issued card of the company, as the database has it.
 func (s *Service) find(ctx context.Context, company, cardID string) (Card, error) {
-	c, err := s.findCard(ctx, company, cardID)
+	c, err := findCard(ctx, s.db, company, cardID)
 	if errors.Is(err, db.ErrNone) || err == nil && c.state != issued {
 		return Card{}, errNoCard
 	}
 	return c, err
 }
 
-// Find is a card of the company as it stands at its issuer now.
+// Find is a card of the company, as its issuer shows it now.
 func (s *Service) Find(ctx context.Context, company, cardID string) (Card, error) {
 	c, err := s.find(ctx, company, cardID)
 	if err != nil {
@@ -197,29 +204,30 @@ func (s *Service) Find(ctx context.Context, company, cardID string) (Card, error
 	return s.renew(ctx, c, c.shown(seen))
 }
 
-// renew writes down what has changed on a card.
+// renew writes the changes of a card.
 func (s *Service) renew(ctx context.Context, was, now Card) (Card, error) {
 	if was == now {
 		return was, nil
 	}
 	now.UpdatedAt = s.clock.Now()
-	err := s.book.Commit(ctx, ledger.Unit{Company: now.Company, Moves: []ledger.Move{now.move(issued, issued)}})
-	return now, err
+	u := ledger.For(now.Company)
+	u.Transition(cards.Record(now), string(issued))
+	return now, s.book.Commit(ctx, u)
 }
 
-// List is limit of the company's cards after the first offset, newest first, and
-// how many there are: of all customers, or of one.
+// List is a page of the cards of all customers or of one, newest first, with their
+// number in all.
 func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
 	total, err := s.countCards(ctx, company, customerID)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := s.cards(ctx, company, customerID, limit, offset)
+	list, err := s.page(ctx, company, customerID, limit, offset)
 	return list, int(total), err
 }
 
-// Token is a short-lived pass with which the company's customer sees the card's
-// secrets at the issuer. It is kept nowhere.
+// Token is a short-lived pass to the card's secrets at the issuer, for the company's
+// customer. Kobo does not keep the pass.
 func (s *Service) Token(ctx context.Context, company, cardID string) (provider.CardToken, error) {
 	c, err := s.find(ctx, company, cardID)
 	if err != nil {

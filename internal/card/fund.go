@@ -19,16 +19,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Kind is the kind of operation a funding is.
+// Kind is the kind of a funding's operation.
 const Kind = "card"
 
-// Where a funding stands when it is not refunded.
+// The states of a funding that is not refunded.
 const (
 	Open   = operation.Pending
 	Funded = operation.Success
 )
 
-// Funding is money for a card, with all that is known of it.
+// Funding is money for a card.
 type Funding struct {
 	Reference    string
 	CardID       string
@@ -39,11 +39,11 @@ type Funding struct {
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 
-	message, provider string // the issuer's last words, and who it is
+	message, provider string // the issuer's last words, and its name
 }
 
-// MarshalJSON is the funding as GET /card/transaction shows it, which is what
-// its events carry. A test holds the two together.
+// MarshalJSON is the funding as GET /card/transaction and its events show it. A test
+// compares the two.
 func (f Funding) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Reference    string     `json:"reference"`
@@ -59,7 +59,7 @@ func (f Funding) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// of is a funding and its operation, seen as one.
+// of is the funding of an operation and a card.
 func of(o operation.Operation, cardID string) Funding {
 	return Funding{
 		Reference: o.ID, CardID: cardID, Amount: o.Amount, Status: o.State, Refunded: o.Refunded(), SettlementID: o.SettlementID,
@@ -73,13 +73,13 @@ type Order struct {
 	CardID  string
 	Amount  money.Kobo
 	Key     *idempotency.Key // nil for none
-	Keyed   bool             // of a preview, which has no key: the real request would
+	Keyed   bool             // of a preview, which has no key: the real request would have one
 }
 
 var errShort = fault.New(fault.Refused, "Insufficient balance")
 
-// Confirming is the answer while nobody knows what became of a funding. It says
-// under which reference that will be known.
+// Confirming is the answer while nobody knows the outcome of a funding. It gives the
+// reference to ask by.
 func Confirming(reference string) *fault.Fault {
 	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.")
 	f.Extra = map[string]any{"data": map[string]string{"reference": reference}}
@@ -97,12 +97,12 @@ func (s *Service) Declined(f Funding) error {
 }
 
 // purse is the account that pays for fundings, the company's first active one. A
-// company without one gets one, with nothing in it (wallet-api.md, fund card).
+// company without an active account gets an empty one (wallet-api.md, fund card).
 func (s *Service) purse(ctx context.Context, company string) (settlement.Account, error) {
 	return s.settlements.Needed(ctx, company, "Main account")
 }
 
-// plan is a funding that could be made.
+// plan is a funding before it begins.
 func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {
@@ -123,13 +123,13 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount}, err
 }
 
-// Fund puts money on a card. The funding that comes back may be PENDING: then the
-// money is debited and the outcome is being followed; or FAILED: then it is back.
+// Fund puts money on a card. The money of a PENDING funding is debited, and a job
+// follows the outcome. The money of a FAILED one is back.
 // Faults are Missing, Refused (nothing was debited now), Conflict and Unavailable.
 //
-// A request without a key is no different from its own repetition. So while an
-// earlier funding of the same card and amount is open it is taken for one, and
-// answered with the reference of the first (completion.md §4.2).
+// Nobody can tell a request without a key from its own repetition. It counts as one
+// while an earlier funding of the same card and amount is open. The answer has the
+// reference of the earlier funding then (completion.md §4.2).
 func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	c, op, err := s.plan(ctx, o)
 	if err != nil {
@@ -141,8 +141,7 @@ func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	return s.fund(ctx, c, op, o.Key)
 }
 
-// load puts the first money on a new card, under the card's own id: once,
-// whoever does it.
+// load puts the first money on a new card, once, under the card's own id.
 func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
 	f, err := s.Funding(ctx, c.Company, c.ID)
 	if !fault.Is(err, fault.Missing) {
@@ -156,22 +155,16 @@ func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
-// tries is how often a funding is begun that another one stood in the way of, and
-// whose end nobody saw in between.
+// tries limits how often a funding begins again after another one was in its way.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
 
-// fund goes the three steps.
+// fund takes the three steps of an operation.
 func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
 	for range tries {
 		op = s.operations.Start(op)
-		u := s.operations.Unit(op, 0, "Card funding")
-		// The key first: a repeated request is told that it is at work.
-		u.Claims = append(key.Running(op.ID, op.CalledUntil), u.Claims...)
-		u.Tallies = []ledger.Tally{open(c.ID, op.Amount, 1, key == nil)}
-		u.Notes = append(u.Notes, fundingRecord(op, c.ID), event.New(op.Company, event.CardFundingPending, of(op, c.ID)))
-		err := s.book.Commit(ctx, u)
+		err := s.begin(ctx, c, op, key)
 		if err == nil {
 			key.Begun()
 			return s.run(ctx, c, op, key)
@@ -183,7 +176,7 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 		case ledger.Is(err, ledger.Short):
 			return Funding{}, errShort
 		case !ledger.Is(err, ledger.Over):
-			return Funding{}, idempotency.Taken(err)
+			return Funding{}, err
 		}
 		reference, err := s.openFunding(ctx, op.Company, c.ID, op.Amount)
 		if errors.Is(err, db.ErrNone) {
@@ -195,10 +188,26 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 		if reference != "" {
 			return Funding{}, Confirming(reference)
 		}
-		// It has been resolved in this very moment, or the guard was wrong: this
-		// request is a new one.
+		// The other funding has ended in this very moment, or the guard was wrong:
+		// this request is a new one.
 	}
 	return Funding{}, errBusy
+}
+
+// begin is the first step. A refusal of the key comes before all others: a repeated
+// request hears that it is at work. A funding without a key does not begin beside
+// another of the same card and amount.
+func (s *Service) begin(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) error {
+	u := s.operations.Unit(op, 0, "Card funding")
+	key.Begin(&u, op.ID, op.CalledUntil)
+	limit := int64(0)
+	if key == nil {
+		limit = 1
+	}
+	u.Count(guard(c.ID, op.Amount), 1, limit)
+	u.Append(fundings.Record(fundingRow{op.Company, op.ID, c.ID, op.Amount, opens, op.CreatedAt}))
+	event.Emit(&u, event.CardFundingPending, of(op, c.ID))
+	return idempotency.Taken(s.book.Commit(ctx, u))
 }
 
 func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
@@ -208,8 +217,8 @@ func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *
 		},
 		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, of(after, c.ID), nil) })
 	if err != nil {
-		// The issuer has been asked and what it said is not in the book: that is what
-		// PENDING means. The resolver will ask again.
+		// The issuer's answer is not in the ledger, so the funding is PENDING. The
+		// resolver will ask again.
 		s.log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return of(op, c.ID), nil
@@ -227,17 +236,17 @@ func route(o operation.Operation) operation.Route {
 	}
 }
 
-// requery asks the issuer that was asked, and no other.
+// requery asks the issuer of the first call, and no other.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	by, err := s.issuer(o.Provider)
 	if err != nil {
 		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
 	}
-	cardID, err := s.fundedCard(ctx, o.Company, o.ID)
+	cardID, err := cardOf(ctx, s.db, o.Company, o.ID)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The funding could not be read"}
 	}
-	c, err := s.findCard(ctx, o.Company, cardID)
+	c, err := findCard(ctx, s.db, o.Company, cardID)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The card could not be read"}
 	}
@@ -247,15 +256,15 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	}
 	f := funding(o, c)
 	if known {
-		f.Since = time.Time{} // it was made before a restore, nobody knows when
+		f.Since = time.Time{} // nobody knows when: the funding was made before a restore
 	}
 	return by.RequeryFunding(ctx, f)
 }
 
-// effects are what goes with an outcome: the event, and the room for another funding
-// of the same card and amount.
+// effects adds to an outcome its event, and makes room for another funding of the
+// same card and amount.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
-	cardID, err := s.fundedCard(ctx, o.Company, o.ID)
+	cardID, err := cardOf(ctx, s.db, o.Company, o.ID)
 	if err != nil {
 		return err
 	}
@@ -263,8 +272,8 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 	if o.Refunded() {
 		kind = event.CardFundingFailed
 	}
-	u.Moves = append(u.Moves, closed(o))
-	u.Tallies = append(u.Tallies, open(cardID, o.Amount, -1, false))
+	u.Transition(fundings.Record(fundingRow{company: o.Company, id: o.ID, state: shut}), opens)
+	u.Count(guard(cardID, o.Amount), -1, 0)
 	event.Emit(u, kind, of(o, cardID))
 	return nil
 }
@@ -278,13 +287,12 @@ func (s *Service) Funding(ctx context.Context, company, reference string) (Fundi
 	if err != nil {
 		return Funding{}, err
 	}
-	cardID, err := s.fundedCard(ctx, company, reference)
+	cardID, err := cardOf(ctx, s.db, company, reference)
 	return of(o, cardID), err
 }
 
-// Resume answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had begun: with the answer that try would have given, which
-// it stores.
+// Resume answers a request whose first try, under the same Idempotency-Key, was cut
+// off after it had begun. It stores the answer that the first try would have given.
 func (s *Service) Resume(ctx context.Context, company, reference string, key *idempotency.Key) (Funding, error) {
 	f, err := s.Funding(ctx, company, reference)
 	if err != nil {
@@ -293,16 +301,16 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	return f, key.Resume(ctx, s.book, f)
 }
 
-// Preview is what a funding would come to.
+// Preview is the expected outcome of a funding.
 type Preview struct {
 	Amount       money.Kobo
 	Balance      money.Kobo // now
-	BalanceAfter money.Kobo // the same when it would be refused
-	Refusal      string     // what would refuse it; "" for nothing that is known now
+	BalanceAfter money.Kobo // equal to Balance when the funding would be refused
+	Refusal      string     // why the funding would be refused; "" if no reason is known now
 }
 
-// Preview says what Fund would do. It debits nothing and asks no issuer to pay,
-// so it cannot know what the issuer would say.
+// Preview says what Fund would do. It debits nothing and asks no issuer, so it does
+// not know the issuer's answer.
 func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {

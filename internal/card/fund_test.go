@@ -119,7 +119,7 @@ func TestAFundingOfUnknownOutcomeIsFollowed(t *testing.T) {
 	})
 }
 
-// The documented double funding: a client that retries after a time-out.
+// A client retries after a time-out, which once led to a double funding.
 func TestTwentyAtOnceAreOneDebit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -150,7 +150,7 @@ func TestTwentyAtOnceAreOneDebit(t *testing.T) {
 		_, err := w.fund(id, 50*money.Naira) // another amount is another funding
 		must(t, err)
 		w.holds(50*money.Naira, 950*money.Naira, 0)
-		// Once the first is resolved the same request is a new one.
+		// After the first is resolved the same request is a new one.
 		w.issuer.answer = yes
 		for reference := range references {
 			w.forward(time.Minute)
@@ -177,7 +177,7 @@ func TestAProgramThatDiesBetweenDebitAndOutcome(t *testing.T) {
 		_, err := w.fund(id, 300*money.Naira)
 		w.refused(err, confirming)
 		reference := fault.Of(err).Extra["data"].(map[string]string)["reference"]
-		// The program that comes after it has only the books.
+		// The next program has only the database.
 		w.forward(time.Minute)
 		w.poll(reference)
 		w.holds(700*money.Naira, 0, 300*money.Naira)
@@ -216,7 +216,7 @@ func TestARequestWithAKeyStandsForItself(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeFunded(t *testing.T) {
+func TestRefusedFundings(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		c := w.card()
@@ -237,7 +237,7 @@ func TestWhatCannotBeFunded(t *testing.T) {
 		if p.Refusal != "" || p.BalanceAfter != 600*money.Naira || len(w.issuer.funded) != 0 {
 			t.Errorf("%+v", p)
 		}
-		// While one is open the same again is refused, and not with a key of its own.
+		// While one is open another is refused, but not with a key of its own.
 		w.issuer.answer = provider.Answer{}
 		open, err := w.fund(c.ID, 400*money.Naira)
 		must(t, err)

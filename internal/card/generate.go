@@ -7,14 +7,12 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/idempotency"
-	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -25,16 +23,16 @@ type Request struct {
 	Type       string
 	Brand      string
 	Currency   string
-	Number     secret.Text // printed on a physical card; it passes through
-	Load       money.Kobo  // to put on it at once; 0 for nothing
+	Number     secret.Text // printed on a physical card; Kobo does not keep it
+	Load       money.Kobo  // to put on the card at once; 0 for nothing
 	SendPINSMS bool
 	Key        *idempotency.Key // nil for none
 }
 
-// Generated is a new card, and what came of loading it.
+// Generated is a new card and its first funding.
 type Generated struct {
 	Card Card
-	Load *Funding // nil when nothing was to be loaded, or nothing could be
+	Load *Funding // nil if no load was wanted or possible
 }
 
 var (
@@ -45,10 +43,10 @@ var (
 	errNotCreated  = fault.New(fault.Refused, "Card creation failed")
 )
 
-// Generate has a card issued to a customer, and loads it if that is wanted. For
-// one customer cards are made one after the other. Faults are Missing and
-// Refused; one of them says that nobody knows yet: then the card appears, or its
-// creation ends, without another request.
+// Generate has a card issued to a customer, and puts the wanted load on the card. The
+// cards of one customer are made one after the other. Faults are Missing and
+// Refused. A Refused fault may say that nobody knows the outcome yet. Then the card
+// appears in the list, or its creation ends, without another request.
 func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		return s.resume(ctx, r, begun)
@@ -64,22 +62,24 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if earlier.answers(r) {
 		return s.answer(ctx, r, earlier)
 	}
-	c, err := s.intend(ctx, r, h)
-	if err != nil {
+	a := &attempt{Service: s, holder: h, request: r, who: who, Card: Card{
+		Company: r.Company, ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
+		CreatedAt: s.clock.Now(), state: creating, provider: h.provider, load: r.Load,
+	}}
+	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) error {
+		h.begin(u, a.ID)
+		return nil
+	})
+	ctx = context.WithoutCancel(ctx)
+	if errors.Is(err, errCreating) {
+		err = s.openings.Look(ctx, a) // the issuer did not answer: look at once
+	}
+	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err
 	}
-	// The issuer is asked, and what it says written down, whoever hangs up.
-	ctx = context.WithoutCancel(ctx)
-	a := s.order(ctx, r, who, h, c)
-	switch a.Outcome {
-	case provider.Confirmed:
-		c, err = s.issue(ctx, c, a.Card)
-	case provider.Rejected:
-		return Generated{}, s.abandon(ctx, c, a.Message, r.Key)
-	default:
-		if c, err = s.lookUp(ctx, c); err == nil && c.state == creating {
-			err = s.unanswered(ctx, r)
-		}
+	c, err := findCard(ctx, s.db, r.Company, a.ID)
+	if errors.Is(err, db.ErrNone) {
+		return Generated{}, errCreating // another card of the customer began first
 	}
 	if err != nil {
 		return Generated{}, err
@@ -87,8 +87,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	return s.answer(ctx, r, c)
 }
 
-// answer loads a card that was just issued, if that is wanted, and stores the
-// answer under the request's key.
+// answer puts the wanted load on a card that was just issued, and stores the answer
+// under the request's key.
 func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, error) {
 	switch c.state {
 	case creating:
@@ -110,19 +110,17 @@ func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, err
 
 // resume answers a request whose first try, under the same key, was cut off.
 func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generated, error) {
-	c, err := s.findCard(ctx, r.Company, cardID)
+	c, err := findCard(ctx, s.db, r.Company, cardID)
+	if err == nil && c.state == creating {
+		c, err = s.lookFor(ctx, c)
+	}
 	if err != nil {
 		return Generated{}, err
-	}
-	if c.state == creating {
-		if c, err = s.lookUp(ctx, c); err != nil {
-			return Generated{}, err
-		}
 	}
 	return s.answer(ctx, r, c)
 }
 
-// finish stores the answer to a request with a key, and returns why.
+// finish stores the answer to a request with a key, and returns the refusal, if any.
 func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, why error) error {
 	if err := s.keys.Finish(ctx, key, result, why); err != nil {
 		return err
@@ -130,20 +128,8 @@ func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, 
 	return why
 }
 
-// unanswered has the same request, under its key, look for the card again.
-func (s *Service) unanswered(ctx context.Context, r Request) error {
-	if r.Key == nil {
-		return nil
-	}
-	err := s.book.Commit(ctx, ledger.Unit{Company: r.Company, Moves: r.Key.Unanswered()})
-	if ledger.Is(err, ledger.Moved) {
-		return nil // answered by somebody who was faster
-	}
-	return err
-}
-
-// cardholder is the customer of a request, who must have completed their OTP and
-// have an address: their own, or else the company's.
+// cardholder is the customer of a request. The customer must have completed their
+// OTP and have an address: their own, or else the company's.
 func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer, error) {
 	if s.issuers[s.issues] == nil {
 		return customer.Customer{}, errNoIssuer
@@ -179,28 +165,29 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	return who, nil
 }
 
-// free is the customer as the issuer knows them, with no card being created. If
-// the answer about an earlier one was lost it is looked for first, and given
-// back when that finds it.
+// free is the customer as the issuer knows them, while no card is being created. An
+// earlier card without an answer is looked for first, and comes back once its
+// creation is over.
 func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier Card, err error) {
 	h, err = s.findHolder(ctx, company, customerID)
 	if errors.Is(err, db.ErrNone) {
-		h = holder{company: company, customerID: customerID, provider: s.issues}
-		err = s.book.Commit(ctx, ledger.Unit{Company: company, Claims: []db.Record{h.record(s.clock.Now())}})
-		if ledger.Is(err, ledger.Exists) {
+		h = holder{company: company, customerID: customerID, state: free, provider: s.issues, createdAt: s.clock.Now()}
+		u := ledger.For(company)
+		u.Insert(holders.Record(h))
+		if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Exists) {
 			h, err = s.findHolder(ctx, company, customerID)
 		}
 	}
 	if err != nil || h.cardID == "" {
 		return h, earlier, err
 	}
-	if earlier, err = s.findCard(ctx, company, h.cardID); err != nil {
+	if earlier, err = findCard(ctx, s.db, company, h.cardID); err != nil {
 		return h, earlier, err
 	}
-	if s.clock.Now().Before(earlier.calledUntil) {
+	if s.clock.Now().Before(earlier.CalledUntil) {
 		return h, earlier, errCreating
 	}
-	if earlier, err = s.lookUp(ctx, earlier); err == nil && earlier.state == creating {
+	if earlier, err = s.lookFor(ctx, earlier); err == nil && earlier.state == creating {
 		err = errCreating
 	}
 	if err == nil {
@@ -209,115 +196,10 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 	return h, earlier, err
 }
 
-// answers tells whether a card that was just found is what a request asks for:
-// then the request is the repetition of the one whose answer was lost.
+// answers tells whether a card that was just found answers a request: then the
+// request repeats the one without an answer.
 func (c Card) answers(r Request) bool {
 	number := r.Number.Reveal()
 	return c.state == issued && c.Type == r.Type && c.load == r.Load &&
 		strings.HasSuffix(c.MaskedPAN, number[max(0, len(number)-4):])
-}
-
-// intend writes the card down before its issuer is asked, and has it followed.
-func (s *Service) intend(ctx context.Context, r Request, h holder) (Card, error) {
-	now := s.clock.Now()
-	c := Card{
-		Company: r.Company, ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
-		CreatedAt: now, state: creating, provider: h.provider, load: r.Load, calledUntil: now.Add(s.window),
-	}
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: r.Company,
-		Claims:  r.Key.Running(c.ID, c.calledUntil),
-		Moves:   []ledger.Move{h.taken(c.ID)},
-		Notes:   []db.Record{c.record(), job.NewFor(c.provider, r.Company, ResolveJob, c.ID, c.calledUntil.Add(pauses[0]))},
-	})
-	if ledger.Is(err, ledger.Moved) {
-		err = errCreating
-	}
-	return c, idempotency.Taken(err)
-}
-
-// order asks the issuer. A customer it does not know yet is made known first; if
-// that fails there can be no card, whatever became of it.
-func (s *Service) order(ctx context.Context, r Request, who customer.Customer, h holder, c Card) provider.CardAnswer {
-	by, err := s.issuer(c.provider)
-	if err != nil {
-		return provider.CardAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Message: "the issuer is not configured"}}
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.calledUntil.Sub(s.clock.Now()))
-	defer cancel()
-	if h.providerID == "" {
-		if h.providerID, err = by.OpenCardholder(ctx, person(who)); err == nil {
-			err = s.book.Commit(ctx, ledger.Unit{Company: c.Company, Moves: []ledger.Move{h.known(c.ID)}})
-		}
-		if err != nil {
-			s.log.Warn("a cardholder was not made known", "company", c.Company, "card", c.ID, "error", err)
-			a := provider.Answer{Outcome: provider.Rejected}
-			var why *provider.Error
-			if errors.As(err, &why) {
-				a.Message = why.Message
-			}
-			return provider.CardAnswer{Answer: a}
-		}
-	}
-	return by.CreateCard(ctx, provider.CardOrder{
-		Reference: c.ID, Cardholder: h.providerID, Type: c.Type, Brand: c.Brand, Currency: c.Currency,
-		Number: r.Number, SendPINSMS: r.SendPINSMS,
-	})
-}
-
-func person(c customer.Customer) provider.Cardholder {
-	return provider.Cardholder{
-		FirstName: c.FirstName, MiddleName: c.MiddleName, LastName: c.LastName, Email: c.Email, Phone: c.PhoneNumber,
-		DateOfBirth: c.DateOfBirth, Address: provider.CardholderAddress{
-			Line1: c.Address.Line1, Line2: c.Address.Line2, City: c.Address.City, State: c.Address.State,
-			PostalCode: c.Address.PostalCode, Country: c.Address.Country,
-		},
-	}
-}
-
-// issue writes down a card that the issuer has made. The directory comes first:
-// a notice that arrives in between finds its card.
-func (s *Service) issue(ctx context.Context, c Card, made provider.IssuedCard) (Card, error) {
-	c = c.shown(made)
-	c.state, c.message = issued, ""
-	if err := s.enter(ctx, c); err != nil {
-		return c, err
-	}
-	return s.decide(ctx, c, event.New(c.Company, event.CardGenerated, c))
-}
-
-// abandon writes down that there is no card, and says why.
-func (s *Service) abandon(ctx context.Context, c Card, message string, key *idempotency.Key) error {
-	c.state, c.message = failed, message
-	c, err := s.decide(ctx, c)
-	if err != nil {
-		return err
-	}
-	if c.state != failed {
-		return errCreating // somebody else knew better: the list shows it
-	}
-	return s.finish(ctx, key, nil, s.why(c))
-}
-
-// why there is no card.
-func (s *Service) why(c Card) error {
-	by := s.issuers[c.provider]
-	if c.message == "" || by == nil {
-		return errNotCreated
-	}
-	return said(by, c.message)
-}
-
-// decide writes a card's outcome, once, and lets the next one be made for its
-// customer. If somebody else was faster theirs is what counts.
-func (s *Service) decide(ctx context.Context, c Card, notes ...db.Record) (Card, error) {
-	err := s.book.Commit(ctx, ledger.Unit{
-		Company: c.Company,
-		Moves:   []ledger.Move{c.move(creating, c.state), released(c)},
-		Notes:   notes,
-	})
-	if ledger.Is(err, ledger.Moved) {
-		return s.findCard(ctx, c.Company, c.ID)
-	}
-	return c, err
 }

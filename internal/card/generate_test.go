@@ -62,7 +62,7 @@ func TestACardIsIssued(t *testing.T) {
 	})
 }
 
-func TestWhoMayHaveACard(t *testing.T) {
+func TestCustomersThatMayHaveACard(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		ask := func(who string) error {
@@ -148,8 +148,8 @@ func TestACardWhoseAnswerWasLost(t *testing.T) {
 	}
 }
 
-// Nobody knows whether there is a card: under the same key it is looked for at
-// once, and the answer is the one that stands.
+// While nobody knows whether there is a card, a request under the same key looks at
+// once. Its answer is stored.
 func TestAKeyWaitsForTheCard(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w, r := newWorld(t, d), card.Request{}

@@ -17,7 +17,7 @@ import (
 
 const load = 300 * money.Naira
 
-// guarded is what the guard of a card counts for the amount of these tests.
+// guarded is the number that the guard of a card counts for the amount of these tests.
 func (w *world) guarded(cardID string) int64 {
 	w.t.Helper()
 	n, err := w.book.Last(w.t.Context(), w.company, ledger.Next("card/"+cardID+"/"+load.Decimal()))
@@ -33,14 +33,14 @@ func (w *world) miscount(cardID string, n int64) {
 	must(w.t, err)
 }
 
-// soon funds a card, and does not wait for ever.
+// soon funds a card within a deadline.
 func (w *world) soon(cardID string) (card.Funding, error) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	defer cancel()
 	return w.Fund(ctx, card.Order{Company: w.company, CardID: cardID, Amount: load})
 }
 
-// begun is the reference that a funding got, or that stood in its way.
+// begun is the reference of a funding, or of the one that was in its way.
 func begun(t *testing.T, f card.Funding, err error) string {
 	t.Helper()
 	if err == nil {
@@ -53,7 +53,7 @@ func begun(t *testing.T, f card.Funding, err error) string {
 	return data["reference"]
 }
 
-// A guard that counts what is not open neither stops a funding nor lets two in.
+// A guard that counts too much neither stops a funding nor lets two in.
 func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 	}
 }
 
-// Money in clearing guards itself: a row of the business that is lost or altered
-// opens no way for a second debit.
+// Money in clearing is its own guard: a lost or altered row of the business does not
+// lead to a second debit.
 func TestAnOpenFundingIsFoundByItsMoney(t *testing.T) {
 	for name, alter := range map[string]string{
 		"lost":   `DELETE FROM card_funding WHERE company_id = $1 AND id = $2`,

@@ -5,21 +5,20 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Pattern is where issuers send their notices, as net/http writes it. It is no
-// secret: they carry a header that is. The inbox's door has one element more in
-// its path.
+// Pattern is the path of the issuers' notices, as net/http writes it. The path is no
+// secret: a header of each notice is. The path of the banks' notifications has one
+// element more.
 const Pattern = "POST /callbacks/{provider}"
 
-// Door takes notices. A question that waits for an answer, whether a payment may
-// go through, is answered from the configuration alone, without a look into the
-// database: there is a second for it. Something that happened is written down
-// before it is acknowledged, and once.
+// Door is the callback handler for notices. An issuer waits one second to hear
+// whether a payment may go through. So that answer comes from the configuration, and
+// not from the database. An event of a card is written once, before the issuer hears
+// a yes.
 func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
@@ -51,8 +50,7 @@ func (s *Service) Door() http.Handler {
 	})
 }
 
-// Notified writes down what happened with a card, the same thing once. A card
-// that is not ours is none of our business.
+// Notified writes an event of a card, each once. It ignores cards that are not ours.
 func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNotice) error {
 	if n.Kind != provider.CardActivity && n.Kind != provider.CardEnded {
 		return nil
@@ -65,14 +63,15 @@ func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNo
 	if n.At.IsZero() {
 		n.At = now
 	}
-	u := ledger.Unit{Company: whose.company, Claims: []db.Record{activityRecord(whose, n, now)}}
+	u := ledger.For(whose.company)
+	u.Insert(activities.Record(activity{whose.company, n.ID, whose.card, n.Word, n.Amount, n.At, now}))
 	if n.Kind == provider.CardEnded {
-		c, err := s.findCard(ctx, whose.company, whose.card)
+		c, err := findCard(ctx, s.db, whose.company, whose.card)
 		if err != nil {
 			return err
 		}
 		c.Status, c.UpdatedAt = "canceled", now
-		u.Moves = []ledger.Move{c.move(issued, issued)}
+		u.Transition(cards.Record(c), string(issued))
 	}
 	err = s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) || ledger.Is(err, ledger.Moved) {

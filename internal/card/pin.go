@@ -9,10 +9,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// SendDefaultPIN has the card's first PIN delivered to the cardholder. It gives
-// the issuer's words. The use of a key is written down before the issuer is
-// asked, so that of two equal requests one asks. After one that was cut off
-// nobody knows whether the message went out: it is sent again.
+// SendDefaultPIN has the card's first PIN delivered to the cardholder, and returns
+// the issuer's words. The use of a key is written before the issuer is asked, so one
+// of two equal requests asks. After a request that was cut off nobody knows whether
+// the message went out, so the next one sends it again.
 func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (string, error) {
 	c, err := s.find(ctx, company, cardID)
 	if err != nil {
@@ -23,16 +23,17 @@ func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, ke
 		return "", err
 	}
 	if key != nil && key.Subject() == "" {
-		u := ledger.Unit{Company: company, Claims: key.Running(c.ID, s.clock.Now().Add(s.window))}
+		u := ledger.For(company)
+		key.Begin(&u, c.ID, s.clock.Now().Add(s.window))
 		if err := s.book.Commit(ctx, u); err != nil {
 			return "", idempotency.Taken(err)
 		}
 	}
 	message, err := deliver(ctx, by, c)
 	if err != nil && !fault.Is(err, fault.Refused) {
-		return "", err // no answer is no answer: the key may ask again
+		return "", err // without an answer the next request under the key asks again
 	}
-	// The caller may have gone; the answer is kept all the same.
+	// The answer is kept even if the caller has gone.
 	return message, s.finish(context.WithoutCancel(ctx), key, message, err)
 }
 

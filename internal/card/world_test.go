@@ -31,8 +31,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// issuer is an Issuer in a test's hand: it says what the test wants it to say,
-// and remembers what it was asked.
+// issuer is an Issuer with the answers of a test. It records the requests.
 type issuer struct {
 	mu      sync.Mutex
 	holders []provider.Cardholder
@@ -133,7 +132,7 @@ func (i *issuer) ParseCardNotice(h http.Header, body []byte) (provider.CardNotic
 	return n, err
 }
 
-// What an issuer may say.
+// The answers of an issuer.
 var (
 	yes     = provider.Answer{Outcome: provider.Confirmed, Code: "00"}
 	no      = provider.Answer{Outcome: provider.Rejected, Code: "57", Message: "The card is blocked."}
@@ -144,8 +143,8 @@ var (
 // verifier proves everybody's identity, and opens their account.
 type verifier struct{}
 
-// opened counts accounts: several worlds may share a database, and no number is
-// two companies'.
+// opened counts accounts, since several worlds may share a database and each number
+// belongs to one company.
 var opened atomic.Int64
 
 func (*verifier) Start(context.Context, provider.IdentityStart) provider.Answer {
@@ -305,7 +304,7 @@ func (w *world) poll(reference string) {
 
 func (w *world) forward(d time.Duration) { w.clock.MoveTo(w.clock.Offset() + d) }
 
-// holds wants balances of the company's accounts, and a book that adds up.
+// holds wants balances of the company's accounts, and a ledger without errors.
 func (w *world) holds(own, clearing, paid money.Kobo) {
 	w.t.Helper()
 	got, err := w.book.Balances(w.t.Context(), w.company)

@@ -1,10 +1,9 @@
 // Package collection waits for single payments.
 //
-// A company asks for a virtual account for one payment of one amount, shows it
-// to whoever shall pay, and is told when the money is there, or that the time
-// ran out. Money that comes late, twice or in another amount than was asked for
-// is the company's all the same: it is credited, the collection stays as it is,
-// and an event says so.
+// A company asks for a virtual account for one payment of one amount, and shows the
+// account to the payer. An event tells the company that the money is there, or that
+// the time ran out. Money that comes late, twice or in another amount is credited to
+// the company too. The collection stays as it is then, and an event says so.
 package collection
 
 import (
@@ -19,11 +18,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/opening"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// State is where a collection stands.
+// State is the state of a collection.
 type State string
 
 // The states. The company sees a collection from Pending on.
@@ -34,36 +35,35 @@ const (
 	Failed  State = "FAILED"
 )
 
-// Collection is one payment that is waited for.
+// Collection is one expected payment.
 type Collection struct {
-	Company           string
-	ID                string // the virtual_trx_id
-	ExternalReference string // the company's own
-	State             State
-	SettlementID      int64 // where the money goes
-	Amount            money.Kobo
-	Control           provider.AmountControl
-	AccountNumber     string
-	AccountName       string
-	BankName          string
-	BankCode          string
-	ExpiresAt         time.Time
-	CreditID          string // of the payment; "" until there is one
-	CreatedAt         time.Time
-	UpdatedAt         time.Time
-
-	request     string    // what was asked for, to be compared with a repetition
-	provider    string    // the bank, as the books name it
-	reference   string    // ours, at the bank: a new one for each try to open
-	calledUntil time.Time // by then the call to the bank is over, whatever happens
+	Company           string                 `db:"company_id,key"`
+	ID                string                 `db:"id,key"`             // the virtual_trx_id
+	ExternalReference string                 `db:"external_reference"` // the company's own
+	request           string                 `db:"request"`            // what the company asked for, to compare a repetition with
+	State             State                  `db:"state,state"`
+	provider          string                 `db:"provider"`          // the bank, as the ledger names it
+	reference         string                 `db:"reference,changes"` // ours, at the bank
+	SettlementID      int64                  `db:"settlement_id"`     // where the money goes
+	Amount            money.Kobo             `db:"amount_kobo"`
+	Control           provider.AmountControl `db:"amount_control"`
+	AccountNumber     string                 `db:"account_number,changes"`
+	AccountName       string                 `db:"account_name,changes"`
+	BankName          string                 `db:"bank_name,changes"`
+	BankCode          string                 `db:"bank_code,changes"`
+	CreditID          string                 `db:"credit_id,changes"` // of the payment; "" until there is one
+	opening.Intent                           // CalledUntil is zero when the bank has certainly opened nothing
+	ExpiresAt         time.Time              `db:"expires_at,changes"`
+	CreatedAt         time.Time              `db:"created_at"`
+	UpdatedAt         time.Time              `db:"updated_at,changes"`
 }
 
-// currency is that of every amount.
+// currency is the currency of every amount.
 type currency struct {
 	Name string `json:"name"`
 }
 
-// shown is what GET /virtual-account shows.
+// shown is a collection as GET /virtual-account shows it.
 type shown struct {
 	Amount            money.Kobo `json:"amount"`
 	ExpiryDate        string     `json:"expiryDate"`
@@ -83,8 +83,8 @@ func (c Collection) shown() shown {
 	}
 }
 
-// MarshalJSON is the collection as GET /virtual-account shows it. A test holds
-// the two together.
+// MarshalJSON is the collection as GET /virtual-account shows it. A test compares
+// the two.
 func (c Collection) MarshalJSON() ([]byte, error) { return json.Marshal(c.shown()) }
 
 // Service is the business.
@@ -95,25 +95,30 @@ type Service struct {
 	log         *slog.Logger
 	settlements *settlement.Service
 	bank        Bank
-	window      time.Duration
+	openings    *opening.Machine
 }
 
-// Bank is who opens virtual accounts.
+// Bank is the bank that opens virtual accounts.
 type Bank struct {
-	Name   string // as the books know it
+	Name   string // as the ledger knows it
 	Opener provider.AccountOpener
-	// Callback is where the bank tells of payments; "" for where it tells of
-	// everything else.
+	// Callback is where the bank tells of payments; "" for the bank's usual address.
 	Callback string
 }
 
-// New opens the business, and has it asked about every credit. Window is how
+// New is the business, as a recipient of the credits on its accounts. Window is how
 // long a call to the bank may take.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
-	settlements *settlement.Service, bank Bank, window time.Duration,
+	settlements *settlement.Service, operations *operation.Service, bank Bank, window time.Duration,
 ) *Service {
-	s := &Service{db: d, book: book, clock: c, log: log, settlements: settlements, bank: bank, window: window}
-	settlements.Take(s.take)
+	s := &Service{db: d, book: book, clock: c, log: log, settlements: settlements, bank: bank}
+	s.openings = opening.New(book, c, log, operations, window, opening.Kind{
+		Name: "collection", Job: ResolveJob, Find: s.followed,
+		Unknown: "it is unknown whether a virtual account was opened",
+		Gone:    "The bank did not open it.",
+		TooOld:  "a virtual account whose opening is not known after 72 hours",
+	})
+	settlements.AddRecipient(s.bookCredit)
 	return s
 }
 
@@ -124,21 +129,4 @@ func (s *Service) Find(ctx context.Context, company, collectionID string) (Colle
 		return Collection{}, fault.New(fault.Missing, "Virtual account transaction not found")
 	}
 	return c, err
-}
-
-// move is the guarded change of a collection to its new self.
-func (c Collection) move(from State) ledger.Move {
-	return ledger.Move{
-		Table: table, Key: []any{c.Company, c.ID}, From: []string{string(from)}, To: string(c.State), Set: []ledger.Change{
-			{Column: "reference", Value: c.reference},
-			{Column: "account_number", Value: c.AccountNumber},
-			{Column: "account_name", Value: c.AccountName},
-			{Column: "bank_name", Value: c.BankName},
-			{Column: "bank_code", Value: c.BankCode},
-			{Column: "credit_id", Value: c.CreditID},
-			{Column: "called_until", Value: clock.Micros(c.calledUntil)},
-			{Column: "expires_at", Value: clock.Micros(c.ExpiresAt)},
-			{Column: "updated_at", Value: clock.Micros(c.UpdatedAt)},
-		},
-	}
 }

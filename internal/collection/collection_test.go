@@ -30,7 +30,10 @@ import (
 
 const bankCode = "090286"
 
-// bank opens virtual accounts. Next says how, once; nil is the usual way.
+// absent is the bank's list without an account.
+var absent = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
+
+// bank opens virtual accounts. Next changes one answer; nil changes none.
 type bank struct {
 	provider.AccountOpener
 	clock *clock.Manual
@@ -38,6 +41,16 @@ type bank struct {
 	mu   sync.Mutex
 	seen []provider.VirtualAccountRequest
 	next func(a *provider.VirtualAccountAnswer)
+	// held is the bank's list as FindAccount shows it.
+	held provider.AccountAnswer
+	look []string // the references that were looked for
+}
+
+func (b *bank) FindAccount(_ context.Context, reference string) provider.AccountAnswer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.look = append(b.look, reference)
+	return b.held
 }
 
 func (b *bank) OpenVirtualAccount(_ context.Context, r provider.VirtualAccountRequest) provider.VirtualAccountAnswer {
@@ -78,11 +91,13 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk, log := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), slog.New(slog.DiscardHandler)
-		h := &house{t: t, db: d, book: ledger.New(d, clk), clock: clk, bank: &bank{clock: clk}, worker: job.NewWorker(d, clk, log)}
+		h := &house{t: t, db: d, book: ledger.New(d, clk), clock: clk, bank: &bank{clock: clk, held: absent}, worker: job.NewWorker(d, clk, log)}
 		t.Cleanup(h.book.Drain)
-		h.settlements = settlement.New(d, h.book, clk, operation.NewService(d, h.book, clk, log, time.Second))
-		h.Service = collection.New(d, h.book, clk, log, h.settlements, collection.Bank{Name: "safehaven", Opener: h.bank}, time.Second)
+		operations := operation.NewService(d, h.book, clk, log, time.Second)
+		h.settlements = settlement.New(d, h.book, clk, operations)
+		h.Service = collection.New(d, h.book, clk, log, h.settlements, operations, collection.Bank{Name: "safehaven", Opener: h.bank}, time.Second)
 		h.worker.Handle(collection.ExpireJob, h.Expire)
+		h.worker.Handle(collection.ResolveJob, h.Resolve)
 		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan struct{})
 		go func() { h.worker.Run(ctx); close(done) }()
@@ -136,7 +151,7 @@ func (h *house) pays(session, account string, amount money.Kobo) {
 	}
 }
 
-// passes moves the clock, and lets happen what is due.
+// passes moves the clock, and runs the jobs that are due.
 func (h *house) passes(d time.Duration) {
 	h.t.Helper()
 	h.clock.Advance(d)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -14,9 +13,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 )
+
+// ResolveJob is the kind of job that follows an opening without an answer.
+const ResolveJob = "collection.resolve"
 
 // usualLife is how long a virtual account waits when the company does not say.
 const usualLife = 15 * time.Minute
@@ -33,11 +36,11 @@ type Request struct {
 	Key               *idempotency.Key       // nil for none
 }
 
-// text is the request as it is kept, to tell a repetition from another request.
+// text is the request as the row keeps it, to tell a repetition from another request.
 func (r Request) text() string {
 	b, err := json.Marshal([]any{int64(r.Amount), r.SettlementID, int64(r.ValidFor / time.Second), r.AccountName, r.Control})
 	if err != nil {
-		panic("collection: a request that is not JSON: " + err.Error()) // there is none
+		panic("collection: a request that is not JSON: " + err.Error()) // there is no such request
 	}
 	return string(b)
 }
@@ -46,10 +49,6 @@ var errSilent = fault.New(fault.Unavailable, "The bank did not answer. Send the 
 
 // Generate opens a virtual account for one payment. The same external reference
 // with the same request gives the collection that is there, as it stands now.
-//
-// The intent is written before the bank is asked. When the bank does not answer
-// nobody can ask it what happened; the request is simply sent again, another
-// account is opened, and the first one, of which nobody was told, ends unused.
 func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	if r.ValidFor == 0 {
 		r.ValidFor = usualLife
@@ -57,162 +56,137 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	if r.Control == "" {
 		r.Control = provider.Fixed
 	}
-	c, err := s.byExternal(ctx, r.Company, r.ExternalReference)
-	if errors.Is(err, db.ErrNone) {
-		c, err = s.intend(ctx, r)
-	} else if err == nil {
-		c, err = s.again(ctx, r, c)
-	}
-	if err != nil || c.State != Opening {
-		return c, err
-	}
-	return s.open(context.WithoutCancel(ctx), r, c)
-}
-
-// intend writes a new collection down. Another try for one that is there does not
-// count in the quota.
-func (s *Service) intend(ctx context.Context, r Request) (Collection, error) {
-	settlementID, err := s.destination(ctx, r)
-	if err != nil {
-		return Collection{}, err
-	}
-	now := s.clock.Now()
-	one, err := quota.Next(ctx, s.db, r.Company, quota.VirtualAccount, now)
-	if err != nil {
-		return Collection{}, err
-	}
-	c := Collection{
-		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, State: Opening, SettlementID: settlementID,
-		Amount: r.Amount, Control: r.Control, CreatedAt: now, UpdatedAt: now,
-		request: r.text(), provider: s.bank.Name, reference: id.New(), calledUntil: now.Add(s.window),
-	}
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: r.Company,
-		Claims:  append([]db.Record{c.record()}, r.Key.Running(c.ID, c.calledUntil)...),
-		Tallies: []ledger.Tally{one},
-	})
-	if ledger.Is(err, ledger.Exists, table) {
-		earlier, err := s.byExternal(ctx, r.Company, r.ExternalReference)
+	for {
+		now := s.clock.Now()
+		c, err := s.byExternal(ctx, r.Company, r.ExternalReference)
+		var from opening.From
+		var count func(u *ledger.Unit) error
+		switch {
+		case errors.Is(err, db.ErrNone):
+			c, count, err = s.intent(ctx, r)
+		case err != nil:
+		case c.request != r.text():
+			err = fault.New(fault.Refused, `"externalReference" was already used with a different request`)
+		case c.State != Opening && r.Key.Subject() == "":
+			return c, nil // the API stores the answer
+		case c.State != Opening:
+			return c, r.Key.Resume(ctx, s.book, c)
+		case now.Before(c.CalledUntil):
+			err = idempotency.ErrInFlight
+		default:
+			from = opening.From{Row: collections.Record(c), Asked: c.isOpen(now)}
+		}
 		if err != nil {
 			return Collection{}, err
 		}
-		return s.again(ctx, r, earlier)
+		if !from.Asked {
+			c.reference, c.ExpiresAt = id.New(), now.Add(r.ValidFor)
+		}
+		a := &attempt{Service: s, Collection: c, request: r}
+		err = s.openings.Open(ctx, a, from, r.Key, count)
+		if errors.Is(err, opening.ErrTaken) {
+			continue // another request has changed the collection: read it again
+		}
+		return a.Collection, quota.Reached(err, now)
 	}
-	return c, quota.Reached(idempotency.Taken(err), now)
 }
 
-// destination is the settlement account that the money will go to.
-func (s *Service) destination(ctx context.Context, r Request) (int64, error) {
-	if r.SettlementID == 0 {
-		a, err := s.settlements.Default(ctx, r.Company)
-		return a.ID, err
-	}
-	active, err := s.settlements.Active(ctx, r.Company, r.SettlementID)
-	if err == nil && !active {
-		err = fault.New(fault.Refused, "Settlement account not found")
-	}
-	return r.SettlementID, err
+// isOpen tells whether the bank may have opened an account of which nobody was told,
+// and whose time is not over.
+func (c Collection) isOpen(now time.Time) bool {
+	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt)
 }
 
-// again answers for an external reference that is in use: with the collection
-// that is there, or with one that is ready for another try.
-func (s *Service) again(ctx context.Context, r Request, c Collection) (Collection, error) {
+// intent is a new collection, which counts in the quota. Another try for the same
+// collection does not count.
+func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit) error, error) {
+	settlementID, err := s.settlements.Chosen(ctx, r.Company, r.SettlementID)
+	if err != nil {
+		return Collection{}, nil, err
+	}
 	now := s.clock.Now()
-	switch {
-	case c.request != r.text():
-		return Collection{}, fault.New(fault.Refused, `"externalReference" was already used with a different request`)
-	case c.State != Opening:
-		return c, s.finish(ctx, r, c)
-	case now.Before(c.calledUntil):
-		return Collection{}, idempotency.ErrInFlight
-	}
-	c.reference, c.calledUntil, c.UpdatedAt = id.New(), now.Add(s.window), now
-	u := ledger.Unit{Company: c.Company, Moves: []ledger.Move{c.move(Opening)}}
-	if r.Key.Subject() == "" {
-		u.Claims = r.Key.Running(c.ID, c.calledUntil)
-	}
-	err := s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Moved) {
-		return s.find(ctx, c.Company, c.ID) // somebody else's try has succeeded
-	}
-	return c, idempotency.Taken(err)
+	return Collection{
+		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, request: r.text(), State: Opening, provider: s.bank.Name,
+		SettlementID: settlementID, Amount: r.Amount, Control: r.Control, CreatedAt: now,
+	}, func(u *ledger.Unit) error { return quota.Count(ctx, s.db, u, quota.VirtualAccount, now) }, err
 }
 
-// finish stores the answer of a request whose first try was cut off.
-func (s *Service) finish(ctx context.Context, r Request, c Collection) error {
-	if r.Key.Subject() == "" {
-		return nil // the edge stores it
-	}
-	return r.Key.Resume(ctx, s.book, c)
+// attempt is a virtual account being opened. A job has no request.
+type attempt struct {
+	*Service
+	Collection
+	request Request
 }
 
-// open asks the bank and writes what it said.
-func (s *Service) open(ctx context.Context, r Request, c Collection) (Collection, error) {
-	answer := s.call(ctx, r, c)
-	switch {
-	case answer.Outcome == provider.Confirmed && answer.Number != "":
-		return s.opened(ctx, r, c, answer)
-	case answer.Outcome == provider.Rejected && answer.Code != provider.CodeNotSent:
-		why := fault.New(fault.Refused, "Failed to generate virtual account. "+answer.Message)
-		if err := s.ready(ctx, c, r.Key.Done(nil, why)); err != nil {
-			return Collection{}, err // a refusal that is not stored is not final
-		}
-		return Collection{}, why
-	}
-	return Collection{}, errors.Join(s.ready(ctx, c, r.Key.Unanswered()), errSilent)
+// Resolve is the work of a ResolveJob. It opens no account: a company asks for one.
+func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
+	return s.openings.Resolve(ctx, j)
 }
 
-// call gives the bank its time, and survives a plug that panics.
-func (s *Service) call(ctx context.Context, r Request, c Collection) (a provider.VirtualAccountAnswer) {
-	ctx, cancel := context.WithTimeout(ctx, s.window)
-	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("a plug panicked", "provider", s.bank.Name, "collection", c.ID, "panic", fmt.Sprint(p))
-			a = provider.VirtualAccountAnswer{}
-		}
-	}()
-	return s.bank.Opener.OpenVirtualAccount(ctx, provider.VirtualAccountRequest{
-		Reference: c.reference, Amount: c.Amount, Control: c.Control, ValidFor: r.ValidFor,
-		CallbackURL: s.bank.Callback, AccountName: r.AccountName,
+// followed is the open attempt that a job is about. An account whose time is over
+// ends unused, since nobody was told of it.
+func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
+	c, err := s.find(ctx, j.Company, j.Subject)
+	if err != nil || !c.isOpen(s.clock.Now()) {
+		return nil, err
+	}
+	return &attempt{Service: s, Collection: c}, nil
+}
+
+func (a *attempt) Name() opening.Name {
+	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID, Reference: a.reference, Provider: a.provider}
+}
+
+func (a *attempt) Record() db.Record { return collections.Record(a.Collection) }
+
+func (a *attempt) Touch(now time.Time) { a.UpdatedAt = now }
+
+func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
+	said := a.bank.Opener.OpenVirtualAccount(ctx, provider.VirtualAccountRequest{
+		Reference: a.reference, Amount: a.Amount, Control: a.Control, ValidFor: a.request.ValidFor,
+		CallbackURL: a.bank.Callback, AccountName: a.request.AccountName,
 	})
+	if said.Outcome == provider.Rejected && said.Code == provider.CodeNotSent {
+		return said.Answer, errSilent
+	}
+	if a.ExpiresAt = said.ExpiresAt.UTC(); said.ExpiresAt.IsZero() {
+		a.ExpiresAt = a.clock.Now().Add(a.request.ValidFor)
+	}
+	return a.keep(provider.AccountAnswer{Answer: said.Answer, Account: said.Account}), nil
 }
 
-// ready lets the next request try again at once.
-func (s *Service) ready(ctx context.Context, c Collection, also []ledger.Move) error {
-	c.calledUntil, c.UpdatedAt = time.Time{}, s.clock.Now()
-	err := s.book.Commit(ctx, ledger.Unit{Company: c.Company, Moves: append(also, c.move(Opening))})
-	if ledger.Is(err, ledger.Moved) {
-		return nil // another try has gone further
+func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
+	return a.keep(a.bank.Opener.FindAccount(ctx, a.reference)), nil
+}
+
+func (a *attempt) keep(said provider.AccountAnswer) provider.Answer {
+	var shown provider.Account
+	answer := opening.KeepAccount(&shown, said)
+	a.AccountNumber, a.AccountName, a.BankName, a.BankCode = shown.Number, shown.Name, shown.BankName, shown.BankCode
+	return answer
+}
+
+// Enter makes payments find their company before anybody knows of the account.
+func (a *attempt) Enter(ctx context.Context) error {
+	err := a.settlements.Enter(ctx, a.Company, a.AccountNumber, a.BankCode)
+	if err != nil {
+		a.log.Error("a virtual account cannot be used", "company", a.Company, "collection", a.ID, "error", err)
 	}
 	return err
 }
 
-// opened makes the collection wait for its payment. The directory comes first:
-// a payment finds its company from the moment anybody can know of the account.
-func (s *Service) opened(ctx context.Context, r Request, c Collection, a provider.VirtualAccountAnswer) (Collection, error) {
-	if err := s.settlements.Enter(ctx, c.Company, a.Number, a.BankCode); err != nil {
-		s.log.Error("a virtual account cannot be used", "company", c.Company, "collection", c.ID, "error", err)
-		return Collection{}, errors.Join(s.ready(ctx, c, r.Key.Unanswered()), errSilent)
-	}
-	now := s.clock.Now()
-	c.State, c.calledUntil, c.UpdatedAt = Pending, time.Time{}, now
-	c.AccountNumber, c.AccountName, c.BankName, c.BankCode = a.Number, a.Name, a.BankName, a.BankCode
-	if c.ExpiresAt = a.ExpiresAt.UTC(); a.ExpiresAt.IsZero() {
-		c.ExpiresAt = now.Add(r.ValidFor)
-	}
-	u := ledger.Unit{
-		Company: c.Company,
-		Moves:   append([]ledger.Move{c.move(Opening)}, r.Key.Done(c, nil)...),
-		Notes:   []db.Record{job.New(c.Company, ExpireJob, c.ID, c.ExpiresAt)},
-	}
-	err := s.book.Commit(ctx, u)
-	switch {
-	case !ledger.Is(err, ledger.Moved):
-		return c, err
-	case ledger.Is(err, ledger.Moved, table):
-		return s.find(ctx, c.Company, c.ID) // somebody else's try was faster
-	}
-	u.Moves = u.Moves[:1] // a retry has stored the answer
-	return c, s.book.Commit(ctx, u)
+// Adopt makes the collection wait for its payment.
+func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
+	a.State, a.Intent = Pending, opening.Intent{}
+	u.Enqueue(job.Job{Kind: ExpireJob, Subject: a.ID, RunAt: a.ExpiresAt})
+	return a.Collection, nil
 }
+
+// Refuse leaves the collection to another try, under another reference.
+func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
+	a.Intent = opening.Intent{}
+	a.AccountNumber, a.AccountName, a.BankName, a.BankCode = "", "", "", ""
+	return fault.New(fault.Refused, "Failed to generate virtual account. "+no.Message)
+}
+
+func (a *attempt) Unanswered(provider.Answer) error { return errSilent }

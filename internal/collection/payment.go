@@ -15,17 +15,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// ExpireJob is the kind of job that ends the waiting.
+// ExpireJob is the kind of job that expires a collection.
 const ExpireJob = "collection.expire"
 
-// Why money did not complete its collection.
+// The reasons why money did not complete its collection.
 const (
 	tooLate     = "EXPIRED"
 	paidBefore  = "ALREADY_PAID"
 	wrongAmount = "WRONG_AMOUNT"
 )
 
-// told is what an event says of a collection: what GET shows, its id, and for
+// told is a collection as an event shows it: the fields of GET, the id and, for
 // money that came in, the payment.
 type told struct {
 	ID                   string `json:"id"`
@@ -46,7 +46,7 @@ type paid struct {
 
 func (c Collection) told(p *paid) told { return told{c.ID, c.ID, c.shown(), c.SettlementID, p} }
 
-// accepts tells whether a payment completes the collection, or why not.
+// accepts is the reason why a payment does not complete the collection, or "".
 func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	fits := amount == c.Amount
 	switch c.Control {
@@ -66,16 +66,16 @@ func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	return ""
 }
 
-// take takes a credit on one of the company's virtual accounts. When it pays
-// what was asked for, the collection succeeds in the credit's own commit; if it
-// has moved on meanwhile, we are asked again.
-func (s *Service) take(ctx context.Context, company string, credit settlement.Credit) (settlement.Taking, bool, error) {
+// bookCredit books a credit on one of the company's virtual accounts. The right payment
+// completes the collection in the credit's own commit. If the collection has changed
+// meanwhile, settlement calls bookCredit again.
+func (s *Service) bookCredit(ctx context.Context, company string, credit settlement.Credit) (settlement.Booking, bool, error) {
 	c, err := s.of(ctx, company, credit)
 	if errors.Is(err, db.ErrNone) {
-		return settlement.Taking{}, false, nil
+		return settlement.Booking{}, false, nil
 	}
 	if err != nil {
-		return settlement.Taking{}, false, err
+		return settlement.Booking{}, false, err
 	}
 	now := s.clock.Now()
 	if credit.At.IsZero() {
@@ -83,25 +83,27 @@ func (s *Service) take(ctx context.Context, company string, credit settlement.Cr
 	}
 	landed, err := s.settlements.Landing(ctx, company, c.SettlementID)
 	if err != nil {
-		return settlement.Taking{}, false, err
+		return settlement.Booking{}, false, err
 	}
-	taking := settlement.Taking{SettlementID: landed, Kind: "collection"}
 	payment := &paid{
 		PaidAmount: credit.Amount, PaidAt: clock.Text(credit.At), SessionID: credit.Session,
 		SenderName: credit.SenderName, Narration: credit.Narration, Reason: c.accepts(credit.Amount, credit.At),
 	}
-	kind := event.VirtualAccountLatePayment
-	if payment.Reason == "" {
+	kind, completes := event.VirtualAccountLatePayment, payment.Reason == ""
+	if completes {
 		kind = event.VirtualAccountSuccess
 		c.State, c.CreditID, c.UpdatedAt = Success, credit.ID, now
-		taking.Moves = []ledger.Move{c.move(Pending)}
 	}
-	c.SettlementID = landed // what the company is told is where its money is
-	taking.Notes = []db.Record{event.New(company, kind, c.told(payment))}
-	return taking, true, nil
+	return settlement.Booking{SettlementID: landed, Kind: "collection", Effects: func(u *ledger.Unit) {
+		if completes {
+			u.Transition(collections.Record(c), string(Pending))
+		}
+		c.SettlementID = landed // the event names the account that has the money
+		event.Emit(u, kind, c.told(payment))
+	}}, true, nil
 }
 
-// of is the collection that a credit is for.
+// of is the collection of a credit.
 func (s *Service) of(ctx context.Context, company string, credit settlement.Credit) (Collection, error) {
 	if credit.Reference != "" {
 		c, err := s.byReference(ctx, company, credit.Reference)
@@ -112,8 +114,7 @@ func (s *Service) of(ctx context.Context, company string, credit settlement.Cred
 	return s.byAccount(ctx, company, credit.Account)
 }
 
-// Expire is the work of an ExpireJob: a payment that has not come by now will
-// come late.
+// Expire is the work of an ExpireJob. A payment that comes after it is late.
 func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil {
@@ -127,11 +128,10 @@ func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err er
 		return c.ExpiresAt, nil
 	}
 	c.State, c.UpdatedAt = Failed, now
-	err = s.book.Commit(ctx, ledger.Unit{
-		Company: c.Company,
-		Moves:   []ledger.Move{c.move(Pending)},
-		Notes:   []db.Record{event.New(c.Company, event.VirtualAccountFailed, c.told(nil))},
-	})
+	u := ledger.For(c.Company)
+	u.Transition(collections.Record(c), string(Pending))
+	event.Emit(&u, event.VirtualAccountFailed, c.told(nil))
+	err = s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return time.Time{}, nil // it was paid at the last moment
 	}

@@ -69,7 +69,7 @@ func TestAWrongAmountLeavesRoomForTheRightOne(t *testing.T) {
 	})
 }
 
-func TestTimeRunsOut(t *testing.T) {
+func TestACollectionExpires(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 5000))
 		h.passes(15*time.Minute - time.Second)
@@ -86,8 +86,8 @@ func TestTimeRunsOut(t *testing.T) {
 	})
 }
 
-// The bank says that the money came after the time, and the clock's job has not
-// run yet: it is late all the same.
+// Money that came after the time, by the bank's clock, is late before the job has run
+// too.
 func TestLateByTheBanksClock(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 5000))
@@ -104,8 +104,8 @@ func TestLateByTheBanksClock(t *testing.T) {
 	})
 }
 
-// Fifty tellings of two payments while the time runs out: one of them pays, or
-// none, and each is credited once.
+// Two payments are told fifty times while the time runs out. One of them completes
+// the collection, or none. Each is credited once.
 func TestAPaymentAndItsExpiryAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 5000))
@@ -138,7 +138,7 @@ func TestAPaymentAndItsExpiryAtOnce(t *testing.T) {
 	})
 }
 
-// A bank gives a number out again: the newest collection of it is meant.
+// A credit on a number that the bank has used again is for the newest collection.
 func TestANumberThatIsGivenOutAgain(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		first := h.generates(h.asks("order-1", 5000))
@@ -148,7 +148,8 @@ func TestANumberThatIsGivenOutAgain(t *testing.T) {
 		h.pays("s-1", first.AccountNumber, 7000)
 		h.is(first, collection.Failed, 7000)
 		h.is(second, collection.Success, 7000)
-		// To another company it cannot be given: nobody could tell whose money comes.
+		// Another company cannot have the number, since nobody could tell whose money
+		// comes.
 		other := h.account()
 		h.bank.next = func(a *provider.VirtualAccountAnswer) { a.Number = first.AccountNumber }
 		if _, err := h.Generate(t.Context(), collection.Request{Company: other.Company, ExternalReference: "order-1", Amount: 5000}); err == nil {
@@ -157,8 +158,7 @@ func TestANumberThatIsGivenOutAgain(t *testing.T) {
 	})
 }
 
-// What an event says and what GET shows are the same fields.
-func TestShown(t *testing.T) {
+func TestGETAndEventsShowTheSameFields(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 500_000))
 		b, err := json.Marshal(c)
@@ -170,8 +170,8 @@ func TestShown(t *testing.T) {
 	})
 }
 
-// What is paid for an account that has been switched off goes into the default
-// one, and the company is told so.
+// A payment for a switched-off settlement account goes to the default one, and the
+// event names that one.
 func TestAPaymentFindsAnActiveSettlementAccount(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 700))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
@@ -11,11 +12,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
+
+// ResolveJob is the kind of job that follows an attempt without an answer.
+const ResolveJob = "corporate.resolve"
 
 // Request asks for a corporate account.
 type Request struct {
@@ -24,15 +30,15 @@ type Request struct {
 	PhoneNumber  string
 	EmailAddress string
 	RNNumber     string
-	SettlementID int64            // 0: the company's default one, or the one that a held account feeds already
+	SettlementID int64            // 0: the company's default account, or the account that a held bank account feeds already
 	Key          *idempotency.Key // from the header; nil for none
 }
 
-// GenerateAccount has the bank open the company's account. The attempt is
-// written down before the bank is asked, under a reference that stays the same:
-// when the answer is lost, asking again first looks for the account that may
-// have been opened, and no second one is. A job looks for it too, without being
-// asked. Faults are Missing and Refused.
+// errAtWork says that another request is asking the bank for the same account.
+var errAtWork = failed("The account is being opened. Try again in a minute.")
+
+// GenerateAccount has the bank open the company's account. Faults are Missing and
+// Refused.
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		if a, over, err := s.earlier(ctx, r, begun); over || err != nil {
@@ -46,18 +52,19 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	if _, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID); err != nil {
 		return Account{}, err
 	}
-	a, asked, err := s.begin(ctx, r)
+	a, from, err := s.attempt(ctx, r)
 	if err != nil {
 		return Account{}, err
 	}
-	if a, err = s.finish(ctx, a, s.open(ctx, a, k, asked), r.Key); taken(err) {
-		err = errAtWork // the job was faster: the next request hears how it ended
+	a.session = k.reference
+	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
+		err = errAtWork // the next request hears how the attempt ended
 	}
-	return a, err
+	return a.result, err
 }
 
-// proven is the record of a proven identity. The id of a session is no such
-// record, however far the session has come.
+// proven is the record of a proven identity. The id of a session does not name such
+// a record.
 func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error) {
 	k, err := s.findKYC(ctx, company, kycID)
 	if !errors.Is(err, db.ErrNone) {
@@ -69,175 +76,158 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 	return KYC{}, fault.New(fault.Missing, "KYC record not found")
 }
 
-// errAtWork: another request is asking the bank for the same account right now.
-var errAtWork = failed("The account is being opened. Try again in a minute.")
-
-// begin writes an attempt down, or takes up the one that was cut off: asked
-// tells whether the bank may have heard of it.
-func (s *Service) begin(ctx context.Context, r Request) (a Account, asked bool, err error) {
+// attempt is a new attempt, or the one that was cut off.
+func (s *Service) attempt(ctx context.Context, r Request) (*attempt, opening.From, error) {
+	var from opening.From
 	now := s.clock.Now()
-	fresh := Account{
-		Company: r.Company, ID: id.New(), KYCID: r.KYCID, State: Pending, PhoneNumber: r.PhoneNumber, EmailAddress: r.EmailAddress,
-		RNNumber: r.RNNumber, SettlementID: r.SettlementID, CreatedAt: now, UpdatedAt: now,
-		pending: r.RNNumber, turn: id.New(), calledUntil: s.identities.Until(),
-	}
-	u := ledger.Unit{Company: r.Company}
-	a, err = s.findPending(ctx, r.Company, fresh.pending)
+	a, err := s.findPending(ctx, r.Company, r.RNNumber)
 	switch {
 	case errors.Is(err, db.ErrNone):
-		a, u.Claims = fresh, []db.Record{fresh.record()}
+		a = Account{Company: r.Company, ID: id.New(), pending: r.RNNumber, State: Pending, RNNumber: r.RNNumber, CreatedAt: now}
 	case err != nil:
-		return a, false, err
-	case now.Before(a.calledUntil):
-		return a, false, errAtWork
+		return nil, from, err
+	case now.Before(a.CalledUntil):
+		return nil, from, errAtWork
 	default:
-		asked = true
-		a.KYCID, a.PhoneNumber, a.EmailAddress = r.KYCID, r.PhoneNumber, r.EmailAddress
-		a.SettlementID = cmp.Or(r.SettlementID, a.SettlementID)
-		a.turn, a.calledUntil, a.missing, a.UpdatedAt = fresh.turn, fresh.calledUntil, 0, now
-		u.Moves = []ledger.Move{a.move()}
+		from = opening.From{Row: accounts.Record(a), Asked: true}
 	}
-	u.Notes = []db.Record{a.followed()}
-	if r.Key.Subject() == "" {
-		u.Claims = append(u.Claims, r.Key.Running(a.ID, a.calledUntil)...)
-	}
-	err = s.book.Commit(ctx, u)
-	if taken(err) || ledger.Is(err, ledger.Exists, accountTable) {
-		return a, false, errAtWork
-	}
-	a.read = a.turn
-	return a, asked, idempotency.Taken(err)
+	a.KYCID, a.PhoneNumber, a.EmailAddress = r.KYCID, r.PhoneNumber, r.EmailAddress
+	a.SettlementID = cmp.Or(r.SettlementID, a.SettlementID)
+	return &attempt{Service: s, Account: a, chosen: a.SettlementID}, from, nil
 }
 
-// open asks the bank. An attempt of which it may have heard is looked for
-// first; only when the bank's list is without it is it asked for again, under
-// the same reference.
-func (s *Service) open(ctx context.Context, a Account, k KYC, asked bool) provider.AccountAnswer {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.calledUntil.Sub(s.clock.Now()))
-	defer cancel()
-	if asked {
-		if found := s.bank.FindAccount(ctx, a.ID); !found.Missing {
-			return found
-		}
+// attempt is an account being opened. A job has no session.
+type attempt struct {
+	*Service
+	Account
+	session string // proves the signatory's identity to the bank
+	chosen  int64  // the settlement account that the company asked for; 0 for none
+	result  Account
+}
+
+// Resolve is the work of a ResolveJob. It opens no account: a company asks for one.
+func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
+	return s.openings.Resolve(ctx, j)
+}
+
+// followed is the open attempt that a job is about.
+func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
+	a, err := s.find(ctx, j.Company, j.Subject)
+	if err != nil || a.State != Pending {
+		return nil, err
 	}
-	return s.bank.OpenAccount(ctx, provider.AccountRequest{
+	return &attempt{Service: s, Account: a, chosen: a.SettlementID}, nil
+}
+
+func (a *attempt) Name() opening.Name {
+	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID, Reference: a.ID}
+}
+
+func (a *attempt) Record() db.Record { return accounts.Record(a.Account) }
+
+func (a *attempt) Touch(now time.Time) { a.turn, a.UpdatedAt = id.New(), now }
+
+func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
+	return opening.KeepAccount(&a.Bank, a.opener.OpenAccount(ctx, provider.AccountRequest{
 		Reference: a.ID, Phone: a.PhoneNumber, Email: a.EmailAddress, Corporate: true,
-		IdentitySession: k.reference, CompanyRegistration: a.RNNumber, CallbackURL: s.callback,
-	})
+		IdentitySession: a.session, CompanyRegistration: a.RNNumber, CallbackURL: a.callback,
+	})), nil
 }
 
-// finish writes what the bank said. While nobody knows, the attempt stays
-// PENDING and an Idempotency-Key stays unanswered, so that the next request
-// takes both up.
-func (s *Service) finish(ctx context.Context, a Account, answer provider.AccountAnswer, key *idempotency.Key) (Account, error) {
-	ctx = context.WithoutCancel(ctx)
-	a.UpdatedAt, a.calledUntil = s.clock.Now(), s.clock.Now()
-	switch {
-	case answer.Outcome == provider.Confirmed && answer.Number != "":
-		a.Bank = answer.Account
-		return s.adopt(ctx, a, key)
-	case answer.Outcome == provider.Rejected:
-		return s.refuse(ctx, a, cmp.Or(identity.Said(answer.Answer), "The bank refused to open the account"), key)
-	}
-	why := failed(cmp.Or(identity.Said(answer.Answer), "The bank has not said whether the account was opened. Try again."))
-	s.log.Warn("it is unknown whether an account was opened", "company", a.Company, "reference", a.ID, "code", answer.Code)
-	if err := s.book.Commit(ctx, ledger.Unit{Company: a.Company, Moves: append(key.Unanswered(), a.move())}); err != nil {
-		return a, err
-	}
-	return a, why
+func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
+	return opening.KeepAccount(&a.Bank, a.opener.FindAccount(ctx, a.ID)), nil
 }
 
-func (s *Service) refuse(ctx context.Context, a Account, reason string, key *idempotency.Key) (Account, error) {
-	a.State, a.pending, a.Message = Failed, "", reason
-	why := failed(reason)
-	err := s.book.Commit(ctx, ledger.Unit{Company: a.Company, Moves: append(key.Done(a, why), a.move())})
-	if err != nil {
-		return a, err
-	}
-	return a, why
+func (a *attempt) Enter(ctx context.Context) error {
+	return a.settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
 }
 
-// adopt makes the bank's account the company's. The directory says whose the
-// number is before anybody is told of the account.
-func (s *Service) adopt(ctx context.Context, a Account, key *idempotency.Key) (Account, error) {
-	err := s.settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
-	if fault.Is(err, fault.Refused) {
-		return s.refuse(ctx, a, fault.Of(err).Message, key)
-	}
-	if err != nil {
-		return a, err
-	}
-	shown, err := s.findActive(ctx, a.Company, a.Bank.Number)
+// Adopt makes the bank's account the company's. The company may hold the account
+// already.
+func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
+	held, err := a.findActive(ctx, a.Company, a.Bank.Number)
 	switch {
 	case errors.Is(err, db.ErrNone):
-		return s.adoptNew(ctx, a, key)
-	case err != nil:
-		return a, err
+		err = a.adoptNew(ctx, u)
+	case err == nil:
+		err = a.adoptHeld(ctx, u, held)
 	}
-	return s.adoptHeld(ctx, a, shown, key)
+	if err != nil {
+		return nil, err
+	}
+	return a.result, nil
 }
 
-// adoptNew makes an account the company's that it did not hold.
-func (s *Service) adoptNew(ctx context.Context, a Account, key *idempotency.Key) (Account, error) {
-	chosen := a.SettlementID
-	if chosen == 0 {
-		fallback, err := s.settlements.Chosen(ctx, a.Company, 0)
+// adoptNew has the account feed a settlement account.
+func (a *attempt) adoptNew(ctx context.Context, u *ledger.Unit) error {
+	if a.chosen == 0 {
+		fallback, err := a.settlements.Chosen(ctx, a.Company, 0)
 		if err != nil {
-			return a, err
+			return err
 		}
 		a.SettlementID = fallback
 	}
-	b := a.feeder()
-	err := s.settlements.Feed(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, b)
-	u := ledger.Unit{Company: a.Company}
-	if fault.Is(err, fault.Refused) && chosen != 0 {
+	err := a.settlements.Feed(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, a.feeder())
+	if fault.Is(err, fault.Refused) && a.chosen != 0 {
 		// The number is the company's, so the refusal says that an operator has
 		// attached the account already.
-		u.Moves, u.Notes, err = s.settlements.Redirect(ctx, operator.Self(a.Company).From(ctx), a.Company, chosen, b)
+		err = a.redirect(ctx, u)
 	}
 	if err != nil && !fault.Is(err, fault.Refused) {
-		return a, err
+		return err
 	}
 	a.State, a.pending = Active, ""
-	u.Notes = append(u.Notes, event.New(a.Company, event.CorporateAccountCreated, a))
-	u.Moves = append(append(u.Moves, a.move()), key.Done(a, nil)...)
-	return a, s.book.Commit(ctx, u)
+	event.Emit(u, event.CorporateAccountCreated, a.Account)
+	a.result = a.Account
+	return nil
 }
 
 // adoptHeld updates the account that the company holds already, and keeps the
-// attempt beside it (wallet-api.md, Corporate sub-account). Without a settlement
-// account of its own the request leaves the one that is fed as it is.
-func (s *Service) adoptHeld(ctx context.Context, a, shown Account, key *idempotency.Key) (Account, error) {
-	u, before := ledger.Unit{Company: a.Company}, shown
-	shown.KYCID, shown.PhoneNumber, shown.EmailAddress, shown.RNNumber = a.KYCID, a.PhoneNumber, a.EmailAddress, a.RNNumber
-	shown.Bank, shown.UpdatedAt = a.Bank, a.UpdatedAt
-	if a.SettlementID != 0 {
-		var err error
-		u.Moves, u.Notes, err = s.settlements.Redirect(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, a.feeder())
-		if err != nil {
-			return a, err
+// attempt beside it (wallet-api.md, Corporate sub-account). A request that names no
+// settlement account leaves the one that the account feeds.
+func (a *attempt) adoptHeld(ctx context.Context, u *ledger.Unit, held Account) error {
+	before := held
+	held.KYCID, held.PhoneNumber, held.EmailAddress, held.RNNumber = a.KYCID, a.PhoneNumber, a.EmailAddress, a.RNNumber
+	held.Bank, held.turn, held.UpdatedAt = a.Bank, id.New(), a.UpdatedAt
+	if a.chosen != 0 {
+		if err := a.redirect(ctx, u); err != nil {
+			return err
 		}
-		shown.SettlementID = a.SettlementID
+		held.SettlementID = a.chosen
 	}
 	a.State, a.pending = Duplicate, ""
-	before.KYCID, before.UpdatedAt = shown.KYCID, shown.UpdatedAt
-	if before != shown { // what a company sees has changed
-		event.Emit(&u, event.CorporateAccountUpdated, updated{shown})
+	u.Transition(accounts.Record(held), string(Active)).Expect("turn", before.turn)
+	before.KYCID, before.turn, before.UpdatedAt = held.KYCID, held.turn, held.UpdatedAt
+	if before != held { // a company sees the change
+		event.Emit(u, event.CorporateAccountUpdated, updated{held})
 	}
-	u.Moves = append(append(u.Moves, shown.move(), a.move()), key.Done(shown, nil)...)
-	return shown, s.book.Commit(ctx, u)
+	a.result = held
+	return nil
+}
+
+// redirect has the account feed the settlement account that the company asked for.
+func (a *attempt) redirect(ctx context.Context, u *ledger.Unit) error {
+	return a.settlements.RedirectFeed(ctx, u, operator.Self(a.Company).From(ctx), a.chosen, a.feeder())
 }
 
 // feeder is the account as a settlement account's source of credits.
-func (a Account) feeder() settlement.BankAccount {
+func (a *attempt) feeder() settlement.BankAccount {
 	return settlement.BankAccount{
 		Number: a.Bank.Number, Name: a.Bank.Name, BankName: a.Bank.BankName, BankCode: a.Bank.BankCode,
 	}
 }
 
+func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
+	a.State, a.pending, a.Message = Failed, "", cmp.Or(identity.Said(no), "The bank refused to open the account")
+	return failed(a.Message)
+}
+
+func (a *attempt) Unanswered(said provider.Answer) error {
+	return failed(cmp.Or(identity.Said(said), "The bank has not said whether the account was opened. Try again."))
+}
+
 // earlier answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had written its attempt. Over is false when the attempt
-// still has to be brought to its end.
+// cut off after it had written its attempt. Over is false while the attempt is open.
 func (s *Service) earlier(ctx context.Context, r Request, accountID string) (a Account, over bool, err error) {
 	a, err = s.find(ctx, r.Company, accountID)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestTheBankKnowsTheAccountAlready(t *testing.T) {
 	})
 }
 
-func TestAHeldAccountIsUpdatedWhole(t *testing.T) {
+func TestAHeldAccountIsUpdated(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		_, err := w.GenerateAccount(t.Context(), w.request(w.proven(t)))
@@ -131,7 +131,7 @@ func TestAHeldAccountIsUpdatedWhole(t *testing.T) {
 	})
 }
 
-func TestAnAttachedAccountIsFedAsTheCompanyAsks(t *testing.T) {
+func TestAnAttachedAccountFeedsTheWantedSettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		must(t, w.settlements.Feed(t.Context(), me, w.company, w.account.ID, settlement.BankAccount{Number: "8000000011", Name: "ACME", BankName: "Safe Haven MFB", BankCode: "999240"}))
@@ -213,7 +213,7 @@ func TestTwentyAtOnceAskTheBankOnce(t *testing.T) {
 	})
 }
 
-func TestWhoGetsNoAccount(t *testing.T) {
+func TestRequestsWithoutAnAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		sent, err := w.Initiate(t.Context(), w.company, secret.NewText("22212345679"), nil)
@@ -251,7 +251,7 @@ func TestAnAttemptThatWasCutOffIsTakenUp(t *testing.T) {
 		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
 		_, err := w.GenerateAccount(t.Context(), r)
 		want(t, err, fault.Refused, notCreated)
-		// As the first unit leaves it, before the bank has answered.
+		// The row as the first unit leaves it, before the bank has answered.
 		_, err = d.Exec(t.Context(), `UPDATE corporate_account SET called_until = $2 WHERE company_id = $1`,
 			w.company, clock.Micros(w.clock.Now().Add(5*time.Second)))
 		must(t, err)

@@ -1,9 +1,9 @@
 // Package corporate opens a company's own bank account ("COOP subaccount").
 //
-// First somebody who may sign for the company proves who they are: an OTP to the
-// phone on their BVN. That leaves a record with an id of its own. With it the
-// company asks for the account; what is paid into the account becomes part of a
-// settlement account.
+// First a signatory of the company proves their identity, with an OTP to the phone
+// on their BVN. The proof is a record with an id of its own. With that id the
+// company asks for the account. Payments into the account go to a settlement
+// account.
 package corporate
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -24,61 +25,62 @@ import (
 
 // KYC is a signatory whose identity has been proven.
 type KYC struct {
-	Company   string
-	ID        string // not the session's
-	SessionID string
-	CreatedAt time.Time
-	reference string // the provider's proof, which the bank wants
+	Company   string    `db:"company_id,key"`
+	ID        string    `db:"id,key"` // not the session's
+	SessionID string    `db:"session_id"`
+	reference string    `db:"reference"` // the provider's proof, which the bank wants
+	status    string    `db:"status"`
+	CreatedAt time.Time `db:"created_at"`
 }
 
-// MarshalJSON is the record as its event carries it.
+// MarshalJSON is the record as its event shows it.
 func (k KYC) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		KYCID     string `json:"kyc_id"`
 		SessionID string `json:"session_id"`
 		Status    string `json:"status"`
 		CreatedAt string `json:"createdAt"`
-	}{k.ID, k.SessionID, verified, clock.Text(k.CreatedAt)})
+	}{k.ID, k.SessionID, k.status, clock.Text(k.CreatedAt)})
 }
 
 const verified = "VERIFIED"
 
-// State is where an attempt to open an account stands.
+// State is the state of an attempt to open an account.
 type State string
 
 // The states of an attempt.
 const (
 	Pending   State = "PENDING"   // the bank has been asked and has not said yes or no
 	Active    State = "ACTIVE"    // this is the account
-	Duplicate State = "DUPLICATE" // the bank answered with an account that we knew
+	Duplicate State = "DUPLICATE" // the bank answered with an account that the company held already
 	Failed    State = "FAILED"    // the bank said no
 )
 
 // Account is an attempt to open an account and, once it is Active, the account.
 type Account struct {
-	Company      string
-	ID           string // also our permanent reference at the bank
-	KYCID        string
-	State        State
-	PhoneNumber  string
-	EmailAddress string
-	RNNumber     string // the company's registration number
-	SettlementID int64  // where what is paid in goes
-	Bank         provider.Account
-	Message      string // why it failed
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
-
-	pending     string // what is being opened; "" once that is over
-	turn        string // the call that is at work on it, or was the last to be
-	read        string // the turn that was read: what a move expects to find
-	calledUntil time.Time
-	missing     int64 // looks at the bank's list without it since then
+	Company string `db:"company_id,key"`
+	ID      string `db:"id,key"` // also our permanent reference at the bank
+	KYCID   string `db:"kyc_id,changes"`
+	pending string `db:"pending,changes"` // the registration number while the attempt is open; "" afterwards
+	State   State  `db:"state,state"`
+	turn    string `db:"turn,changes"` // another one with each change, for programs of earlier releases
+	opening.Intent
+	PhoneNumber  string `db:"phone_number,changes"`
+	EmailAddress string `db:"email_address,changes"`
+	RNNumber     string `db:"rn_number,changes"`     // the company's registration number
+	SettlementID int64  `db:"settlement_id,changes"` // the settlement account that gets the payments
+	Bank
+	Message   string    `db:"message,changes"` // why the attempt failed
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at,changes"`
 }
 
-// wire is the account as the API shows it. Its balance is always nothing: what
-// is paid in goes on at once to the settlement account, which has the balance.
-// (The contract spells the first name so.)
+// Bank is what the bank shows of an account.
+type Bank = provider.Account
+
+// wire is the account as the API shows it. Its balance is always 0, since payments
+// go on to the settlement account at once. The contract has the odd spelling of the
+// first field.
 type wire struct {
 	Reference     string `json:"coporate_reference"`
 	AccountNumber string `json:"accountNumber"`
@@ -96,7 +98,7 @@ func (a Account) wire() wire {
 func (a Account) MarshalJSON() ([]byte, error) { return json.Marshal(a.wire()) }
 
 // updated is a held account as the event of its change shows it: with the
-// settlement account that takes its credits from then on.
+// settlement account that gets its credits from then on.
 type updated struct{ Account }
 
 // MarshalJSON is the account and its settlement account.
@@ -112,27 +114,33 @@ type Service struct {
 	db          *db.DB
 	book        *ledger.Book
 	clock       clock.Clock
-	log         *slog.Logger
 	identities  *identity.Service
 	settlements *settlement.Service
-	operations  *operation.Service
 	keys        *idempotency.Service
-	bank        provider.AccountOpener
+	opener      provider.AccountOpener
+	openings    *opening.Machine
 	callback    string
 }
 
-// New is the business at one bank. Callback is where the bank tells of payments;
-// "" for where it tells of them anyway.
+// New is the business at one bank. Callback is where the bank tells of payments; ""
+// for the bank's usual address.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
 	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
 ) *Service {
-	return &Service{
-		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, operations: operations, keys: keys, bank: bank, callback: callback,
+	s := &Service{
+		db: d, book: book, clock: c,
+		identities: identities, settlements: settlements, keys: keys, opener: bank, callback: callback,
 	}
+	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
+		Name: "corporate", Job: ResolveJob, Find: s.followed,
+		Unknown: "it is unknown whether an account was opened",
+		Gone:    "The bank did not open the account",
+		TooOld:  "a corporate account whose opening is not known after 72 hours",
+	})
+	return s
 }
 
-// failed is the one refusal of an account; why is in the fault's "error".
+// failed is the refusal of an account. The reason is in the fault's "error".
 func failed(why string) *fault.Fault {
 	f := fault.New(fault.Refused, "Failed to create COOP subaccount")
 	f.Extra = map[string]any{"error": why}

@@ -3,7 +3,6 @@ package corporate
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -20,8 +19,9 @@ type Sent struct {
 }
 
 // Initiate has an OTP sent to the phone on a BVN. A company has one open session
-// for a BVN: asking again is another attempt of the same session. A spent session
-// is replaced a day after its last OTP. Faults are Limited (too soon, or too often) and Refused (the provider could not).
+// for a BVN, and another request is another attempt of that session. A new session
+// replaces a spent one a day after its last OTP. Faults are Limited (too soon, or
+// too often) and Refused (the provider could not).
 func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text, key *idempotency.Key) (Sent, error) {
 	if begun := key.Subject(); begun != "" {
 		return s.resume(ctx, company, begun, identity.First, key)
@@ -40,7 +40,7 @@ func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text,
 	return s.send(ctx, x, identity.First, key)
 }
 
-// Resend has another OTP sent; the earlier one is void. Faults are Missing (no
+// Resend has another OTP sent. The earlier OTP is void. Faults are Missing (no
 // such session), Refused (the session is closed, or the provider could not) and
 // Limited.
 func (s *Service) Resend(ctx context.Context, company, sessionID string, key *idempotency.Key) (Sent, error) {
@@ -58,17 +58,15 @@ func (s *Service) Resend(ctx context.Context, company, sessionID string, key *id
 }
 
 func (s *Service) send(ctx context.Context, x identity.Session, w identity.Words, key *idempotency.Key) (Sent, error) {
-	x, message, err := s.identities.Send(ctx, x, w, identity.Paper{
-		Claims: key.Running(x.ID, s.identities.Until()),
-		Then: func(x identity.Session, message string, err error) ([]ledger.Move, []db.Record) {
-			return key.Done(Sent{x.ID, message}, err), nil
-		},
+	x, message, err := s.identities.Send(ctx, x, w, identity.Effects{
+		Begin: func(u *ledger.Unit) { key.Begin(u, x.ID, s.identities.Until()) },
+		End:   func(u *ledger.Unit, message string, err error) { key.Finish(u, Sent{x.ID, message}, err) },
 	})
-	return Sent{x.ID, message}, idempotency.Taken(err)
+	return Sent{x.ID, message}, err
 }
 
 // resume answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had taken its turn. No other OTP is sent for it.
+// cut off after it had used its attempt. It sends no other OTP.
 func (s *Service) resume(ctx context.Context, company, sessionID string, w identity.Words, key *idempotency.Key) (Sent, error) {
 	x, err := s.identities.Find(ctx, company, identity.Corporate, sessionID)
 	if err != nil {
@@ -84,7 +82,7 @@ func (s *Service) resume(ctx context.Context, company, sessionID string, w ident
 	return sent, why
 }
 
-// Validate gives an OTP back, as it was typed, and returns the record of the
+// Validate gives the provider the OTP as it was typed, and returns the record of the
 // proven identity. A wrong OTP leaves the session open and uses up no attempt.
 // Faults are Missing (no such session) and Refused.
 func (s *Service) Validate(ctx context.Context, company, sessionID string, otp secret.Text, key *idempotency.Key) (KYC, error) {
@@ -102,20 +100,16 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 				return KYC{}, err
 			}
 		}
-		now := s.clock.Now()
-		k := KYC{Company: company, ID: id.New(), SessionID: x.ID, CreatedAt: now, reference: proof}
-		err = s.book.Commit(context.WithoutCancel(ctx), ledger.Unit{
-			Company: company,
-			Claims:  append(key.Answered(k, nil), k.record()),
-			Moves:   []ledger.Move{s.identities.Close(x)},
-			Notes:   []db.Record{event.New(company, event.CorporateKYCVerified, k)},
-		})
-		if identity.Overtaken(err) || claimed(err) {
-			continue // another OTP was sent, or proven, meanwhile: look again
+		k := KYC{Company: company, ID: id.New(), SessionID: x.ID, reference: proof, status: verified, CreatedAt: s.clock.Now()}
+		u := ledger.For(company)
+		key.Answer(&u, k, nil)
+		u.Insert(signatories.Record(k))
+		s.identities.Close(&u, x)
+		event.Emit(&u, event.CorporateKYCVerified, k)
+		err = idempotency.Taken(s.book.Commit(context.WithoutCancel(ctx), u))
+		if identity.Overtaken(err) || ledger.Is(err, ledger.Exists, signatories.Table) {
+			continue // another OTP was sent, or proven, meanwhile: read the session again
 		}
-		return k, idempotency.Taken(err)
+		return k, err
 	}
 }
-
-// claimed tells whether the session has its record already.
-func claimed(err error) bool { return ledger.Is(err, ledger.Exists, kycTable) }

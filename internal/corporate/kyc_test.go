@@ -231,7 +231,7 @@ func TestAnOTPProvesAnIdentityOnce(t *testing.T) {
 	})
 }
 
-// The BVN is nowhere in the database as it was typed.
+// The database does not hold the BVN as it was typed.
 func TestTheBVNIsSealed(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -248,8 +248,8 @@ func TestTheBVNIsSealed(t *testing.T) {
 	})
 }
 
-// With an Idempotency-Key: the answer is stored in the unit that decides it, and
-// a request that was cut off sends no second OTP.
+// The unit that decides an answer stores it under the Idempotency-Key. A request
+// that was cut off sends no second OTP.
 func TestAKeyIsAnsweredOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -270,7 +270,7 @@ func TestAKeyIsAnsweredOnce(t *testing.T) {
 			t.Fatalf("the stored answer is %v", answer)
 		}
 
-		// Cut off: the row stays as the first unit left it.
+		// The request is cut off: the row stays as the first unit left it.
 		_, err = d.Exec(t.Context(), `UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1`, w.company)
 		must(t, err)
 		w.clock.Advance(2 * time.Minute)

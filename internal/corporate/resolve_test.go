@@ -28,7 +28,7 @@ func (w *world) lost(t *testing.T) (corporate.Request, job.Job) {
 	return r, job.Job{Company: w.company, Kind: corporate.ResolveJob, Subject: subject}
 }
 
-// look runs the job once, and is when it is due again.
+// look runs the job once, and returns when the job is due again.
 func (w *world) look(t *testing.T, j job.Job) time.Time {
 	t.Helper()
 	next, err := w.Resolve(t.Context(), j)

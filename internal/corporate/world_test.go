@@ -26,7 +26,7 @@ import (
 
 const bvn = "22212345678"
 
-// bank answers as it is told to; by default it does what it is asked.
+// bank answers as a test says. By default it opens an account.
 type bank struct {
 	mu       sync.Mutex
 	started  []provider.IdentityStart

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -12,12 +13,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// What a company hears of an account that cannot be generated.
+// ResolveJob is the kind of job that follows the opening of an account without an
+// answer. Its subject is the customer and our reference at the bank.
+const ResolveJob = "customer.resolve"
+
+// The reasons why an account cannot be generated, as a company hears them.
 var (
 	errGenerated = fault.New(fault.Refused, "An account generated already")
 	errNoKYC     = fault.New(fault.Refused, "KYC entry not found")
@@ -26,30 +33,6 @@ var (
 
 func failed(why string) *fault.Fault {
 	return fault.New(fault.Refused, "Failed to create account. "+why)
-}
-
-// state is where the opening of an account stands.
-type state string
-
-const (
-	pending state = "PENDING" // the bank has been asked and has not said yes or no
-	opened  state = "OPEN"
-	refused state = "FAILED" // the bank said no: the next try is a new one
-)
-
-// opening is a customer's account from the intent on.
-type opening struct {
-	company, customerID  string
-	state                state
-	turn                 string // the call that is at work on it, or was the last to be
-	read                 string // the turn that was read: what a move expects to find
-	calledUntil          time.Time
-	reference            string // ours at the bank
-	settlementID         int64
-	missing              int64 // looks at the bank's list without it since then
-	bank                 provider.Account
-	message              string // why it failed
-	createdAt, updatedAt time.Time
 }
 
 // Request asks for a customer's account.
@@ -61,10 +44,8 @@ type Request struct {
 	Key          *idempotency.Key // from the header; nil for none
 }
 
-// GenerateAccount has the bank open the customer's one account, which proves
-// their identity with the OTP. It is written down before the bank is asked: of
-// many requests one asks, and when the answer is lost the next one looks for the
-// account that may have been opened, and so does a job without being asked. Faults
+// GenerateAccount has the bank open the customer's one account. The OTP proves the
+// customer's identity in the same call. One of many requests asks the bank. Faults
 // are Missing, Refused and Limited (too many guesses of the OTP).
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, error) {
 	c, err := s.Find(ctx, r.Company, r.Customer)
@@ -75,7 +56,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		if r.Key.Subject() == "" {
 			return c, errGenerated
 		}
-		// The first try under this key was cut off after it had opened it.
+		// The first try under this key was cut off after it had opened the account.
 		return c, s.keys.Finish(ctx, r.Key, c, nil)
 	}
 	x, err := s.identities.Open(ctx, r.Company, identity.Customer, c.ID)
@@ -83,158 +64,126 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		err = errNoKYC
 	}
 	if err == nil {
-		// Whichever the default one is when the credits come: 0 stays 0.
+		// A 0 stays 0: the default account may be another one when a credit comes.
 		_, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID)
 	}
 	if err != nil {
 		return c, err
 	}
-	o, asked, err := s.begin(ctx, r, c)
+	a, from, err := s.attempt(ctx, r, c)
 	if err != nil {
 		return c, err
 	}
-	answer, err := s.open(ctx, o, c, x, r.OTP, asked)
-	if fault.Is(err, fault.Limited) {
-		return c, s.release(ctx, o, asked, r.Key, err)
+	a.session, a.otp = x, r.OTP
+	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
+		err = errAtWork // the next request hears how the attempt ended
 	}
-	if err != nil {
-		return c, err
-	}
-	if c, err = s.finish(ctx, o, c, x, answer, r.Key); taken(err) {
-		err = errAtWork // the job was faster: the next request hears how it ended
-	}
-	return c, err
+	return a.customer, err
 }
 
-// begin writes the intent down, or takes up one that was cut off: asked tells
-// whether the bank may have heard of it.
-func (s *Service) begin(ctx context.Context, r Request, c Customer) (o opening, asked bool, err error) {
+// attempt is the opening of a customer's account: a new one, or the one that was
+// cut off.
+func (s *Service) attempt(ctx context.Context, r Request, c Customer) (a *attempt, from opening.From, err error) {
 	now := s.clock.Now()
-	fresh := opening{
-		company: r.Company, customerID: c.ID, state: pending, turn: id.New(), calledUntil: s.identities.Until(),
-		reference: id.New(), settlementID: r.SettlementID, createdAt: now, updatedAt: now,
-	}
-	u := ledger.Unit{Company: r.Company}
-	o, err = s.findOpening(ctx, r.Company, c.ID)
+	a = &attempt{Service: s, customer: c, account: account{
+		company: r.Company, customerID: c.ID, state: pending, reference: id.New(), settlementID: r.SettlementID, createdAt: now,
+	}}
+	earlier, err := s.findAccount(ctx, r.Company, c.ID)
 	switch {
 	case errors.Is(err, db.ErrNone):
-		o, u.Claims = fresh, []db.Record{fresh.record()}
+		return a, from, nil
 	case err != nil:
-		return o, false, err
-	case o.state == opened && r.Key.Subject() != "":
-		return o, false, errAtWork // since the customer was read: the next request gets it
-	case o.state == opened:
-		return o, false, errGenerated // since the customer was read
-	case o.state == pending && now.Before(o.calledUntil):
-		return o, false, errAtWork
-	default:
-		asked = o.state == pending
-		fresh.read, fresh.createdAt = o.turn, o.createdAt
-		if asked {
-			fresh.reference = o.reference
-		}
-		o, u.Moves = fresh, []ledger.Move{fresh.move()}
+		return a, from, err
+	case earlier.state == opened && r.Key.Subject() != "":
+		return a, from, errAtWork // opened since the customer was read: the next request gets the account
+	case earlier.state == opened:
+		return a, from, errGenerated // opened since the customer was read
+	case earlier.state == pending && now.Before(earlier.CalledUntil):
+		return a, from, errAtWork
 	}
-	u.Notes = []db.Record{o.followed()}
-	if r.Key.Subject() == "" {
-		u.Claims = append(u.Claims, r.Key.Running(c.ID, o.calledUntil)...)
+	from = opening.From{Row: accounts.Record(earlier), Asked: earlier.state == pending}
+	if a.createdAt = earlier.createdAt; from.Asked {
+		a.reference = earlier.reference
 	}
-	err = s.book.Commit(ctx, u)
-	if taken(err) || ledger.Is(err, ledger.Exists, accountTable) {
-		return o, false, errAtWork
-	}
-	o.read = o.turn
-	return o, asked, idempotency.Taken(err)
+	return a, from, nil
 }
 
-// open asks the bank. An opening of which it may have heard is looked for first;
-// only when the bank's list is without it is it asked for again, under the same
-// reference.
-func (s *Service) open(ctx context.Context, o opening, c Customer, x identity.Session, otp secret.Text, asked bool) (provider.AccountAnswer, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.calledUntil.Sub(s.clock.Now()))
-	defer cancel()
-	if asked {
-		if found := s.bank.FindAccount(ctx, o.reference); !found.Missing {
-			return found, nil
-		}
+// attempt is a customer's account being opened. A job has no session and no OTP.
+type attempt struct {
+	*Service
+	account
+	customer Customer
+	session  identity.Session
+	otp      secret.Text
+}
+
+// Resolve is the work of a ResolveJob. It opens no account: that takes an OTP.
+func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
+	return s.openings.Resolve(ctx, j)
+}
+
+// followed is the open attempt that a job is about.
+func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
+	customerID, reference, _ := strings.Cut(j.Subject, "/")
+	o, err := s.findAccount(ctx, j.Company, customerID)
+	if err != nil || o.state != pending || o.reference != reference {
+		return nil, err
 	}
-	if err := s.identities.Guess(ctx, x); err != nil {
-		return provider.AccountAnswer{}, err
+	c, err := s.findByID(ctx, j.Company, customerID)
+	return &attempt{Service: s, account: o, customer: c}, err
+}
+
+func (a *attempt) Name() opening.Name {
+	return opening.Name{Company: a.company, ID: a.customerID, Subject: a.customerID + "/" + a.reference, Reference: a.reference}
+}
+
+func (a *attempt) Record() db.Record { return accounts.Record(a.account) }
+
+func (a *attempt) Touch(now time.Time) { a.turn, a.updatedAt = id.New(), now }
+
+func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
+	if err := a.identities.Guess(ctx, a.session); err != nil {
+		return provider.Answer{}, err
 	}
-	bvn, err := s.identities.BVN(x)
+	bvn, err := a.identities.BVN(a.session)
 	if err != nil {
-		return provider.AccountAnswer{}, err
+		return provider.Answer{}, err
 	}
-	return s.bank.OpenAccount(ctx, provider.AccountRequest{
-		Reference: o.reference, Phone: c.PhoneNumber, Email: c.Email,
-		IdentitySession: x.Reference, IdentityNumber: bvn, OTP: otp, CallbackURL: s.callback,
-	}), nil
+	return opening.KeepAccount(&a.bank, a.opener.OpenAccount(ctx, provider.AccountRequest{
+		Reference: a.reference, Phone: a.customer.PhoneNumber, Email: a.customer.Email,
+		IdentitySession: a.session.Reference, IdentityNumber: bvn, OTP: a.otp, CallbackURL: a.callback,
+	})), nil
 }
 
-// release gives up an opening for which the bank was not asked, because of why.
-// One of which the bank may have heard before stays PENDING.
-func (s *Service) release(ctx context.Context, o opening, asked bool, key *idempotency.Key, why error) error {
-	o.updatedAt, o.calledUntil = s.clock.Now(), s.clock.Now()
-	if !asked {
-		o.state, o.message = refused, fault.Of(why).Message
-	}
-	err := s.book.Commit(context.WithoutCancel(ctx), ledger.Unit{Company: o.company, Moves: append(key.Unanswered(), o.move())})
-	return cmp.Or(err, why)
+func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
+	return opening.KeepAccount(&a.bank, a.opener.FindAccount(ctx, a.reference)), nil
 }
 
-// finish writes what the bank said. While nobody knows, the opening stays
-// PENDING and an Idempotency-Key stays unanswered, so that the next request
-// takes both up.
-func (s *Service) finish(ctx context.Context, o opening, c Customer, x identity.Session, answer provider.AccountAnswer, key *idempotency.Key) (Customer, error) {
-	ctx = context.WithoutCancel(ctx)
-	o.updatedAt, o.calledUntil = s.clock.Now(), s.clock.Now()
-	switch {
-	case answer.Outcome == provider.Confirmed && answer.Number != "":
-		o.bank = answer.Account
-		return s.adopt(ctx, o, c, x, key)
-	case answer.Outcome == provider.Rejected:
-		return c, s.refuse(ctx, o, cmp.Or(identity.Said(answer.Answer), "The bank refused to open it."), key)
-	}
-	s.log.Warn("it is unknown whether an account was opened", "company", o.company, "reference", o.reference, "code", answer.Code)
-	if err := s.book.Commit(ctx, ledger.Unit{Company: o.company, Moves: append(key.Unanswered(), o.move())}); err != nil {
-		return c, err
-	}
-	return c, failed(cmp.Or(identity.Said(answer.Answer), "The bank has not said whether it was opened. Try again."))
+func (a *attempt) Enter(ctx context.Context) error {
+	return a.settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
 }
 
-func (s *Service) refuse(ctx context.Context, o opening, reason string, key *idempotency.Key) error {
-	o.state, o.message = refused, reason
-	why := failed(reason)
-	if err := s.book.Commit(ctx, ledger.Unit{Company: o.company, Moves: append(key.Done(nil, why), o.move())}); err != nil {
-		return err
+// Adopt gives the customer the account, and ends the session that proved their
+// identity. An OTP that was sent again meanwhile ends with the session.
+func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
+	x, err := a.identities.Open(ctx, a.company, identity.Customer, a.customerID)
+	if err == nil {
+		a.identities.Close(u, x)
+	} else if !fault.Is(err, fault.Missing) {
+		return nil, err
 	}
-	return why
+	a.state = opened
+	a.customer.Account, a.customer.Status, a.customer.UpdatedAt = a.shown(), Active, a.updatedAt
+	u.Transition(customers.Record(row{Customer: a.customer}), string(PendingOTP))
+	event.Emit(u, event.AccountGenerated, a.customer)
+	return a.customer, nil
 }
 
-// adopt gives the customer the account. Whose number it is is written before
-// anybody is told of it.
-func (s *Service) adopt(ctx context.Context, o opening, c Customer, x identity.Session, key *idempotency.Key) (Customer, error) {
-	err := s.settlements.Enter(ctx, o.company, o.bank.Number, o.bank.BankCode)
-	if fault.Is(err, fault.Refused) {
-		return c, s.refuse(ctx, o, fault.Of(err).Message, key)
-	}
-	if err != nil {
-		return c, err
-	}
-	o.state = opened
-	c.Account, c.Status, c.UpdatedAt = o.account(), Active, o.updatedAt
-	moves := append(key.Done(c, nil), o.move(), c.activate())
-	// An OTP that was sent again meanwhile ends with the session all the same.
-	for {
-		u := ledger.Unit{Company: o.company, Moves: moves, Notes: []db.Record{event.New(o.company, event.AccountGenerated, c)}}
-		if x.ID != "" {
-			u.Moves = append(moves[:len(moves):len(moves)], s.identities.Close(x))
-		}
-		if err = s.book.Commit(ctx, u); !identity.Overtaken(err) {
-			return c, err
-		}
-		if x, err = s.session(ctx, c); err != nil {
-			return c, err
-		}
-	}
+func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
+	a.state, a.message = refused, cmp.Or(identity.Said(no), "The bank refused to open it.")
+	return failed(a.message)
+}
+
+func (a *attempt) Unanswered(said provider.Answer) error {
+	return failed(cmp.Or(identity.Said(said), "The bank has not said whether it was opened. Try again."))
 }

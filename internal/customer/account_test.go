@@ -86,7 +86,7 @@ func TestALostAnswerOpensNoSecondAccount(t *testing.T) {
 	})
 }
 
-func TestWhoGetsNoAccount(t *testing.T) {
+func TestRequestsWithoutAnAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		_, err := w.GenerateAccount(t.Context(), w.request("nobody", 0))
@@ -213,7 +213,7 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 	})
 }
 
-// A switched-off settlement account passes its credits on to the default one.
+// The credits of a switched-off settlement account go to the default one.
 func TestACreditFindsAnActiveSettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

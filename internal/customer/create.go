@@ -29,7 +29,7 @@ type Created struct {
 }
 
 // Create has an OTP sent to the phone on the customer's BVN, and creates the
-// customer when that worked. When it did not there is no customer: the same
+// customer if the OTP was sent. After a failure there is no customer: the same
 // e-mail address may be sent again, with the same BVN after the cooldown, with
 // another one at once. Faults are Refused and Limited.
 func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
@@ -37,51 +37,51 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 		return s.resumeCreate(ctx, r.Company, begun, r.Key)
 	}
 	for {
-		x, claims, err := s.reserve(ctx, &r)
+		x, fresh, err := s.reserve(ctx, &r)
 		if err != nil {
 			return Created{}, err
 		}
 		var out Created
-		_, _, err = s.identities.Send(ctx, x, identity.First, identity.Paper{
-			Claims: append(claims, r.Key.Running(r.ID, s.identities.Until())...),
-			Then: func(_ identity.Session, message string, err error) ([]ledger.Move, []db.Record) {
+		_, _, err = s.identities.Send(ctx, x, identity.First, identity.Effects{
+			Begin: func(u *ledger.Unit) {
+				if fresh {
+					u.Insert(addresses.Record(email{r.Company, addressKey(r.Email), r.ID, s.clock.Now()}))
+				}
+				r.Key.Begin(u, r.ID, s.identities.Until())
+			},
+			End: func(u *ledger.Unit, message string, err error) {
 				if err != nil {
-					return r.Key.Done(nil, err), nil
+					r.Key.Finish(u, nil, err)
+					return
 				}
-				out = Created{r.enter(s), message}
-				return r.Key.Done(out, nil), []db.Record{
-					out.Customer.record(), event.New(r.Company, event.CustomerCreated, out.Customer),
-				}
+				c := r.Customer
+				c.Status, c.CreatedAt = PendingOTP, s.clock.Now()
+				c.UpdatedAt = c.CreatedAt
+				out = Created{c, message}
+				r.Key.Finish(u, out, nil)
+				u.Append(c.record())
+				event.Emit(u, event.CustomerCreated, c)
 			},
 		})
-		if ledger.Is(err, ledger.Exists, emailTable) {
-			continue // somebody else has taken the address just now: see what became of it
+		if ledger.Is(err, ledger.Exists, addresses.Table) {
+			continue // another request has reserved the address just now: read it again
 		}
-		return out, idempotency.Taken(err)
+		return out, err
 	}
 }
 
-// enter is the registered customer as of now.
-func (r Registration) enter(s *Service) Customer {
-	c := r.Customer
-	c.Status, c.CreatedAt = PendingOTP, s.clock.Now()
-	c.UpdatedAt = c.CreatedAt
-	return c
-}
-
-// reserve gives the registration its customer id: a new one together with the
-// claim of the e-mail address, or the one that an earlier try without success
-// has left.
-func (s *Service) reserve(ctx context.Context, r *Registration) (identity.Session, []db.Record, error) {
+// reserve gives the registration its customer id. The id is fresh, and the e-mail
+// address is still to be reserved, or the id is that of an earlier try.
+func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Session, fresh bool, err error) {
 	r.Email = strings.TrimSpace(r.Email)
 	earlier, err := s.reserved(ctx, r.Company, addressKey(r.Email))
 	if errors.Is(err, db.ErrNone) {
 		r.ID = id.New()
 		x, err := s.identities.New(r.Company, identity.Customer, r.ID, r.BVN)
-		return x, []db.Record{emailRecord(r.Customer, s.clock.Now())}, err
+		return x, true, err
 	}
 	if err != nil {
-		return identity.Session{}, nil, err
+		return x, false, err
 	}
 	r.ID = earlier
 	_, err = s.findByID(ctx, r.Company, earlier)
@@ -89,19 +89,16 @@ func (s *Service) reserve(ctx context.Context, r *Registration) (identity.Sessio
 		err = fault.New(fault.Refused, "Customer already exists")
 	}
 	if !errors.Is(err, db.ErrNone) {
-		return identity.Session{}, nil, err
+		return x, false, err
 	}
-	x, err := s.identities.Open(ctx, r.Company, identity.Customer, r.ID)
-	if err != nil {
-		return x, nil, err
+	if x, err = s.identities.Open(ctx, r.Company, identity.Customer, r.ID); err == nil {
+		x, err = s.identities.About(x, r.BVN)
 	}
-	x, err = s.identities.About(x, r.BVN)
-	return x, nil, err
+	return x, false, err
 }
 
-// resumeCreate answers a request whose first try, under the same
-// Idempotency-Key, was cut off after it had taken its turn. No other OTP is sent
-// for it.
+// resumeCreate answers a request whose first try, under the same Idempotency-Key,
+// was cut off after it had used its attempt. It sends no other OTP.
 func (s *Service) resumeCreate(ctx context.Context, company, customerID string, key *idempotency.Key) (Created, error) {
 	c, err := s.findByID(ctx, company, customerID)
 	out, why := Created{c, identity.First.Sent}, error(nil)
@@ -120,15 +117,15 @@ func (s *Service) resumeCreate(ctx context.Context, company, customerID string, 
 // Resent is another OTP on its way.
 type Resent struct{ CustomerID string }
 
-// Resend has another OTP sent to a customer who has no account yet; the earlier
-// one is void. Faults are Missing, Refused and Limited.
+// Resend has another OTP sent to a customer without an account. The earlier OTP is
+// void. Faults are Missing, Refused and Limited.
 func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *idempotency.Key) (Resent, error) {
 	c, err := s.Find(ctx, company, idOrEmail)
 	if err != nil {
 		return Resent{}, err
 	}
 	if key.Subject() != "" {
-		// The first try took its turn and was cut off; no other OTP is sent for it.
+		// The first try used its attempt and was cut off: no other OTP is sent.
 		why := fault.New(fault.Refused, identity.Again.Failed)
 		if err := s.keys.Finish(ctx, key, nil, why); err != nil {
 			return Resent{}, err
@@ -145,11 +142,9 @@ func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *id
 	if err != nil {
 		return Resent{}, err
 	}
-	_, _, err = s.identities.Send(ctx, x, identity.Again, identity.Paper{
-		Claims: key.Running(c.ID, s.identities.Until()),
-		Then: func(_ identity.Session, _ string, err error) ([]ledger.Move, []db.Record) {
-			return key.Done(Resent{c.ID}, err), nil
-		},
+	_, _, err = s.identities.Send(ctx, x, identity.Again, identity.Effects{
+		Begin: func(u *ledger.Unit) { key.Begin(u, c.ID, s.identities.Until()) },
+		End:   func(u *ledger.Unit, _ string, err error) { key.Finish(u, Resent{c.ID}, err) },
 	})
-	return Resent{c.ID}, idempotency.Taken(err)
+	return Resent{c.ID}, err
 }

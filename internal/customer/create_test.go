@@ -125,8 +125,8 @@ func TestAnOTPIsSentAgainTwice(t *testing.T) {
 	})
 }
 
-// The OTPs to one person count by BVN, whatever the customer or the e-mail
-// address (completion.md §2).
+// The OTPs to one person count by BVN, across customers and e-mail addresses
+// (completion.md §2).
 func TestOTPsToOnePersonCountWhateverTheCustomer(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -1,10 +1,9 @@
-// Package customer keeps a company's own customers, the one bank account that
-// each of them may have, and the money that comes into it.
+// Package customer keeps a company's own customers, their bank accounts and the
+// money that comes in. A customer has at most one account.
 //
 // A customer is created with their BVN: an OTP goes to the phone on that number.
-// With the OTP the bank opens an account in the customer's name. What others pay
-// into it becomes part of a settlement account of the company, and leaves a
-// transaction.
+// With the OTP the bank opens an account in the customer's name. Payments into the
+// account go to a settlement account of the company, and each leaves a transaction.
 package customer
 
 import (
@@ -21,12 +20,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Status is where a customer stands.
+// Status is a customer's state.
 type Status string
 
 // The states of a customer (completion.md §3).
@@ -35,31 +35,31 @@ const (
 	Active     Status = "ACTIVE" // has an account, and so a proven identity
 )
 
-// Customer is somebody that a company serves.
+// Customer is a company's own customer.
 type Customer struct {
-	Company     string
-	ID          string
-	FirstName   string
-	MiddleName  string
-	LastName    string
-	Email       string
-	PhoneNumber string
-	DateOfBirth string // YYYY-MM-DD
-	Address     *Address
-	Status      Status
+	Company     string       `db:"company_id,key"`
+	ID          string       `db:"id,key"`
+	FirstName   string       `db:"first_name"`
+	MiddleName  string       `db:"middle_name"`
+	LastName    string       `db:"last_name"`
+	Email       string       `db:"email"`
+	PhoneNumber string       `db:"phone_number"`
+	DateOfBirth string       `db:"date_of_birth"` // YYYY-MM-DD
+	Address     *Address     // nil if it is not known
+	Status      Status       `db:"status,state"`
 	Account     *BankAccount // nil before there is one
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	CreatedAt   time.Time    `db:"created_at"`
+	UpdatedAt   time.Time    `db:"updated_at,changes"`
 }
 
 // Address is where a customer lives.
 type Address struct {
-	Line1      string `json:"line1"`
-	Line2      string `json:"line2,omitempty"`
-	City       string `json:"city"`
-	State      string `json:"state"`
-	Country    string `json:"country,omitempty"`
-	PostalCode string `json:"postalCode,omitempty"`
+	Line1      string `json:"line1" db:"line1"`
+	Line2      string `json:"line2,omitempty" db:"line2"`
+	City       string `json:"city" db:"city"`
+	State      string `json:"state" db:"state"`
+	Country    string `json:"country,omitempty" db:"country"`
+	PostalCode string `json:"postalCode,omitempty" db:"postal_code"`
 }
 
 // BankAccount is a customer's account as payers see it.
@@ -68,7 +68,7 @@ type BankAccount struct {
 	Name         string
 	BankName     string
 	BankCode     string
-	SettlementID int64 // where what is paid in goes; 0: the company's default one
+	SettlementID int64 // the settlement account that gets the payments; 0: the company's default one
 	CreatedAt    time.Time
 }
 
@@ -103,8 +103,7 @@ func (b BankAccount) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// MarshalJSON is the customer as GET /customer shows it, which is what the
-// events carry: the API's answers are made of this very type.
+// MarshalJSON is the customer as GET /customer and the events show it.
 func (c Customer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID          string       `json:"id"`
@@ -141,23 +140,29 @@ type Service struct {
 	log         *slog.Logger
 	identities  *identity.Service
 	settlements *settlement.Service
-	operations  *operation.Service
 	keys        *idempotency.Service
-	bank        provider.AccountOpener
+	opener      provider.AccountOpener
+	openings    *opening.Machine
 	callback    string
 }
 
-// New is the business at one bank. Callback is where the bank tells of payments;
-// "" for where it tells of them anyway. It takes the credits on its customers'
-// accounts.
+// New is the business at one bank, as a recipient of the credits on its customers'
+// accounts. Callback is where the bank tells of payments; "" for the bank's usual
+// address.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
 	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, operations: operations, keys: keys, bank: bank, callback: callback,
+		identities: identities, settlements: settlements, keys: keys, opener: bank, callback: callback,
 	}
-	settlements.Take(s.take)
+	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
+		Name: "customer", Job: ResolveJob, Find: s.followed,
+		Unknown: "it is unknown whether an account was opened",
+		Gone:    "The bank did not open it.",
+		TooOld:  "an account whose opening is not known after 72 hours",
+	})
+	settlements.AddRecipient(s.bookCredit)
 	return s
 }
 
@@ -175,15 +180,13 @@ func (s *Service) Find(ctx context.Context, company, idOrEmail string) (Customer
 	return c, err
 }
 
-// addressKey is how an e-mail address is compared.
+// addressKey is an e-mail address in the form that is compared.
 func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// Customers are limit of the company's customers after the first offset, newest
-// first, and how many there are in all. Search, if it is not empty, is part of a
-// name, an e-mail address or a phone number.
-//
-// Without a search a page is a range of the customers' numbers, however many of
-// them there are.
+// Customers is a page of the company's customers, newest first, with their number in
+// all. Search, if it is not empty, is part of a name, an e-mail address or a phone
+// number. Without a search a page is a range of the customers' numbers, so its place
+// costs nothing.
 func (s *Service) Customers(ctx context.Context, company, search string, offset, limit int) ([]Customer, int, error) {
 	if search = strings.ToLower(strings.TrimSpace(search)); search != "" {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"

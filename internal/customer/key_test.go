@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// open begins a request with an Idempotency-Key. The answer is what a first
-// request has left, if it has.
+// open begins a request with an Idempotency-Key. The answer is the stored one, if
+// there is one.
 func (w *world) open(t *testing.T, value string) (*idempotency.Key, *idempotency.Answer) {
 	t.Helper()
 	key, answer, err := w.keys.Open(t.Context(), w.company, value, "print")
@@ -26,8 +26,8 @@ func (w *world) open(t *testing.T, value string) (*idempotency.Key, *idempotency
 	return key, answer
 }
 
-// cutOff leaves the keys as a program does that dies before the answer, and lets
-// their time run out.
+// cutOff leaves the keys as a program that died before the answer, and lets their
+// time run out.
 func (w *world) cutOff(t *testing.T, value string) *idempotency.Key {
 	t.Helper()
 	_, err := w.db.Exec(t.Context(), `UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1`, w.company)

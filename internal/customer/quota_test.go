@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// An OTP beyond the quota is not sent, leaves nothing behind and uses up none of
-// the three of its BVN.
+// An OTP beyond the quota is not sent, leaves no row and uses up none of the BVN's
+// three attempts.
 func TestTheQuotaOfOTPs(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -21,8 +21,8 @@ var (
 
 const notSaid = "Failed to create account. The bank has not said whether it was opened. Try again."
 
-// lost is a customer's account whose opening was not answered, and the job that
-// follows it.
+// lost is the job that follows the opening of a customer's account without an
+// answer.
 func (w *world) lost(t *testing.T) job.Job {
 	t.Helper()
 	_, err := w.Create(t.Context(), w.registration("ada@example.test"))
@@ -38,7 +38,7 @@ func (w *world) lost(t *testing.T) job.Job {
 	return job.Job{Company: w.company, Kind: customer.ResolveJob, Subject: subject}
 }
 
-// look runs the job once, and is when it is due again.
+// look runs the job once, and returns when the job is due again.
 func (w *world) look(t *testing.T, j job.Job) (next time.Time) {
 	t.Helper()
 	next, err := w.Resolve(t.Context(), j)
@@ -86,8 +86,8 @@ func TestAnAccountWhoseAnswerWasLostIsFound(t *testing.T) {
 	})
 }
 
-// What the bank never had is over after fifteen minutes and three looks: the next
-// try is a new one, with its own OTP.
+// An opening that the bank never had is over after fifteen minutes and three looks.
+// The next try is a new one, with its own OTP.
 func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -15,36 +15,37 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// The dense sequences of a company that are ours.
+// The names of a company's two dense sequences: its customers and its transactions.
 const (
 	numbers            ledger.Next = "customer"
 	transactionNumbers ledger.Next = "customer.transaction"
 )
 
-// What a transaction is: so far all of them are money that came in.
+// So far every transaction is a credit that succeeded.
 const (
 	credit  = "CREDIT"
 	success = "SUCCESS"
 )
 
-// Transaction is money that came into a customer's account.
+// Transaction is a credit on a customer's account.
 type Transaction struct {
-	Company      string
-	ID           string
-	CustomerID   string
-	FirstName    string // the customer's
-	LastName     string
-	SettlementID int64 // where the money went
-	Amount       money.Kobo
-	Type         string
-	Status       string
-	Narration    string
-	SessionID    string // the bank's
-	CreatedAt    time.Time
+	Company      string     `db:"company_id,key"`
+	Number       int64      `db:"number,key"` // its place among the company's
+	ID           string     `db:"id"`
+	CustomerID   string     `db:"customer_id"`
+	FirstName    string     // the customer's
+	LastName     string     // the customer's
+	SettlementID int64      `db:"settlement_id"` // where the money went
+	Amount       money.Kobo `db:"amount_kobo"`
+	Type         string     `db:"kind"`
+	Status       string     `db:"status"`
+	Narration    string     `db:"narration"`
+	SessionID    string     `db:"session_id"` // the bank's
+	CreatedAt    time.Time  `db:"created_at"`
 }
 
-// MarshalJSON is the transaction as the list of all of them shows it, which is
-// what its event carries. There is no fee, and no sum of nothing for it.
+// MarshalJSON is the transaction as the list of all transactions and the event show
+// it. There is no fee, so the fee is null and not zero.
 func (t Transaction) MarshalJSON() ([]byte, error) {
 	type person struct {
 		ID        string `json:"id"`
@@ -68,27 +69,28 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// take says what goes with a credit on a customer's account: the transaction and
-// its event, in the unit that credits the settlement account.
-func (s *Service) take(ctx context.Context, company string, c settlement.Credit) (settlement.Taking, bool, error) {
+// bookCredit names the settlement account of a credit on a customer's account. The
+// transaction and its event go into the unit of the credit.
+func (s *Service) bookCredit(ctx context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 	owner, err := s.findByAccount(ctx, company, c.Account)
 	if errors.Is(err, db.ErrNone) {
-		return settlement.Taking{}, false, nil
+		return settlement.Booking{}, false, nil
 	}
 	if err != nil {
-		return settlement.Taking{}, false, err
+		return settlement.Booking{}, false, err
 	}
 	settlementID, err := s.settlements.Landing(ctx, company, owner.Account.SettlementID)
 	if err != nil {
-		return settlement.Taking{}, false, err
+		return settlement.Booking{}, false, err
 	}
 	t := Transaction{
 		Company: company, ID: c.ID, CustomerID: owner.ID, FirstName: owner.FirstName, LastName: owner.LastName,
 		SettlementID: settlementID, Amount: c.Amount, Type: credit, Status: success,
 		Narration: c.Narration, SessionID: c.Session, CreatedAt: s.clock.Now(),
 	}
-	return settlement.Taking{SettlementID: settlementID, Notes: []db.Record{
-		t.record(), event.New(company, event.TransactionCredit, t),
+	return settlement.Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
+		u.Append(transactions.Record(t).With("number", transactionNumbers))
+		event.Emit(u, event.TransactionCredit, t)
 	}}, true, nil
 }
 
@@ -98,9 +100,9 @@ type TransactionFilter struct {
 	From, To   time.Time // from the one on, and before the other; zero for no limit
 }
 
-// Transactions are limit of the company's transactions after the first offset,
-// newest first, and how many there are in all. Without a filter a page is a range
-// of their numbers, so the last of a million pages is as near as the first.
+// Transactions is a page of the company's transactions, newest first, with their
+// number in all. Without a filter a page is a range of their numbers. So the last of
+// a million pages costs no more than the first.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	if f != (TransactionFilter{}) {
 		total, err := s.countTransactions(ctx, company, f)
@@ -119,8 +121,8 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 	return list, int(last), err
 }
 
-// mostOfOne is how many transactions of one customer are shown (wallet-api.md,
-// Limits).
+// mostOfOne limits the transactions of one customer that a list shows
+// (wallet-api.md, Limits).
 const mostOfOne = 50
 
 // TransactionsOf are the newest transactions of one customer, by id; none for a

@@ -27,8 +27,8 @@ import (
 
 const bvn = "22212345678"
 
-// bank answers as it is told to; by default it opens what it is asked for, when
-// the OTP is the last session's.
+// bank answers as a test says. By default it opens an account for the OTP of the
+// last session.
 type bank struct {
 	mu      sync.Mutex
 	started []provider.IdentityStart

@@ -337,3 +337,7 @@ func Taken(err error) error {
 	}
 	return err
 }
+
+// Answered tells whether a unit was refused because a retry has stored the answer
+// to the same request meanwhile.
+func Answered(err error) bool { return ledger.Is(err, ledger.Moved, table.Table) }

@@ -1,22 +1,21 @@
 // Package identity proves that somebody is the holder of a Bank Verification
-// Number (BVN), by a one-time password (OTP) that the provider sends to the
-// phone on that number's record.
+// Number (BVN). The provider sends a one-time password (OTP) to the phone on that
+// number's record.
 //
-// Each OTP costs a fee and rings a stranger's phone, so their number is limited:
-// at most three, and one a minute. Those to a company's signatory count by
-// session, and a spent session gives way to a new one a day after its last OTP.
-// Those to customers count by BVN, and their count begins anew after a day. An
-// attempt is written to the database before the provider is asked. Of two calls
-// at the same instant one gets the attempt, and a call that failed has used it up
-// all the same.
+// Each OTP costs a fee and rings a stranger's phone, so their number is limited: at
+// most three, and one a minute. OTPs to a company's signatory count by session. A
+// new session replaces a spent one a day after its last OTP. OTPs to customers
+// count by BVN, and their count begins anew after a day.
+//
+// The database has an attempt before the provider is asked. One of two calls at the
+// same instant gets the attempt. A call that failed has used its attempt up.
 //
 // Guesses of an OTP are limited too: ten for a session, and one more each 30
-// seconds. Another OTP makes them ten again.
+// seconds. Another OTP makes them ten again. A company's quota limits its OTPs of a
+// day, of both purposes.
 //
-// A company's OTPs of a day, of both purposes, are limited by its quota.
-//
-// BVNs are sealed at rest and found by a keyed index. They are in no answer, no
-// log line, no event and no error.
+// BVNs are sealed at rest and found by a keyed index. No answer, log line, event or
+// error shows one.
 package identity
 
 import (
@@ -24,7 +23,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,13 +30,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Purpose is whose identity a session proves.
+// Purpose says whose identity a session proves: a signatory's or a customer's.
 type Purpose string
 
 // The purposes.
@@ -47,36 +46,35 @@ const (
 	Customer  Purpose = "customer"  // a company's own customer
 )
 
-// State is where a session stands.
+// State is the state of a session.
 type State string
 
 // The states of a session (wallet-api.md, Corporate KYC session).
 const (
 	Pending  State = "PENDING"  // no OTP has been sent yet
-	OTPSent  State = "OTP_SENT" // an OTP is on its way, or was
+	OTPSent  State = "OTP_SENT" // an OTP has been sent
 	Verified State = "VERIFIED" // proven: the session is closed
 )
 
 // Session is one identity being proven.
 type Session struct {
-	Company   string
-	ID        string
-	Purpose   Purpose
-	State     State
-	Reference string // the provider's session: what its answer to the OTP is asked by; "" before there is one
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Company string  `db:"company_id,key"`
+	ID      string  `db:"id,key"`
+	Purpose Purpose `db:"purpose"`
+	subject string  `db:"subject,changes"` // the BVN's index or the customer; "" once the session is closed
+	bvn     string  `db:"bvn,changes"`     // sealed
+	State   State   `db:"state,changes"`
+	turn    int64   `db:"turn,version"` // OTPs ever asked for; 0: not written yet
+	count
+	Reference    string    `db:"reference,changes"` // the provider's session, which the answer to the OTP needs; "" before
+	CreatedAt    time.Time `db:"created_at"`
+	UpdatedAt    time.Time `db:"updated_at,changes"`
+	guessedUntil time.Time `db:"guessed_until,changes"`
 
-	subject  string // what it is about; "" once it is closed
-	bvn      string // sealed
-	turn     int64  // OTPs ever asked for; 0: not written yet
-	read     int64  // the turn that was read: what a move expects to find
-	attempts int64  // OTPs asked for that count
-	askedAt  time.Time
-	spent    *Session // whose place it takes, if it is not written yet
+	spent *Session // the session that this one replaces, until this one is written
 }
 
-// Closed tells whether the session is over: proven, or replaced by a later one.
+// Closed tells whether the session is over: it is proven, or a later one replaced it.
 func (x Session) Closed() bool { return x.subject == "" }
 
 // Service proves identities.
@@ -92,20 +90,22 @@ type Service struct {
 
 // NewService proves identities through a verifier. Window is how long a call to
 // it may take.
-func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, keys *secret.Keyring, v provider.Verifier, window time.Duration) *Service {
+func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
+	keys *secret.Keyring, v provider.Verifier, window time.Duration,
+) *Service {
 	return &Service{db: d, book: book, clock: c, log: log, keys: keys, verifier: v, window: window}
 }
 
-// sealed is the column a BVN is bound to.
+// sealed is the column that a sealed BVN is bound to.
 const sealed = "identity_session.bvn"
 
-// Subjects stand for a BVN in Open, without telling it. The first is what a new
-// session is begun with; the others are of older keys.
+// Subjects stand for a BVN in Open without showing the number. New takes the first
+// one. The others are of older keys.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
 	return s.keys.BlindIndex(company, sealed, bvn.Reveal())
 }
 
-// New is a session that is not written yet: Send writes it.
+// New is a session that Send will write.
 func (s *Service) New(company string, purpose Purpose, subject string, bvn secret.Text) (Session, error) {
 	now := s.clock.Now()
 	box, err := s.keys.Seal(company, sealed, bvn.Reveal())
@@ -115,17 +115,17 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 	}, err
 }
 
-// BVN is the number of the session, for a provider that wants it once more.
+// BVN is the BVN of the session, for a provider that needs the number again.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.keys.Open(x.Company, sealed, x.bvn) }
 
-// About is the session for this BVN. A session that was begun for another one is
-// begun anew, and the OTPs that were sent for the other number count for nothing.
+// About is the session for this BVN. A session for another BVN begins anew, and the
+// OTPs to that other number do not count.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
 	if err != nil || before.Reveal() == bvn.Reveal() {
 		return x, err
 	}
-	x.State, x.Reference, x.attempts, x.askedAt = Pending, "", 0, time.Time{}
+	x.State, x.Reference, x.count = Pending, "", count{}
 	x.bvn, err = s.keys.Seal(x.Company, sealed, bvn.Reveal())
 	return x, err
 }
@@ -152,7 +152,7 @@ func absent(x Session, err error) (Session, error) {
 	return x, err
 }
 
-// Words are what a caller hears when the provider says nothing better.
+// Words are for the caller when the provider gives none.
 type Words struct{ Sent, Failed string }
 
 // The words of the contract for a first OTP and for another one.
@@ -161,71 +161,70 @@ var (
 	Again = Words{"OTP re-sent", "Unable to retry"}
 )
 
-// Paper is what a business writes together with an OTP.
-type Paper struct {
-	// Claims must be new, and are written before the provider is asked.
-	Claims []db.Record
-	// Then is what goes with the outcome: message and the session as it is now,
-	// or the fault. It may be nil.
-	Then func(x Session, message string, err error) ([]ledger.Move, []db.Record)
+// Effects are what a business writes together with an OTP. Either may be nil.
+type Effects struct {
+	// Begin adds to the unit before the call to the provider.
+	Begin func(u *ledger.Unit)
+	// End adds to the unit with the outcome: the provider's message, or the fault.
+	End func(u *ledger.Unit, message string, err error)
 }
 
-// Send has an OTP sent: a session's first, or another one, which makes the
-// earlier one void. It returns the session as it is then and the provider's
-// words. Faults are Limited (nothing was sent) and Refused (the provider could
-// not, or did not say). A refusal of Paper.Claims comes back as it is.
+// Send has an OTP sent, the first of a session or another one. Another OTP makes the
+// earlier one void. Send returns the session as it is then and the provider's words.
+// Faults are Limited (nothing was sent) and Refused (the provider could not, or did
+// not answer). Send returns a refusal of the rows that Begin adds unchanged. The
+// refusal of an Idempotency-Key comes before all others.
 //
 // The call goes on when the caller hangs up.
-func (s *Service) Send(ctx context.Context, x Session, w Words, p Paper) (Session, string, error) {
+func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Session, string, error) {
 	fresh := x.turn == 0
-	x.read = x.turn
 	bvn, err := s.BVN(x)
 	if err != nil {
 		return x, "", err
 	}
-	x, u, err := s.counted(ctx, x, bvn)
-	if err != nil {
+	u := ledger.For(x.Company)
+	if x, err = s.counted(ctx, &u, x, bvn); err != nil {
 		return x, "", err
 	}
-	u.Claims = append(u.Claims, p.Claims...)
+	if e.Begin != nil {
+		e.Begin(&u)
+	}
 	if fresh {
-		u.Claims = append(u.Claims, x.record())
+		u.Insert(x.record())
 		if x.spent != nil {
-			u.Moves = append(u.Moves, s.end(*x.spent, x.spent.State))
+			s.end(&u, *x.spent, x.spent.State)
 		}
 	} else {
-		u.Moves = append(u.Moves, x.move())
+		u.Update(x.record())
 	}
-	if err := s.book.Commit(ctx, u); err != nil {
+	if err := idempotency.Taken(s.book.Commit(ctx, u)); err != nil {
 		return x, "", quota.Reached(x.overtaken(err), s.clock.Now())
 	}
-	x.read = x.turn
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return s.verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + strconv.FormatInt(x.turn, 10), BVN: bvn})
+		return s.verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
 	})
 	if strings.Contains(answer.Message, bvn.Reveal()) {
-		answer.Message = "" // a plug promises words without personal data; a BVN is worth a second look
+		answer.Message = "" // a provider promises words without personal data, and we check for the BVN
 	}
-	return s.conclude(ctx, x, answer, w, p)
+	return s.conclude(ctx, x, answer, w, e)
 }
 
-// conclude writes what came of an OTP.
-func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w Words, p Paper) (Session, string, error) {
-	u := ledger.Unit{Company: x.Company}
+// conclude writes the outcome of an OTP.
+func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w Words, e Effects) (Session, string, error) {
+	u := ledger.For(x.Company)
 	message, why := cmp.Or(Said(a), w.Sent), error(nil)
 	if a.Outcome == provider.Confirmed && a.Reference != "" {
 		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.clock.Now()
-		u.Moves = append(u.Moves, x.move())
+		u.Transition(x.record(), turnText(x.turn))
 	} else {
 		// Nobody can answer an OTP whose session we do not know, so an unknown
-		// outcome is a failure to the caller. The turn is used up.
+		// outcome is a failure to the caller. The attempt is used up.
 		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed))
 	}
-	if p.Then != nil {
-		moves, notes := p.Then(x, message, why)
-		u.Moves, u.Notes = append(u.Moves, moves...), append(u.Notes, notes...)
+	if e.End != nil {
+		e.End(&u, message, why)
 	}
-	if len(u.Moves)+len(u.Notes) > 0 {
+	if !u.IsEmpty() {
 		if err := s.book.Commit(context.WithoutCancel(ctx), u); err != nil {
 			return x, "", x.overtaken(err)
 		}
@@ -233,8 +232,8 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	return x, message, why
 }
 
-// Said are the words of the provider, if it spoke at all: what the client says of
-// a broken line is not for the company.
+// Said are the words of the provider, or "" if it did not speak. The words of our own
+// client about a broken connection are not for the company.
 func Said(a provider.Answer) string {
 	switch a.Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
@@ -243,7 +242,7 @@ func Said(a provider.Answer) string {
 	return a.Message
 }
 
-// ask calls the provider, which has a time to answer.
+// ask calls the provider with a deadline.
 func (s *Service) ask(ctx context.Context, call func(context.Context) provider.Answer) provider.Answer {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.window)
 	defer cancel()
@@ -254,9 +253,8 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 	return a
 }
 
-// Confirm gives the OTP back, as it was typed, and returns the provider's proof.
-// The session stays open until a unit with Close says otherwise. Faults are
-// Limited (too many guesses) and Refused.
+// Confirm gives the provider the OTP as it was typed, and returns the proof. The
+// session stays open until Close. Faults are Limited (too many guesses) and Refused.
 func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
 	failed := fault.New(fault.Refused, "BVN OTP validation failed")
 	if x.Reference == "" {
@@ -274,34 +272,36 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 	return a.Reference, nil
 }
 
-// Close is the move that ends a session: its identity is proven.
-func (s *Service) Close(x Session) ledger.Move { return s.end(x, Verified) }
+// Close adds the end of a session whose identity is proven.
+func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 
-// end is the move that closes a session in a state.
-func (s *Service) end(x Session, in State) ledger.Move {
-	x.read = x.turn
-	x.turn++ // a call that read the session open may not change it any more
+// end adds the transition that closes a session in a state.
+func (s *Service) end(u *ledger.Unit, x Session, in State) {
+	x.turn++ // a call that read the open session may not change the closed one
 	x.State, x.subject, x.UpdatedAt = in, "", s.clock.Now()
-	return x.move()
+	u.Update(x.record())
 }
 
-// Overtaken tells whether a unit was refused because its session had changed, or
-// the count of its OTPs.
+// Overtaken tells whether a unit was refused because its session, or the count of its
+// OTPs, had changed.
 func Overtaken(err error) bool {
-	return ledger.Is(err, ledger.Moved, table, personTable) || ledger.Is(err, ledger.Exists, table, personTable)
+	return ledger.Is(err, ledger.Moved, sessions.Table, persons.Table) || ledger.Is(err, ledger.Exists, sessions.Table, persons.Table)
 }
 
-// overtaken turns the refusal of a turn into words: another call has just had it.
-// If the turn was the last of three, no other follows for a day.
+// overtaken turns the refusal of an attempt into a fault: another call has used it.
+// After the last of three attempts no other follows for a day.
 func (x Session) overtaken(err error) error {
 	switch {
 	case !Overtaken(err):
 		return err
 	case x.attempts >= most:
-		return errTooMany.After(ration)
+		return errTooMany.After(period)
 	}
 	return errTooSoon.After(cooldown)
 }
 
 // Until is when a call that begins now is certainly over.
 func (s *Service) Until() time.Time { return s.clock.Now().Add(s.window) }
+
+// Window is how long a call to the provider may take.
+func (s *Service) Window() time.Duration { return s.window }

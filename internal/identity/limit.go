@@ -12,11 +12,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// The ration of OTPs (wallet-api.md, Limits).
+// The limit of OTPs (wallet-api.md, Limits).
 const (
 	most     = 3
 	cooldown = time.Minute
-	ration   = 24 * time.Hour
+	period   = 24 * time.Hour
 )
 
 // The rate of guesses of one session.
@@ -32,11 +32,11 @@ var (
 
 // count is how many of the allowed OTPs were asked for, and when the last was.
 type count struct {
-	attempts int64
-	askedAt  time.Time
+	attempts int64     `db:"attempts,changes"`
+	askedAt  time.Time `db:"asked_at,changes"`
 }
 
-// next is the count with one more OTP, if that is allowed now.
+// next is the count with one more OTP, if the limit allows one now.
 func (c count) next(now time.Time) (count, error) {
 	switch wait := c.askedAt.Add(cooldown).Sub(now); {
 	case c.attempts >= most:
@@ -47,19 +47,18 @@ func (c count) next(now time.Time) (count, error) {
 	return count{c.attempts + 1, now}, nil
 }
 
-// over is when the count no longer matters.
-func (c count) over() time.Time { return c.askedAt.Add(ration) }
+// over is when the count begins anew.
+func (c count) over() time.Time { return c.askedAt.Add(period) }
 
-// successor marks the subject of a session that takes the place of one without the
-// mark. Both have a row in the unit that closes the one and makes the other, and a
-// subject has one open session.
+// successor marks the subject of a session that replaces one without the mark. One
+// unit closes the one session and makes the other, and a subject has one open session.
 const successor = "/successor"
 
-// Current is the session, or the one that takes its place when the session is spent
-// and its last OTP a day old. Send writes that one, and closes the spent session in
-// the same unit.
+// Current is the session, or its successor if the session is spent and its last OTP
+// is a day old. Send writes the successor, and closes the spent session in the same
+// unit.
 func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
-	if c := (count{x.attempts, x.askedAt}); c.attempts < most || s.clock.Now().Before(c.over()) {
+	if x.attempts < most || s.clock.Now().Before(x.over()) {
 		return x, nil
 	}
 	next, err := s.New(x.Company, x.Purpose, s.Subjects(x.Company, bvn)[0], bvn)
@@ -70,60 +69,52 @@ func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
 	return next, err
 }
 
-// counted is the session with its next turn taken, and the paperwork of the
-// count, if the limits allow it.
-func (s *Service) counted(ctx context.Context, x Session, bvn secret.Text) (Session, ledger.Unit, error) {
-	u := ledger.Unit{Company: x.Company}
+// counted is the session with one more OTP, if the limits allow one. The unit gets
+// the counts.
+func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text) (Session, error) {
 	now := s.clock.Now()
-	c, err := count{x.attempts, x.askedAt}, error(nil)
+	var err error
 	if x.Purpose == Customer {
-		c, u, err = s.countPerson(ctx, x, bvn, now)
+		x.count, err = s.countPerson(ctx, u, x, bvn, now)
 	} else {
-		c, err = c.next(now)
+		x.count, err = x.next(now)
 	}
 	if err != nil {
-		return x, u, err
+		return x, err
 	}
-	one, err := quota.Next(ctx, s.db, x.Company, quota.OTP, now)
-	if err != nil {
-		return x, u, err
-	}
-	u.Tallies = []ledger.Tally{one}
-	x.attempts, x.askedAt, x.UpdatedAt = c.attempts, c.askedAt, now
+	x.UpdatedAt = now
 	x.turn++
-	return x, u, nil
+	return x, quota.Count(ctx, s.db, u, quota.OTP, now)
 }
 
 // countPerson counts one more OTP of the company to the holder of a BVN.
-func (s *Service) countPerson(ctx context.Context, x Session, bvn secret.Text, now time.Time) (count, ledger.Unit, error) {
-	u := ledger.Unit{Company: x.Company}
+func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text, now time.Time) (count, error) {
 	subjects := s.Subjects(x.Company, bvn)
 	p, err := s.findPerson(ctx, x.Company, x.Purpose, subjects)
 	fresh := errors.Is(err, db.ErrNone)
 	if fresh {
-		p, err = person{company: x.Company, purpose: x.Purpose, subject: subjects[0]}, nil
+		p, err = person{Company: x.Company, Purpose: x.Purpose, subject: subjects[0]}, nil
 	}
 	if err != nil {
-		return count{}, u, err
+		return count{}, err
 	}
-	read := p.turn
 	if x.askedAt.After(p.askedAt) {
-		// A program before schema 39 sent it: such a program counts in the session alone.
+		// A program before schema 39 sent the OTP: it counts in the session alone.
 		p.count = count{max(x.attempts, p.attempts), x.askedAt}
 	}
 	if !now.Before(p.over()) {
 		p.count = count{}
 	}
 	if p.count, err = p.next(now); err != nil {
-		return count{}, u, err
+		return count{}, err
 	}
 	p.turn++
 	if fresh {
-		u.Claims = []db.Record{p.record()}
+		u.Insert(persons.Record(p))
 	} else {
-		u.Moves = []ledger.Move{ledger.Overwrite(p.record(), turnText(read))}
+		u.Update(persons.Record(p))
 	}
-	return p.count, u, nil
+	return p.count, nil
 }
 
 // Guess takes one of the session's guesses of an OTP. The fault is Limited when

@@ -26,12 +26,11 @@ type AccountOpener interface {
 	// OpenAccount opens a permanent account for a person or a company. Rejected
 	// means that no account was opened (a wrong OTP, for example).
 	OpenAccount(ctx context.Context, r AccountRequest) AccountAnswer
-	// FindAccount asks for the result of OpenAccount, by our reference. Missing
-	// means that the bank's list has no such account.
+	// FindAccount asks for the result of OpenAccount or OpenVirtualAccount, by our
+	// reference. Missing means that the bank's list has no such account.
 	FindAccount(ctx context.Context, reference string) AccountAnswer
 	// OpenVirtualAccount opens an account for one payment. The account expires by
-	// itself. An Unknown cannot be asked about: open another one under a new
-	// reference, and the first expires unused.
+	// itself.
 	OpenVirtualAccount(ctx context.Context, r VirtualAccountRequest) VirtualAccountAnswer
 }
 
@@ -60,11 +59,11 @@ type AccountAnswer struct {
 
 // Account is a bank account as payers see it.
 type Account struct {
-	Number     string // ten digits
-	Name       string
-	BankName   string
-	BankCode   string
-	ProviderID string // the bank's own id of the account
+	Number     string `db:"account_number,changes"` // ten digits
+	Name       string `db:"account_name,changes"`
+	BankName   string `db:"bank_name,changes"`
+	BankCode   string `db:"bank_code,changes"`
+	ProviderID string `db:"provider_id,changes"` // the bank's own id of the account
 }
 
 // AmountControl says which payments a virtual account takes.

@@ -50,7 +50,13 @@ func virtualAccounts(t *testing.T, w BankWorld) {
 
 	w.Wire.Plan(on(w.Paths.OpenVirtual), 99, DoesAndCuts)
 	r.Reference = id.New()
+	check(t, "cut, before", w.Bank.FindAccount(ctx, r.Reference).Answer, missing)
 	check(t, "cut", w.Bank.OpenVirtualAccount(ctx, r).Answer, unknown)
+	found := w.Bank.FindAccount(ctx, r.Reference)
+	check(t, "cut, found", found.Answer, done)
+	if len(found.Number) != 10 || found.Name == "" || found.BankCode != w.OwnCode {
+		t.Errorf("found half an account: %+v", found)
+	}
 }
 
 func credits(t *testing.T, w BankWorld) {

@@ -204,7 +204,7 @@ func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
 	var total int64
 	if err == nil {
 		list, total, err = holders.Page(r.Context(), b, p,
-			"(kind IN ('person', 'company') AND $1 = 1) OR (kind = 'main' AND $1 = 0)", "serial", db.Flag(sub == "true"))
+			"(kind IN ('person', 'company', 'virtual') AND $1 = 1) OR (kind = 'main' AND $1 = 0)", "serial", db.Flag(sub == "true"))
 	}
 	b.Finish(w, err, func() { books.AnswerPage(w, "Accounts fetched successfully.", list, holder.record, total, p) })
 }

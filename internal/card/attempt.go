@@ -1,0 +1,194 @@
+package card
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/opening"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// ResolveJob is the kind of job that follows a card whose creation has no answer.
+const ResolveJob = "card.resolve"
+
+// slack is how far the issuer's clock may be behind ours.
+const slack = 5 * time.Minute
+
+// attempt is a card being created. A job has no holder and no request.
+type attempt struct {
+	*Service
+	Card
+	holder  holder
+	request Request
+	who     customer.Customer
+}
+
+// Resolve is the work of a ResolveJob.
+func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
+	return s.openings.Resolve(ctx, j)
+}
+
+// followed is the open attempt that a job is about.
+func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
+	c, err := findCard(ctx, s.db, j.Company, j.Subject)
+	if err != nil || c.state != creating {
+		return nil, err
+	}
+	return &attempt{Service: s, Card: c}, nil
+}
+
+// lookFor looks once for a card whose creation has no answer, and reads the card
+// again.
+func (s *Service) lookFor(ctx context.Context, c Card) (Card, error) {
+	err := s.openings.Look(ctx, &attempt{Service: s, Card: c})
+	if err != nil && !errors.Is(err, opening.ErrTaken) {
+		return c, err
+	}
+	return findCard(ctx, s.db, c.Company, c.ID)
+}
+
+func (a *attempt) Name() opening.Name {
+	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID, Reference: a.ID, Provider: a.provider}
+}
+
+func (a *attempt) Record() db.Record { return cards.Record(a.Card) }
+
+// Touch sets no date: updatedAt is for changes of an issued card.
+func (a *attempt) Touch(time.Time) {}
+
+// Ask makes the customer known to the issuer first. If that fails there is no card.
+func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
+	by, err := a.issuer(a.provider)
+	if err != nil {
+		return provider.Answer{Outcome: provider.Rejected, Message: "the issuer is not configured"}, nil
+	}
+	if err := a.introduce(ctx, by); err != nil {
+		a.log.Warn("a cardholder was not made known", "company", a.Company, "card", a.ID, "error", err)
+		no := provider.Answer{Outcome: provider.Rejected}
+		var why *provider.Error
+		if errors.As(err, &why) {
+			no.Message = why.Message
+		}
+		return no, nil
+	}
+	said := by.CreateCard(ctx, provider.CardOrder{
+		Reference: a.ID, Cardholder: a.holder.providerID, Type: a.Type, Brand: a.Brand, Currency: a.Currency,
+		Number: a.request.Number, SendPINSMS: a.request.SendPINSMS,
+	})
+	if said.Outcome == provider.Confirmed {
+		a.Card = a.shown(said.Card)
+	}
+	return said.Answer, nil
+}
+
+// introduce makes a customer known to the issuer, unless the issuer knows them.
+func (a *attempt) introduce(ctx context.Context, by provider.Issuer) (err error) {
+	h := &a.holder
+	if h.providerID != "" {
+		return nil
+	}
+	if h.providerID, err = by.OpenCardholder(ctx, person(a.who)); err != nil {
+		return err
+	}
+	h.state, h.cardID = busy, a.ID
+	u := ledger.For(a.Company)
+	u.Transition(holders.Record(*h), busy)
+	return a.book.Commit(ctx, u)
+}
+
+func person(c customer.Customer) provider.Cardholder {
+	return provider.Cardholder{
+		FirstName: c.FirstName, MiddleName: c.MiddleName, LastName: c.LastName, Email: c.Email, Phone: c.PhoneNumber,
+		DateOfBirth: c.DateOfBirth, Address: provider.CardholderAddress{
+			Line1: c.Address.Line1, Line2: c.Address.Line2, City: c.Address.City, State: c.Address.State,
+			PostalCode: c.Address.PostalCode, Country: c.Address.Country,
+		},
+	}
+}
+
+// Look looks for the card among its customer's cards at the issuer.
+func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
+	h, err := a.findHolder(ctx, a.Company, a.CustomerID)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	if h.providerID == "" {
+		// The issuer does not know the customer, so nobody has asked for the card.
+		return provider.Answer{Outcome: provider.Rejected, Message: "the customer could not be made known to the issuer"}, nil
+	}
+	by, err := a.issuer(a.provider)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	list, err := by.Cards(ctx, h.providerID)
+	if err != nil {
+		a.log.Warn("a cardholder's cards could not be read", "company", a.Company, "card", a.ID, "error", err)
+		return provider.Answer{Code: "not_read"}, nil
+	}
+	made, err := a.pick(ctx, list)
+	if err != nil || made == nil {
+		return provider.Answer{Missing: true}, err
+	}
+	a.Card = a.shown(*made)
+	return provider.Answer{Outcome: provider.Confirmed}, nil
+}
+
+// pick is the card on an issuer's list: the one with our reference. An issuer that
+// gives no references back shows the card too: it is as new as our request, of its
+// type and not known to us. Only one card of a customer is made at a time.
+func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {
+	if i := slices.IndexFunc(list, func(l provider.IssuedCard) bool { return l.Reference == a.ID }); i >= 0 {
+		return &list[i], nil
+	}
+	for i, l := range list {
+		if l.Reference != "" || l.CreatedAt.Before(a.CreatedAt.Add(-slack)) || !strings.EqualFold(l.Type, a.Type) {
+			continue
+		}
+		_, isOurs, err := a.owner(ctx, a.provider, l.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !isOurs {
+			return &list[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// Enter makes a notice find its card before the card is issued.
+func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.Card) }
+
+// Adopt issues the card, and lets the customer's next one begin. A load comes before
+// the answer.
+func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
+	a.state, a.message = issued, ""
+	a.release(u)
+	event.Emit(u, event.CardGenerated, a.Card)
+	return nil, nil
+}
+
+// Refuse ends the card, and lets the customer's next one begin.
+func (a *attempt) Refuse(u *ledger.Unit, no provider.Answer) error {
+	a.state, a.message = failed, no.Message
+	a.release(u)
+	return a.why(a.Card)
+}
+
+func (a *attempt) Unanswered(provider.Answer) error { return errCreating }
+
+// why is the reason for no card, in words for the company.
+func (s *Service) why(c Card) error {
+	by := s.issuers[c.provider]
+	if c.message == "" || by == nil {
+		return errNotCreated
+	}
+	return said(by, c.message)
+}

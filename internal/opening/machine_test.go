@@ -1,0 +1,256 @@
+package opening_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/opening"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// row is an attempt of these tests, in the table of customers' accounts.
+type row struct {
+	Company    string `db:"company_id,key"`
+	CustomerID string `db:"customer_id,key"`
+	State      string `db:"state,state"`
+	Turn       string `db:"turn"`
+	opening.Intent
+	Reference    string `db:"reference"`
+	SettlementID int64  `db:"settlement_id"`
+	provider.Account
+	Message   string    `db:"message,changes"`
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at,changes"`
+}
+
+var rows = db.Declare[row]("customer_account")
+
+// attempt does what a test says.
+type attempt struct {
+	row
+	ask   func() (provider.Answer, error)
+	adopt func(u *ledger.Unit) (any, error)
+}
+
+var (
+	yes        = provider.Answer{Outcome: provider.Confirmed}
+	errNo      = fault.New(fault.Refused, "no")
+	errUnknown = fault.New(fault.Unavailable, "nobody knows")
+)
+
+func (a *attempt) Name() opening.Name {
+	return opening.Name{Company: a.Company, ID: a.CustomerID, Subject: a.CustomerID, Reference: a.Reference}
+}
+func (a *attempt) Record() db.Record           { return rows.Record(a.row) }
+func (a *attempt) Touch(at time.Time)          { a.UpdatedAt = at }
+func (a *attempt) Enter(context.Context) error { return nil }
+
+func (a *attempt) Ask(context.Context) (provider.Answer, error) { return a.ask() }
+
+func (a *attempt) Look(context.Context) (provider.Answer, error) {
+	return provider.Answer{Missing: true}, nil
+}
+
+func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
+	a.State = "OPEN"
+	if a.adopt != nil {
+		return a.adopt(u)
+	}
+	return "made", nil
+}
+
+func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
+	a.State, a.Message = "FAILED", no.Message
+	return errNo
+}
+
+func (a *attempt) Unanswered(provider.Answer) error { return errUnknown }
+
+// world is one company, with a machine and Idempotency-Keys.
+type world struct {
+	*opening.Machine
+	t       *testing.T
+	db      *db.DB
+	clock   *clock.Manual
+	keys    *idempotency.Service
+	company string
+	open    opening.Attempt // as the kind finds it; nil when it is over
+}
+
+func each(t *testing.T, f func(t *testing.T, w *world)) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := &world{t: t, db: d, clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}
+		log := slog.New(slog.DiscardHandler)
+		ring, err := secret.Parse(secret.Generate())
+		w.must(err)
+		book := ledger.New(d, w.clock)
+		t.Cleanup(book.Drain)
+		w.keys = idempotency.NewService(d, book, w.clock, ring)
+		w.Machine = opening.New(book, w.clock, log, operation.NewService(d, book, w.clock, log, time.Second), time.Second, opening.Kind{
+			Name: "thing", Job: "thing.resolve", Unknown: "unknown", Gone: "gone", TooOld: "old",
+			Find: func(context.Context, job.Job) (opening.Attempt, error) { return w.open, nil },
+		})
+		c, _, err := company.New(d, book, ring, w.clock).Create(t.Context(), operator.Local("test"), "Acme")
+		w.must(err)
+		w.company = c.Reference
+		f(t, w)
+	})
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) attempt(ask func() (provider.Answer, error)) *attempt {
+	return &attempt{row: row{Company: w.company, CustomerID: id.New(), State: "PENDING", Reference: id.New()}, ask: ask}
+}
+
+// key opens an Idempotency-Key. The answer is the stored one.
+func (w *world) key() (*idempotency.Key, *idempotency.Answer) {
+	w.t.Helper()
+	key, stored, err := w.keys.Open(w.t.Context(), w.company, "one", "print")
+	w.must(err)
+	key.Render(func(result any, err error) idempotency.Answer {
+		if err != nil {
+			return idempotency.Answer{Status: 400, Body: []byte(err.Error())}
+		}
+		return idempotency.Answer{Status: 200, Body: []byte(result.(string))}
+	})
+	return key, stored
+}
+
+// is fails the test unless the attempt's row is in this state.
+func (w *world) is(a *attempt, want string) {
+	w.t.Helper()
+	got, err := db.One(w.t.Context(), w.db, db.Value[string],
+		`SELECT state FROM customer_account WHERE company_id = $1 AND customer_id = $2`, w.company, a.CustomerID)
+	if err != nil || got != want {
+		w.t.Errorf("the attempt is %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestAKeyKeepsTheAnswerOfARetry(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		key, _ := w.key()
+		a := w.attempt(func() (provider.Answer, error) {
+			return yes, w.keys.Finish(t.Context(), key, "the retry's", nil)
+		})
+		w.must(w.Open(t.Context(), a, opening.From{}, key, nil))
+		w.is(a, "OPEN")
+		if _, stored := w.key(); stored == nil || string(stored.Body) != "the retry's" {
+			t.Errorf("stored: %+v", stored)
+		}
+	})
+}
+
+// A result of nil leaves the key to an answer that comes later.
+func TestAKeyWaitsForALaterAnswer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		key, _ := w.key()
+		a := w.attempt(func() (provider.Answer, error) { return yes, nil })
+		a.adopt = func(*ledger.Unit) (any, error) { return nil, nil }
+		w.must(w.Open(t.Context(), a, opening.From{}, key, nil))
+		w.must(w.keys.Finish(t.Context(), key, "later", nil))
+		if _, stored := w.key(); stored == nil || string(stored.Body) != "later" {
+			t.Errorf("stored: %+v", stored)
+		}
+	})
+}
+
+func TestAnAttemptThatSomebodyElseEnds(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		a := w.attempt(nil)
+		a.ask = func() (provider.Answer, error) {
+			_, err := w.db.Exec(t.Context(), `UPDATE customer_account SET state = 'FAILED' WHERE company_id = $1`, w.company)
+			return yes, err
+		}
+		if err := w.Open(t.Context(), a, opening.From{}, nil, nil); !errors.Is(err, opening.ErrTaken) {
+			t.Error(err)
+		}
+		w.is(a, "FAILED")
+		if err := w.Open(t.Context(), a, opening.From{}, nil, nil); !errors.Is(err, opening.ErrTaken) {
+			t.Errorf("the same row again: %v", err)
+		}
+	})
+}
+
+// A unit whose other rows never fit is given up, and the attempt stays open.
+func TestAUnitThatNeverFitsIsGivenUp(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		a := w.attempt(func() (provider.Answer, error) { return yes, nil })
+		tries := 0
+		a.adopt = func(u *ledger.Unit) (any, error) {
+			tries++
+			u.Transition(holders.Record(holder{Company: w.company, CustomerID: a.CustomerID, State: "FREE"}), "BUSY")
+			return "made", nil
+		}
+		w.open = a
+		err := w.Open(t.Context(), a, opening.From{}, nil, nil)
+		if !ledger.Is(err, ledger.Moved) || tries < 2 {
+			t.Errorf("%v after %d tries", err, tries)
+		}
+		w.is(a, "PENDING")
+		a.CustomerID, a.State, w.open, tries = id.New(), "PENDING", nil, 0 // somebody else ends this one
+		if err := w.Open(t.Context(), a, opening.From{}, nil, nil); !errors.Is(err, opening.ErrTaken) || tries != 1 {
+			t.Errorf("%v after %d tries", err, tries)
+		}
+	})
+}
+
+// holder is a row of another table.
+type holder struct {
+	Company    string `db:"company_id,key"`
+	CustomerID string `db:"customer_id,key"`
+	State      string `db:"state,state"`
+}
+
+var holders = db.Declare[holder]("card_holder")
+
+// Without a call the attempt is over, and the key may ask again at once.
+func TestAProviderThatIsNotAsked(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		errLimited := fault.New(fault.Limited, "too many guesses")
+		key, _ := w.key()
+		a := w.attempt(func() (provider.Answer, error) { return provider.Answer{}, errLimited })
+		if err := w.Open(t.Context(), a, opening.From{}, key, nil); !errors.Is(err, errLimited) {
+			t.Error(err)
+		}
+		w.is(a, "FAILED")
+		if key, stored := w.key(); stored != nil || key.Subject() != a.CustomerID {
+			t.Errorf("stored: %+v", stored)
+		}
+	})
+}
+
+func TestAPanicIsAnUnknownOutcome(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		a := w.attempt(func() (provider.Answer, error) { panic("a mistake") })
+		if err := w.Open(t.Context(), a, opening.From{}, nil, nil); !errors.Is(err, errUnknown) {
+			t.Error(err)
+		}
+		w.is(a, "PENDING")
+		jobs, err := db.All(t.Context(), w.db, db.Value[string], `SELECT subject FROM job WHERE company_id = $1 AND kind = 'thing.resolve'`, w.company)
+		if err != nil || !slices.Equal(jobs, []string{a.CustomerID}) {
+			t.Errorf("the jobs are %q, %v", jobs, err)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package opening
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Resolve is the work of the kind's job: one look for the thing. The job makes
+// nothing.
+func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
+	a, err := m.kind.Find(ctx, j)
+	if err != nil || a == nil {
+		return time.Time{}, err
+	}
+	now := m.clock.Now()
+	if until := a.intent().CalledUntil; now.Before(until) {
+		return a.intent().search().Next(until), nil
+	}
+	err = m.Look(ctx, a)
+	if errors.Is(err, ErrTaken) {
+		return a.intent().search().Next(now), nil // a request has taken the attempt up meanwhile
+	}
+	if err == nil {
+		a, err = m.kind.Find(ctx, j)
+	}
+	if err != nil || a == nil {
+		return time.Time{}, err
+	}
+	if a.intent().search().TooOld(now) {
+		err = m.cases.OpenCase(ctx, j.Company, a.Name().ID, operation.Unresolved, m.kind.TooOld)
+	}
+	return a.intent().search().Next(now), err
+}
+
+// Look looks once for a thing that may have been made. An attempt without its thing
+// stays open, until the thing has been missing often and long enough. The refusal is
+// for the company, and no fault here.
+func (m *Machine) Look(ctx context.Context, a Attempt) error {
+	was := a.Record()
+	said, err := m.call(ctx, a, m.window, a.Look)
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	a.Touch(m.clock.Now())
+	switch {
+	case said.Outcome == provider.Confirmed:
+		err = m.adopt(ctx, a, was, nil)
+	case said.Outcome == provider.Rejected:
+		err = m.refuse(ctx, a, was, said, nil)
+	case said.Missing:
+		i := a.intent()
+		if i.Missing++; i.search().Gone(m.clock.Now()) {
+			err = m.refuse(ctx, a, was, provider.Answer{Message: m.kind.Gone}, nil)
+		} else {
+			err = m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })
+		}
+	default:
+		m.warn(a, said) // the attempt stays as it is
+	}
+	if fault.Is(err, fault.Refused) {
+		return nil
+	}
+	return err
+}
