@@ -31,7 +31,7 @@ func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObje
 	})
 	made, err := h.Webhooks.Create(ctx, c.company, webhook.Draft{
 		URL: &r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-	}, key.Answered)
+	}, key.Answer)
 	if err != nil {
 		return nil, idempotency.Taken(err)
 	}
@@ -81,7 +81,7 @@ func (h *handlers) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObje
 	})
 	e, err := h.Webhooks.Update(ctx, c.company, r.ID, webhook.Draft{
 		URL: r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-	}, key.Answered)
+	}, key.Answer)
 	if err != nil {
 		return nil, idempotency.Taken(err)
 	}
@@ -112,7 +112,7 @@ func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecre
 		answer.Data.Secret = nil
 		return confidential(full, render(c.op.family, visit, err))
 	})
-	made, err := h.Webhooks.Rotate(ctx, c.company, r.ID, key.Answered)
+	made, err := h.Webhooks.Rotate(ctx, c.company, r.ID, key.Answer)
 	if err != nil {
 		return nil, idempotency.Taken(err)
 	}
@@ -150,7 +150,7 @@ func (h *handlers) TestWebhook(ctx context.Context, r TestWebhookRequestObject) 
 		}
 		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitTestWebhookResponse(w) }, err)
 	})
-	d, err := h.Webhooks.Test(ctx, c.company, r.ID, key.Answered)
+	d, err := h.Webhooks.Test(ctx, c.company, r.ID, key.Answer)
 	if err != nil {
 		return nil, idempotency.Taken(err)
 	}
@@ -191,7 +191,7 @@ func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDel
 		}
 		return render(c.op.family, func(w http.ResponseWriter) error { return answer.VisitResendWebhookDeliveryResponse(w) }, err)
 	})
-	d, err := h.Webhooks.Resend(ctx, c.company, r.ID, key.Answered)
+	d, err := h.Webhooks.Resend(ctx, c.company, r.ID, key.Answer)
 	if err != nil {
 		return nil, idempotency.Taken(err)
 	}
@@ -219,7 +219,7 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 	if err := errors.Join(q.fault(), one, two); err != nil {
 		return nil, err
 	}
-	p, err := h.Webhooks.Replay(ctx, c.company, r.ID, first, last, key.Answered)
+	p, err := h.Webhooks.Replay(ctx, c.company, r.ID, first, last, key.Answer)
 	if err != nil {
 		return nil, idempotency.Taken(err)
 	}
