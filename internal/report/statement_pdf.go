@@ -265,7 +265,7 @@ func (p *paper) foot() {
 	p.canvas = p.canvas[:0]
 }
 
-// cell writes into a column of the row at hand.
+// cell draws a text in a column of the present row.
 func (p *paper) cell(column int, s style, below points, text string) {
 	c := columns[column]
 	if c.right {
@@ -282,7 +282,7 @@ func (p *paper) money(column int, s style, below points, k money.Kobo) {
 
 func countText(n int64) string { return strings.TrimSuffix(grouped(money.Kobo(n)*money.Naira), ".00") }
 
-// grouped is an amount with its thousands apart: 1,234,567.00.
+// grouped is an amount with commas between thousands: 1,234,567.00.
 func grouped(k money.Kobo) string {
 	whole, cents, _ := strings.Cut(k.Decimal(), ".")
 	sign := strings.HasPrefix(whole, "-")
