@@ -19,7 +19,7 @@ import (
 // overCompanies are the statements that look at the rows of all companies on
 // purpose, named by their package and the declaration they stand in.
 var overCompanies = map[string]string{
-	"job.lanes":              "the worker's scan: it reads which queues have work that is due, and takes nothing",
+	"job.queues":             "the worker's scan: it reads which queues have work that is due, and takes nothing",
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
 	"job.outstanding":        "who has moved the sandbox's clock waits until nothing is due any more",
 	"operation.findCase":     "an operator's case is found by its id alone",
