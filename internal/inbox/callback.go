@@ -43,7 +43,7 @@ func (s *Service) Door() http.Handler {
 		if !ok {
 			return
 		}
-		err := s.batcher.add(Notification{
+		err := s.store(Notification{
 			company: House, ID: s.idOf(name, body), Provider: name, Body: secret.NewText(string(body)), State: New,
 			ReceivedAt: s.Clock.Now(),
 		})

@@ -12,10 +12,11 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/batch"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -90,7 +91,7 @@ type Config struct {
 // Service is the inbox.
 type Service struct {
 	Config
-	batcher  batcher
+	batcher  *batch.Queue[*waiting]
 	onPayout func(ctx context.Context, reference string) error
 	stored   func()
 }
@@ -98,7 +99,7 @@ type Service struct {
 // NewService is an inbox without jobs. Begin adds them.
 func NewService(cfg Config) *Service {
 	s := &Service{Config: cfg, stored: func() {}}
-	s.batcher.store = s.storeAll
+	s.batcher = batch.New(most, math.MaxInt, s.storeBatch, nil)
 	return s
 }
 
@@ -133,68 +134,38 @@ func (s *Service) Begin(ctx context.Context) error {
 }
 
 // Drain waits until no notification is being stored. None may arrive after it.
-func (s *Service) Drain() { s.batcher.idle.Wait() }
-
-// batcher stores notifications that arrive together in one transaction. While one
-// batch is at the database the next one gathers, without a timer.
-type batcher struct {
-	store   func(ctx context.Context, batch []Notification) error
-	mu      sync.Mutex
-	queue   []waiting
-	running bool
-	idle    sync.WaitGroup
-}
-
-type waiting struct {
-	n    Notification
-	done chan error
-}
+func (s *Service) Drain() { s.batcher.Drain() }
 
 const (
 	most    = 256              // notifications in a transaction
 	timeout = 10 * time.Second // of a transaction
 )
 
-// add stores a notification and returns when it is on disk. After an error the
+// waiting is a notification that waits to be stored.
+type waiting struct {
+	n    Notification
+	done chan error
+}
+
+// store stores a notification and returns when it is on disk. After an error the
 // notification may be stored or not, and the provider sends it again.
-func (b *batcher) add(n Notification) error {
-	w := waiting{n, make(chan error, 1)}
-	b.mu.Lock()
-	b.queue = append(b.queue, w)
-	if !b.running {
-		b.running = true
-		b.idle.Add(1)
-		go b.run()
-	}
-	b.mu.Unlock()
+func (s *Service) store(n Notification) error {
+	w := &waiting{n, make(chan error, 1)}
+	s.batcher.Add(w)
 	return <-w.done
 }
 
-func (b *batcher) run() {
-	defer b.idle.Done()
-	for batch := b.take(); batch != nil; batch = b.take() {
-		notifications := make([]Notification, len(batch))
-		for i, w := range batch {
-			notifications[i] = w.n
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), timeout)
-		err := b.store(ctx, notifications)
-		cancel()
-		for _, w := range batch {
-			w.done <- err
-		}
+// storeBatch stores notifications that arrive together in one transaction.
+func (s *Service) storeBatch(list []*waiting) (late []*waiting) {
+	notifications := make([]Notification, len(list))
+	for i, w := range list {
+		notifications[i] = w.n
 	}
-}
-
-func (b *batcher) take() []waiting {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.queue) == 0 {
-		b.running = false
-		return nil
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	err := s.storeAll(ctx, notifications)
+	for _, w := range list {
+		w.done <- err
 	}
-	n := min(len(b.queue), most)
-	batch := b.queue[:n:n]
-	b.queue = b.queue[n:]
-	return batch
+	return nil
 }

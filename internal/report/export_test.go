@@ -31,7 +31,7 @@ var EventsAgree = eventsAgree
 
 // TransfersAgree is the quick test of transfers and their owners.
 func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
-	moved := newTally(maphash.MakeSeed())
+	moved := newDigest(maphash.MakeSeed())
 	if _, err := integrity(ctx, q, company, time.Time{}, moved.addTransfer); err != nil {
 		return false, err
 	}

@@ -144,7 +144,7 @@ func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (V
 // added adds up the ledger and the daily limits, and compares all transfers with their
 // owners.
 func added(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
-	moved := newTally(maphash.MakeSeed())
+	moved := newDigest(maphash.MakeSeed())
 	if v.Integrity, err = integrity(ctx, q, company, now, moved.addTransfer); err != nil {
 		return v, err
 	}

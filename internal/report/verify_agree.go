@@ -16,8 +16,8 @@ import (
 // order. Only if the sums differ, a statement finds the rows. The seed is new each time,
 // so nobody can prepare facts with an equal sum.
 
-// tally is the sum of one copy of the facts.
-type tally struct {
+// digest is the sum of one copy of the facts.
+type digest struct {
 	seed  maphash.Seed
 	fact  []byte            // the last fact; its memory is used again
 	step  []byte            // the last step; its memory is used again
@@ -25,18 +25,18 @@ type tally struct {
 	order map[string]uint64 // of the transfers' steps in order, by clearing account
 }
 
-func newTally(seed maphash.Seed) *tally { return &tally{seed: seed, order: map[string]uint64{}} }
+func newDigest(seed maphash.Seed) *digest { return &digest{seed: seed, order: map[string]uint64{}} }
 
-func (t *tally) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
+func (t *digest) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
 
 // then adds a step of an operation's transfers. The order of the steps counts.
-func (t *tally) then(account, reference, step string) {
+func (t *digest) then(account, reference, step string) {
 	const prime = 1099511628211
 	t.step = append(append(append(t.step[:0], reference...), 0), step...)
 	t.order[account] = t.order[account]*prime + maphash.Bytes(t.seed, t.step)
 }
 
-func (t *tally) equals(u *tally) bool {
+func (t *digest) equals(u *digest) bool {
 	if t.sum != u.sum || len(t.order) != len(u.order) {
 		return false
 	}
@@ -60,7 +60,7 @@ var steps = map[string]string{
 // right data.
 func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	seed := maphash.MakeSeed()
-	said, due := newTally(seed), newTally(seed)
+	said, due := newDigest(seed), newDigest(seed)
 	if err := said.addEvents(ctx, q, company); err != nil {
 		return false, err
 	}
@@ -76,7 +76,7 @@ func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error
 }
 
 // addEvents adds the facts in the events of operations.
-func (t *tally) addEvents(ctx context.Context, q db.Querier, company string) error {
+func (t *digest) addEvents(ctx context.Context, q db.Querier, company string) error {
 	last := int64(math.MinInt64)
 	return db.Pages(ctx, q, toldOfOperations, 3, func() []any { return []any{company, last} }, func(row []string) error {
 		kind, data := row[1], row[2]
@@ -92,7 +92,7 @@ func (t *tally) addEvents(ctx context.Context, q db.Querier, company string) err
 }
 
 // addOperations adds the facts that the operations' events must have.
-func (t *tally) addOperations(ctx context.Context, q db.Querier, company string) error {
+func (t *digest) addOperations(ctx context.Context, q db.Querier, company string) error {
 	last := ""
 	return db.Pages(ctx, q, dueOfOperations, 12, func() []any { return []any{company, last} }, func(row []string) error {
 		last = row[0]
@@ -109,7 +109,7 @@ func (t *tally) addOperations(ctx context.Context, q db.Querier, company string)
 }
 
 // addSteps adds the steps of the transfers in the order of a clearing account.
-func (t *tally) addSteps(ctx context.Context, q db.Querier, company, account string) error {
+func (t *digest) addSteps(ctx context.Context, q db.Querier, company, account string) error {
 	last := int64(math.MinInt64)
 	return db.Pages(ctx, q, clearingSteps, 3, func() []any { return []any{company, account, last} }, func(row []string) error {
 		t.then(account, row[1], row[2])
@@ -172,7 +172,7 @@ var eventKinds = map[string][4]string{
 }
 
 // add adds the facts of all events of the operation.
-func (o dueOf) add(t *tally, fact []byte) []byte {
+func (o dueOf) add(t *digest, fact []byte) []byte {
 	words := eventKinds[o.kind]
 	fact = o.fact(fact[:0], words[0], "PENDING")
 	t.add(fact)

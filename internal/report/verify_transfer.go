@@ -29,13 +29,13 @@ const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'sus
 			OR (1 = 1` + ownedOtherwise + `)) LIMIT 1`
 
 // addTransfer adds a transfer if its kind always has an operation as its owner.
-func (t *tally) addTransfer(m ledger.Transfer) {
+func (t *digest) addTransfer(m ledger.Transfer) {
 	if !otherKinds[m.Kind] {
 		t.move(m.Reference, m.Kind, m.Debit, m.Credit, m.Amount)
 	}
 }
 
-func (t *tally) move(reference, kind, debit, credit string, amount money.Kobo) {
+func (t *digest) move(reference, kind, debit, credit string, amount money.Kobo) {
 	t.fact = t.fact[:0]
 	for _, part := range [...]string{reference, kind, debit, credit} {
 		t.fact = append(append(t.fact, part...), 0)
@@ -46,8 +46,8 @@ func (t *tally) move(reference, kind, debit, credit string, amount money.Kobo) {
 
 // transfersAgree tells whether the operations have the right transfers, and whether every
 // other transfer has its owner.
-func transfersAgree(ctx context.Context, q db.Querier, company string, moved *tally) (bool, error) {
-	due, last := newTally(moved.seed), ""
+func transfersAgree(ctx context.Context, q db.Querier, company string, moved *digest) (bool, error) {
+	due, last := newDigest(moved.seed), ""
 	err := db.Pages(ctx, q, `
 		SELECT id, kind, state, provider, settlement_id, amount_kobo, fee_kobo
 		FROM operation WHERE company_id = $1 AND id >= $2 ORDER BY id`, 7,
@@ -67,7 +67,7 @@ func transfersAgree(ctx context.Context, q db.Querier, company string, moved *ta
 }
 
 // addOperation adds the transfers that an operation must have (see operationMoney).
-func (t *tally) addOperation(id, kind, state, provider, from string, amount, fee money.Kobo) {
+func (t *digest) addOperation(id, kind, state, provider, from string, amount, fee money.Kobo) {
 	clearing, bank := settlement.ClearingAccount(kind), settlement.ProviderAccount(provider)
 	t.move(id, kind, from, clearing, amount+fee)
 	if state == "FAILED" {
