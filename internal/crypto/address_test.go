@@ -106,7 +106,7 @@ func TestAKeyIsOneCompanys(t *testing.T) {
 		}{
 			{b, chain.EVM, ownKey, fault.Refused},
 			{b, chain.Tron, key.Public.String(), fault.Refused}, // the same key, as its chain
-			{b, chain.Bitcoin, publicKey, fault.Refused},        // everybody has its private half
+			{b, chain.Bitcoin, publicKey, fault.Refused},        // its private key is public
 			{b, chain.EVM, "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U", fault.Invalid},
 			{b, "dogecoin", ownKey, fault.Invalid},
 			{"cnobody", chain.EVM, "xpub6CUGRUonZSQ4TWtTMmzXdrXDtypWKiKrhko4egpiMZbpiaQL2jkwSB1icqYh2cfDfVxdx4df189oLKnC5fSwqPfgyP3hooxujYzAu3fDVmz", fault.Missing},

@@ -19,7 +19,7 @@ const (
 	fromHouse    = "house"
 )
 
-// Key is an extended public key of a company, below which its addresses are.
+// Key is an extended public key of a company. Its addresses are derived from the key.
 type Key struct {
 	Company   string     `db:"company_id,key"`
 	ID        string     `db:"id,key"`

@@ -183,7 +183,7 @@ func moved(to crypto.Address, hash string, units, block int64) provider.Movement
 	return m
 }
 
-// tell has the custodian send movements.
+// tell sends movements in a notification of the custodian.
 func (w *world) tell(movements ...provider.Movement) {
 	w.t.Helper()
 	body, err := json.Marshal(movements)

@@ -58,7 +58,7 @@ func founding(company string) ledger.Unit {
 	return u
 }
 
-// says commits an event through one of the two programs.
+// says commits an event with one of the two programs.
 func (s *station) says(book *ledger.Book, company, kind string) {
 	u := ledger.For(company)
 	event.Emit(&u, kind, map[string]string{"kind": kind})

@@ -25,7 +25,7 @@ type office struct {
 	book    *ledger.Book
 	clock   *clock.Manual
 	company string
-	said    bytes.Buffer // the log; to be read when the workers are gone
+	said    bytes.Buffer // the log; read it after the workers have ended
 	log     *slog.Logger
 }
 
@@ -80,7 +80,7 @@ type hand struct {
 	gone    chan struct{} // it has finished its jobs
 }
 
-// hire starts a worker of one kind, at the latest until the test ends.
+// hire starts a worker of one kind, which stops at the end of the test.
 func (o *office) hire(kind string, work job.Work) hand {
 	o.t.Helper()
 	w := job.NewWorker(o.db, o.clock, o.log)

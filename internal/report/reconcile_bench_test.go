@@ -56,7 +56,7 @@ func (l bankOf) Statement(context.Context, time.Time, time.Time, int) ([]provide
 	return l, false, nil
 }
 
-// history is a company that has paid out every 25 seconds until an hour ago.
+// history adds a company with a payout every 25 seconds until an hour ago.
 func history(b *testing.B, d *db.DB, n int, now time.Time) {
 	b.Helper()
 	ctx := db.Patient(b.Context())

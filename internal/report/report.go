@@ -17,14 +17,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Service reads.
+// Service answers questions from the database.
 type Service struct {
 	db     *db.DB
 	clock  clock.Clock
 	issuer Issuer
 }
 
-// New reads from a database.
+// New is a service that reads a database.
 func New(d *db.DB, c clock.Clock) *Service { return &Service{db: d, clock: c} }
 
 // Letterhead sets the issuer of statements. Without it they have no letterhead.

@@ -14,7 +14,7 @@ import (
 
 // FeesSet is a fee schedule that an operator has set.
 type FeesSet struct {
-	Schedule payout.Schedule // empty for no fees
+	Schedule payout.Schedule // empty without fees
 	By       string
 	At       time.Time
 }
