@@ -217,7 +217,7 @@ func (o dueOf) fact(b []byte, kind, state string) []byte {
 	return b
 }
 
-// text is a text as events write it: nothing for an empty one.
+// text is a text as events write it. An empty text is null.
 func text(s string) string {
 	if s == "" {
 		return "null"

@@ -164,8 +164,7 @@ func (s *Service) behind(ctx context.Context, w *waiting, positions []position, 
 	return err
 }
 
-// oldest is the age of the oldest of the events that come after positions in the
-// feeds of companies.
+// oldest is the age of the oldest event after these positions in the companies' feeds.
 func (s *Service) oldest(ctx context.Context, after map[string]int64, now time.Time) (age time.Duration, err error) {
 	for company, sequence := range after {
 		page, _, err := s.Events.Feed(ctx, company, sequence, 1, 0)

@@ -48,7 +48,7 @@ func (v *visit) flush(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	for _, d := range v.done {
 		if d.State == GivenUp {
-			// The company is told first. Once the delivery is stored, nobody retries it.
+			// The company is told first. A stored FAILED delivery is never retried.
 			if err := v.markFailing(ctx, d); err != nil {
 				return err
 			}

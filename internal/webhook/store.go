@@ -78,7 +78,7 @@ func (s *Service) replayCount(ctx context.Context, company, endpointID string) (
 		WHERE company_id = $1 AND endpoint_id = $2 AND kind = 'replay'`, company, endpointID)
 }
 
-// take leases delivery queues of a company. A queue that somebody else has leased
+// take leases delivery queues of a company. A queue that another program has leased
 // meanwhile comes back without a fence.
 func (s *Service) take(ctx context.Context, company string, open []queue, now time.Time) (taken []queue, err error) {
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
