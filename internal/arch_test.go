@@ -61,6 +61,7 @@ var order = []string{
 	"internal/db/migration",
 	// The vocabulary.
 	"internal/secret",
+	"internal/batch",
 	"internal/nuban",
 	"internal/chain",
 	"internal/id",

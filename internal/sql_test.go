@@ -19,7 +19,7 @@ import (
 // overCompanies are the statements that look at the rows of all companies on
 // purpose, named by their package and the declaration they stand in.
 var overCompanies = map[string]string{
-	"job.lanes":              "the worker's scan: it reads which queues have work that is due, and takes nothing",
+	"job.queues":             "the worker's scan: it reads which queues have work that is due, and takes nothing",
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
 	"job.outstanding":        "who has moved the sandbox's clock waits until nothing is due any more",
 	"operation.findCase":     "an operator's case is found by its id alone",
@@ -41,13 +41,13 @@ var overCompanies = map[string]string{
 
 	"payout.owner": "a bank that tells of a payout names only its reference",
 
-	"webhook.idleLanes": "the sender's scan: it reads which endpoints have something to be sent, and takes nothing",
-	"webhook.sweep":     "the sender looks once a minute for retries that were forgotten",
-	"webhook.all":       "operators work across companies",
-	"webhook.allCount":  "operators work across companies",
+	"webhook.idleQueues":     "the sender's scan: it reads which endpoints have something to be sent, and takes nothing",
+	"webhook.recoverRetries": "the sender looks once a minute for retries that were forgotten",
+	"webhook.all":            "operators work across companies",
+	"webhook.allCount":       "operators work across companies",
 
-	"webhook.places":         "Prometheus is told of all endpoints together",
-	"webhook.tails":          "Prometheus is told of all retries together",
+	"webhook.positions":      "Prometheus is told of all endpoints together",
+	"webhook.waitingRetries": "Prometheus is told of all retries together",
 	"webhook.endpointsAfter": "old deliveries are removed endpoint by endpoint, of all companies",
 
 	"report.keepers":      "all companies share one account at the bank: its statement is held against all of them",

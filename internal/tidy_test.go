@@ -30,9 +30,9 @@ var ownTime = append([]string{
 
 // machineTime are the files of those packages that mean the machine's own time.
 var machineTime = map[string]string{
-	"internal/job/worker.go":   "whether the worker is alive is asked in real seconds, wherever the sandbox's clock stands",
-	"internal/webhook/lane.go": "how long a lane keeps others waiting is real time",
-	"internal/webhook/post.go": "who verifies a message holds its timestamp against a clock that no sandbox moves",
+	"internal/job/worker.go":    "whether the worker is alive is asked in real seconds, wherever the sandbox's clock stands",
+	"internal/webhook/queue.go": "how long a delivery queue keeps others waiting is real time",
+	"internal/webhook/post.go":  "who verifies a message holds its timestamp against a clock that no sandbox moves",
 }
 
 func packageNamesSayTheTrade(sources []source) (complaints []string) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -144,7 +143,7 @@ func TestFailingWebhooksAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		url := "http://127.0.0.1:9/hook?token=hush"
-		none := func(any, error) []db.Record { return nil }
+		none := func(*ledger.Unit, any, error) {}
 		if _, err := d.webhooks.Create(t.Context(), made.Reference, webhook.Draft{URL: &url}, none); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObje
 	}, func(key *idempotency.Key) (webhook.Secret, error) {
 		made, err := h.Webhooks.Create(ctx, callOf(ctx).company, webhook.Draft{
 			URL: &r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-		}, key.Answered)
+		}, key.Answer)
 		return made, idempotency.Taken(err)
 	})
 }
@@ -61,7 +61,7 @@ func (h *handlers) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObje
 	}, func(key *idempotency.Key) (webhook.Endpoint, error) {
 		e, err := h.Webhooks.Update(ctx, callOf(ctx).company, r.ID, webhook.Draft{
 			URL: r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-		}, key.Answered)
+		}, key.Answer)
 		return e, idempotency.Taken(err)
 	})
 }
@@ -79,7 +79,7 @@ func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecre
 	return answer(ctx, func(s webhook.Secret) (newSecret, error) {
 		return newSecret{Status: "success", Data: withSecret(s)}, nil
 	}, func(key *idempotency.Key) (webhook.Secret, error) {
-		made, err := h.Webhooks.Rotate(ctx, callOf(ctx).company, r.ID, key.Answered)
+		made, err := h.Webhooks.Rotate(ctx, callOf(ctx).company, r.ID, key.Answer)
 		return made, idempotency.Taken(err)
 	})
 }
@@ -111,7 +111,7 @@ func (h *handlers) TestWebhook(ctx context.Context, r TestWebhookRequestObject) 
 	return answer(ctx, func(d webhook.Delivery) (TestWebhook200JSONResponse, error) {
 		return TestWebhook200JSONResponse{Status: "success", Data: delivery(d)}, nil
 	}, func(key *idempotency.Key) (webhook.Delivery, error) {
-		d, err := h.Webhooks.Test(ctx, callOf(ctx).company, r.ID, key.Answered)
+		d, err := h.Webhooks.Test(ctx, callOf(ctx).company, r.ID, key.Answer)
 		return d, idempotency.Taken(err)
 	})
 }
@@ -142,7 +142,7 @@ func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDel
 	return answer(ctx, func(d webhook.Delivery) (ResendWebhookDelivery200JSONResponse, error) {
 		return ResendWebhookDelivery200JSONResponse{Status: "success", Data: delivery(d)}, nil
 	}, func(key *idempotency.Key) (webhook.Delivery, error) {
-		d, err := h.Webhooks.Resend(ctx, callOf(ctx).company, r.ID, key.Answered)
+		d, err := h.Webhooks.Resend(ctx, callOf(ctx).company, r.ID, key.Answer)
 		return d, idempotency.Taken(err)
 	})
 }
@@ -160,7 +160,7 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 			WebhookID: p.Endpoint, From: p.First, To: p.Last, RequestedAt: clock.Text(p.RequestedAt),
 		}}, nil
 	}, func(key *idempotency.Key) (webhook.Replay, error) {
-		p, err := h.Webhooks.Replay(ctx, callOf(ctx).company, r.ID, first, last, key.Answered)
+		p, err := h.Webhooks.Replay(ctx, callOf(ctx).company, r.ID, first, last, key.Answer)
 		return p, idempotency.Taken(err)
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/crypto/sha3"
 )
 
-// The first byte of addresses with a checksum in base 58.
+// These are the first bytes of addresses in base 58 with a checksum.
 const (
 	tronVersion        = 0x41
 	bitcoinVersion     = 0x00
 	bitcoinTestVersion = 0x6f
 )
 
-// write is the address of a public key.
+// write is the address of a public key in the network's spelling.
 func (n Network) write(public *btcec.PublicKey) string {
 	switch n.Kind {
 	case Bitcoin:
@@ -51,11 +51,11 @@ func (n Network) bitcoinPrefix() string {
 func segwit(prefix string, hash []byte) string {
 	five, err := bech32.ConvertBits(hash, 8, 5, true)
 	if err != nil {
-		panic(err) // eight bits always fit into fives
+		panic(err) // groups of eight bits always convert to groups of five
 	}
 	text, err := bech32.Encode(prefix, append([]byte{0}, five...))
 	if err != nil {
-		panic(err) // the characters come from the line before
+		panic(err) // the line before has made valid groups
 	}
 	return text
 }
@@ -66,8 +66,7 @@ func keccak(b []byte) []byte {
 	return h.Sum(nil)
 }
 
-// checksummed is an Ethereum address with its checksum in the case of its
-// letters (EIP-55).
+// checksummed is an Ethereum address. The case of its letters is its checksum (EIP-55).
 func checksummed(address []byte) string {
 	text := []byte(hex.EncodeToString(address))
 	sum := keccak(text)
@@ -79,8 +78,8 @@ func checksummed(address []byte) string {
 	return "0x" + string(text)
 }
 
-// Canonical is an address of the network in the one spelling under which it is
-// shown. It is false for what is no address of the network.
+// Canonical is an address in the network's one spelling. It is false for a text that is no
+// address of the network.
 func (n Network) Canonical(address string) (string, bool) {
 	switch n.Kind {
 	case EVM:
@@ -100,8 +99,8 @@ func (n Network) Canonical(address string) (string, bool) {
 	return address, err == nil && len(raw) == 20
 }
 
-// Fold is an address as it is compared: the case of letters means nothing on
-// Ethereum, and everything on Tron.
+// Fold is the form of an address for comparisons. The case of letters has no meaning on
+// Ethereum, but has one on Tron.
 func (n Network) Fold(address string) string {
 	if n.Kind == EVM {
 		return strings.ToLower(address)

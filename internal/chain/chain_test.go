@@ -21,8 +21,7 @@ func network(t testing.TB, id string) chain.Network {
 	return chain.Network{}
 }
 
-// The public test vectors: those of the test mnemonic for each chain, and the
-// ones of BIP-84.
+// These are the public test vectors of the test mnemonic for each chain, and of BIP-84.
 func TestAddressesFollowFromTheKey(t *testing.T) {
 	legacy := network(t, "bitcoin-mainnet")
 	legacy.Legacy = true
@@ -48,7 +47,7 @@ func TestAddressesFollowFromTheKey(t *testing.T) {
 		// BIP-84, account 0 of the same mnemonic.
 		{chain.PublicTestKeys[chain.Bitcoin], network(t, "bitcoin-mainnet"), 0, "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"},
 		{chain.PublicTestKeys[chain.Bitcoin], network(t, "bitcoin-mainnet"), 1, "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g"},
-		// An account's key makes the addresses of its external chain.
+		// The key of an account gives the addresses of its external chain.
 		{chain.PublicTestKeys[chain.EVM], network(t, "ethereum-mainnet"), 0, "0x9858EfFD232B4033E47d90003D41EC34EcaEda94"},
 		{chain.PublicTestKeys[chain.Tron], network(t, "tron-testnet"), 1, "TSeJkUh4Qv67VNFwY8LaAxERygNdy6NQZK"},
 	} {
@@ -76,7 +75,7 @@ func TestAddressesFollowFromTheKey(t *testing.T) {
 	}
 }
 
-// BIP-32, test vector 2: m/0 and, below it, a child by its public half.
+// Test vector 2 of BIP-32: m/0 and a child of its public key.
 func TestChildrenOfBIP32(t *testing.T) {
 	const (
 		parent = "xpub69H7F5d8KSRgmmdJg2KhpAK8SR3DjMwAdkxj3ZuxV27CprR9LgpeyGmXUbC6wb7ERfvrnKZjXoUmmDznezpbZb7ap6r1D3tgFxHmwMkQTPH"
@@ -153,7 +152,7 @@ func TestAmountsAreExact(t *testing.T) {
 	for _, c := range []struct {
 		text     string
 		decimals int
-		units    string // "" for a refusal
+		units    string // "" if it is refused
 		written  string
 	}{
 		{"0.25", 18, "250000000000000000", "0.25"},
@@ -233,7 +232,7 @@ func TestNetworksThatCannotBeRightAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever is read as an amount is written as the same amount.
+// An amount that is read and written stays the same.
 func FuzzParseUnits(f *testing.F) {
 	for _, text := range []string{"0.25", "1e-7", "-3", "115792089237316195423570985008687907853269984665640564039457.5", "1e40"} {
 		f.Add(text, uint8(18))

@@ -9,13 +9,13 @@ import (
 	"github.com/btcsuite/btcd/btcutil/hdkeychain"
 )
 
-// Key is an extended public key (BIP-32) whose children are addresses. What
-// belongs to the addresses is spent with the private half, which is not here.
+// Key is an extended public key (BIP-32). Its children are addresses. The program does not
+// have the private key, which spends the deposits.
 type Key struct {
 	node *hdkeychain.ExtendedKey
 }
 
-// The first four bytes of an extended public key, as wallets write them.
+// These are the first four bytes of extended public keys as wallets write them.
 var (
 	xpub     = []byte{0x04, 0x88, 0xb2, 0x1e}
 	versions = map[string]bool{
@@ -24,19 +24,18 @@ var (
 	}
 )
 
-// Account levels of BIP-44: m / purpose' / coin' / account' / change / index.
+// These are levels of BIP-44: m / purpose' / coin' / account' / change / index.
 const (
 	accountDepth = 3
 	changeDepth  = 4
 )
 
-// LastIndex is the last address a key can make: those above need the private
-// key.
+// LastIndex is the last index of an address. Higher ones need the private key.
 const LastIndex = hdkeychain.HardenedKeyStart - 1
 
-// ParseKey reads a key as a wallet exports it for an account (depth 3, as in
-// m/44'/60'/0'): its addresses are those of the external chain, /0/index. A key
-// of that chain itself (depth 4) is taken as it is.
+// ParseKey reads the key that a wallet exports for an account (depth 3, as in m/44'/60'/0'),
+// and returns the key of its external chain. A key of that chain itself (depth 4) stays as
+// it is.
 func ParseKey(text string) (Key, error) {
 	k, err := parse(text)
 	if err != nil {
@@ -51,8 +50,8 @@ func ParseKey(text string) (Key, error) {
 	return Key{}, fmt.Errorf("the key must be of an account, such as m/44'/60'/0' (depth 3), or of its external chain (depth 4), not of depth %d", k.node.Depth())
 }
 
-// ParseHouseKey reads an account's key below which every company gets a chain of
-// its own: Child(n), and below that its addresses.
+// ParseHouseKey reads an account's key for all companies. Each company gets a chain below the
+// key, Child(n), with its addresses.
 func ParseHouseKey(text string) (Key, error) {
 	k, err := parse(text)
 	if err == nil && k.node.Depth() != accountDepth {
@@ -61,21 +60,21 @@ func ParseHouseKey(text string) (Key, error) {
 	return k, err
 }
 
-// ReadKey reads what String wrote.
+// ReadKey reads the text of String.
 func ReadKey(text string) (Key, error) { return parse(text) }
 
 func parse(text string) (Key, error) {
 	node, err := hdkeychain.NewKeyFromString(strings.TrimSpace(text))
 	switch {
 	case err != nil:
-		// The library's error may quote the text, which may be a private key.
+		// The library's error may quote a private key.
 		return Key{}, errors.New("this is no extended public key: xpub…, zpub… and the like")
 	case node.IsPrivate():
 		return Key{}, errors.New("this is a PRIVATE key. It must not be here, and should not be used any more")
 	case !versions[string(node.Version())]:
 		return Key{}, errors.New("this is no extended public key: it must begin with xpub, ypub, zpub, tpub, upub or vpub")
 	}
-	// One key has one spelling, however the wallet wrote it.
+	// Wallets write one key in several ways, and it is kept in one.
 	if !bytes.Equal(node.Version(), xpub) {
 		if node, err = node.CloneWithVersion(xpub); err != nil {
 			return Key{}, err
@@ -84,7 +83,7 @@ func parse(text string) (Key, error) {
 	return Key{node}, nil
 }
 
-// Child is the key at an index below this one.
+// Child is the child key at an index.
 func (k Key) Child(index uint32) (Key, error) {
 	if index > LastIndex {
 		return Key{}, fmt.Errorf("a public key has no child %d", index)
@@ -93,10 +92,10 @@ func (k Key) Child(index uint32) (Key, error) {
 	return Key{node}, err
 }
 
-// String is the key as an xpub. It spends nothing, but shows every address.
+// String is the key as an xpub. It reveals every address but cannot spend.
 func (k Key) String() string { return k.node.String() }
 
-// Address is the address at an index of the key, as the network writes it.
+// Address is the address at an index, in the network's spelling.
 func (k Key) Address(n Network, index int64) (string, error) {
 	if index < 0 || index > LastIndex {
 		return "", fmt.Errorf("there is no address %d", index)
@@ -112,9 +111,9 @@ func (k Key) Address(n Network, index int64) (string, error) {
 	return n.write(public), nil
 }
 
-// PublicTestKeys are account keys of the well-known test mnemonic ("abandon …
-// about"), by kind. Everybody has their private halves: they are for sandboxes,
-// and a live program refuses them.
+// PublicTestKeys are account keys of the published test mnemonic ("abandon … about"), by
+// kind. Their private keys are public, so they are for sandboxes, and a live program refuses
+// them.
 var PublicTestKeys = map[Kind]string{
 	EVM:     "xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt",
 	Tron:    "xpub6D1AabNHCupeiLM65ZR9UStMhJ1vCpyV4XbZdyhMZBiJXALQtmn9p42VTQckoHVn8WNqS7dqnJokZHAHcHGoaQgmv8D45oNUKx6DZMNZBCd",

@@ -1,9 +1,7 @@
-// Package chain knows blockchains as a bookkeeper needs them: which networks and
-// tokens are taken, how an address follows from an extended public key, and how
-// an amount with eighteen decimals is read and written without losing any.
+// Package chain has the supported networks and tokens of blockchains. It derives addresses
+// from extended public keys, and reads and writes amounts with all their decimals.
 //
-// There are no private keys here, and nothing that could use one: whoever can
-// make addresses cannot spend what is sent to them.
+// The package has no private keys, so it can derive addresses but not spend deposits.
 package chain
 
 import (
@@ -14,20 +12,20 @@ import (
 	"strings"
 )
 
-// Kind is how a network makes addresses and counts.
+// Kind is a family of networks with equal addresses.
 type Kind string
 
 // The kinds of network.
 const (
-	EVM     Kind = "evm" // Ethereum, and whatever runs its machine
+	EVM     Kind = "evm" // Ethereum and compatible networks
 	Tron    Kind = "tron"
 	Bitcoin Kind = "bitcoin"
 )
 
-// Kinds are all of them. Networks of one kind share a company's key.
+// Kinds are all kinds. Networks of one kind share a company's key.
 var Kinds = []Kind{EVM, Tron, Bitcoin}
 
-// Network is one blockchain on which deposits are taken.
+// Network is a blockchain that accepts deposits.
 type Network struct {
 	ID            string  `json:"id"`    // ethereum-mainnet
 	Chain         string  `json:"chain"` // ethereum
@@ -36,32 +34,31 @@ type Network struct {
 	NativeAsset   string  `json:"nativeAsset"` // ETH
 	Decimals      int     `json:"decimals"`    // of the native asset
 	Tokens        []Token `json:"tokens"`
-	Confirmations int64   `json:"confirmations"` // blocks, its own included, before a transaction counts
-	BlockSeconds  int64   `json:"blockSeconds"`  // how far blocks are apart
+	Confirmations int64   `json:"confirmations"` // blocks, including its own, before a transaction completes
+	BlockSeconds  int64   `json:"blockSeconds"`  // the time between two blocks
 	Testnet       bool    `json:"testnet"`
 	Legacy        bool    `json:"legacy"` // Bitcoin: addresses that begin with 1 instead of bc1
 	Inactive      bool    `json:"inactive"`
 }
 
-// Token is an asset that lives in a contract on a network. Only what is listed
-// is taken: anybody can make a token and call it USDT.
+// Token is an asset of a contract on a network. Only listed tokens are accepted, since anybody
+// can make a token and call it USDT.
 type Token struct {
 	Symbol   string `json:"symbol"`
 	Contract string `json:"contractAddress"`
 	Decimals int    `json:"decimals"`
 }
 
-// Asset is something that can be deposited: a listed token, or the native asset,
-// whose contract is empty.
+// Asset is a listed token, or the native asset, whose contract is empty.
 type Asset = Token
 
 //go:embed networks.json
 var known []byte
 
-// Mainnets and Testnets are the networks that the program knows by itself.
+// Mainnets are the built-in networks whose assets have value.
 func Mainnets() []Network { return some(false) }
 
-// Testnets are where assets have no value: what a sandbox deals in.
+// Testnets are the built-in networks whose assets have no value, for sandboxes.
 func Testnets() []Network { return some(true) }
 
 func some(testnet bool) []Network {
@@ -78,8 +75,8 @@ func some(testnet bool) []Network {
 	return out
 }
 
-// Read reads a list of networks and refuses one that cannot be right: a mistyped
-// contract would be a token that nobody has, or somebody's invention.
+// Read reads a list of networks and checks it. A mistyped contract would be a token that
+// nobody has, or a fraud.
 func Read(text []byte) ([]Network, error) {
 	var list []Network
 	d := json.NewDecoder(strings.NewReader(string(text)))
@@ -101,7 +98,7 @@ func Read(text []byte) ([]Network, error) {
 	return list, errors.Join(all...)
 }
 
-// mostDecimals is more than any asset has.
+// mostDecimals is more decimals than any asset has.
 const mostDecimals = 36
 
 func (n *Network) check() error {
@@ -133,7 +130,7 @@ func (n *Network) check() error {
 	return nil
 }
 
-// Asset is the listed asset with this contract; the native one for "".
+// Asset is the asset with this contract, or the native one for "".
 func (n Network) Asset(contract string) (Asset, bool) {
 	if contract == "" {
 		return Asset{Symbol: n.NativeAsset, Decimals: n.Decimals}, true
@@ -146,7 +143,7 @@ func (n Network) Asset(contract string) (Asset, bool) {
 	return Asset{}, false
 }
 
-// BySymbol is the listed asset of this name.
+// BySymbol is the asset with this symbol.
 func (n Network) BySymbol(symbol string) (Asset, bool) {
 	if symbol == n.NativeAsset {
 		return n.Asset("")

@@ -8,8 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// What an amount may look like before anything computes with it: longer ones are
-// an attack and no amount. 2^256 has 78 digits.
+// These are the bounds of an amount's text. A longer text is an attack: 2^256 has 78 digits.
 const (
 	mostDigits   = 100
 	mostExponent = 40
@@ -17,9 +16,8 @@ const (
 
 var errAmount = errors.New("this is no amount of the asset")
 
-// ParseUnits reads an amount in whole units of an asset ("0.25", also "2.5e-1")
-// as smallest units, exactly: one with more decimals than the asset has is an
-// error and is not rounded.
+// ParseUnits reads an amount in whole units of an asset ("0.25", also "2.5e-1") and returns
+// the smallest units. It does not round: an amount with too many decimals is an error.
 func ParseUnits(text string, decimals int) (*big.Int, error) {
 	if text == "" || len(text) > mostDigits || strings.Trim(text, "+-.eE0123456789") != "" {
 		return nil, errAmount
@@ -35,8 +33,8 @@ func ParseUnits(text string, decimals int) (*big.Int, error) {
 	return d.BigInt(), nil
 }
 
-// FormatUnits writes smallest units as whole ones: "0.25". It ends where the
-// amount does, and never uses an exponent.
+// FormatUnits writes smallest units as whole units: "0.25", without an exponent or zeros at
+// its end.
 func FormatUnits(units *big.Int, decimals int) string {
 	return decimal.NewFromBigInt(units, -int32(decimals)).String()
 }

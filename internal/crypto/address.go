@@ -17,14 +17,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// WatchJob has the custodian watch the address that the subject names, when
-// whoever asked for it could not.
+// WatchJob asks the custodian to watch the address that the subject names, if the
+// request for the address could not.
 const WatchJob = "crypto.watch"
 
 const (
-	// watchWithin is how long a request may take to have its address watched.
+	// watchWithin is how long a request waits until its address is watched.
 	watchWithin = 30 * time.Second
-	// contenders is how many lost races for an index are given up after.
+	// contenders is how often a request tries to get an index.
 	contenders = 100
 )
 
@@ -42,10 +42,10 @@ type Generation struct {
 	Key       *idempotency.Key // from the header; nil for none
 }
 
-// Generate gives the company one more address on a network. The address is shown
-// only once somebody watches it: what is paid to it before that would not be
-// seen. A fault of kind Unavailable means that nobody watches it yet; it is being
-// seen to, and will be on the list.
+// Generate gives the company a new address on a network. A company sees an address
+// once the custodian watches it, since earlier payments to it would not be seen. A
+// fault of kind Unavailable means that the custodian does not watch it yet. A job then
+// asks the custodian, and the address will be on the list.
 func (s *Service) Generate(ctx context.Context, g Generation) (Address, error) {
 	n, known := s.networks[g.NetworkID]
 	if !known {
@@ -62,8 +62,8 @@ func (s *Service) Generate(ctx context.Context, g Generation) (Address, error) {
 	return a, s.watch(ctx, a, g.Key)
 }
 
-// Resume answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had taken an index.
+// Resume answers a repeated request. The first one, with the same Idempotency-Key,
+// stopped after it had taken an index.
 func (s *Service) Resume(ctx context.Context, company, subject string, key *idempotency.Key) (Address, error) {
 	a, err := s.subject(ctx, company, subject)
 	if err != nil {
@@ -72,10 +72,10 @@ func (s *Service) Resume(ctx context.Context, company, subject string, key *idem
 	return a, s.watch(ctx, a, key)
 }
 
-// reserve takes the next index and stores its address, in one commit. Of two who
-// want the same index the book gives it to one, and the other takes the next.
+// reserve takes the next index and stores its address, in one commit. Of two requests
+// for one index the ledger refuses one, which then takes the next index.
 func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody, g Generation) (Address, error) {
-	turn := s.turn(g.Company) // in this program they do not even try
+	turn := s.turn(g.Company) // requests of one program take turns
 	turn.Lock()
 	defer turn.Unlock()
 	k, err := s.key(ctx, g.Company, n.Kind)
@@ -90,7 +90,7 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		now := s.Clock.Now()
 		a := Address{
 			Company: g.Company, KeyID: k.ID, Index: index, NetworkID: n.ID, Chain: n.Chain, Name: n.Name,
-			Label: g.Label, CreatedAt: now, custody: custody.Name,
+			Label: g.Label, CreatedAt: now, updatedAt: now, state: reserved, custody: custody.Name,
 		}
 		if a.Address, err = custody.Plug.Address(ctx, n, k.Public, index); err != nil {
 			return Address{}, unavailable(err)
@@ -102,13 +102,13 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		if err != nil {
 			return Address{}, err
 		}
-		err = s.Book.Commit(ctx, ledger.Unit{
-			Company: g.Company,
-			Tallies: []ledger.Tally{one},
-			Claims:  append([]db.Record{a.record()}, g.Key.Running(a.subject(), now.Add(watchWithin))...),
-			Notes:   []db.Record{job.NewFor(a.custody, g.Company, WatchJob, a.subject(), now.Add(watchWithin))},
-		})
-		if ledger.Is(err, ledger.Exists, addressTable) {
+		u := ledger.For(g.Company)
+		u.Count(one.Name, one.Add, one.Most)
+		u.Insert(addressTable.Record(a))
+		g.Key.Begin(&u, a.subject(), now.Add(watchWithin))
+		u.Enqueue(job.Job{Kind: WatchJob, Subject: a.subject(), Provider: a.custody, RunAt: now.Add(watchWithin)})
+		err = s.Book.Commit(ctx, u)
+		if ledger.Is(err, ledger.Exists, addressTable.Table) {
 			continue
 		}
 		return a, quota.Reached(idempotency.Taken(err), now)
@@ -116,7 +116,7 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 	return Address{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }
 
-// enter writes the address into the directory, before it is anybody's.
+// enter adds the address to the directory before a company has it.
 func (s *Service) enter(ctx context.Context, n chain.Network, a Address) error {
 	owner, err := s.enterAddress(ctx, n.ID, n.Fold(a.Address), a.Company)
 	if err == nil && owner != a.Company {
@@ -128,7 +128,7 @@ func (s *Service) enter(ctx context.Context, n chain.Network, a Address) error {
 // subject names an address in jobs and keys.
 func (a Address) subject() string { return a.KeyID + "/" + strconv.FormatInt(a.Index, 10) }
 
-// subject is the address that was named so.
+// subject is the address with this subject.
 func (s *Service) subject(ctx context.Context, company, subject string) (Address, error) {
 	cut := strings.LastIndexByte(subject, '/')
 	index, err := strconv.ParseInt(subject[cut+1:], 10, 64)
@@ -138,20 +138,23 @@ func (s *Service) subject(ctx context.Context, company, subject string) (Address
 	return s.findAddress(ctx, company, subject[:cut], index)
 }
 
-// watch has the custodian watch the address and writes that it does, together
-// with the answer to whoever asked.
+// watch asks the custodian to watch the address, and stores that together with the
+// answer to the request.
 func (s *Service) watch(ctx context.Context, a Address, key *idempotency.Key) error {
-	u := ledger.Unit{Company: a.Company, Moves: key.Done(a, nil)}
-	if !a.watched {
-		move, err := s.subscribe(ctx, a)
+	u := ledger.For(a.Company)
+	key.Finish(&u, a, nil)
+	if a.state != watched {
+		reference, err := s.subscribe(ctx, a)
 		if err != nil {
 			s.Log.Warn("an address is not watched yet", "company", a.Company, "address", a.subject(), "error", err)
 			return unavailable(err)
 		}
-		u.Moves = append(u.Moves, move)
+		now := a
+		now.state, now.reference, now.updatedAt = watched, reference, s.Clock.Now()
+		u.Transition(addressTable.Record(now), reserved)
 	}
 	for {
-		if len(u.Moves) == 0 {
+		if u.IsEmpty() {
 			return nil
 		}
 		err := s.Book.Commit(ctx, u)
@@ -159,29 +162,30 @@ func (s *Service) watch(ctx context.Context, a Address, key *idempotency.Key) er
 		if r == nil || r.Reason != ledger.Moved {
 			return err
 		}
-		if r.Table != addressTable {
+		if r.Table != addressTable.Table {
 			return idempotency.ErrInFlight
 		}
-		u.Moves = key.Done(a, nil) // the job was faster
+		u = ledger.For(a.Company) // the job was faster
+		key.Finish(&u, a, nil)
 	}
 }
 
-// subscribe has the custodian watch the address.
-func (s *Service) subscribe(ctx context.Context, a Address) (ledger.Move, error) {
+// subscribe asks the custodian to watch the address and returns the custodian's
+// reference.
+func (s *Service) subscribe(ctx context.Context, a Address) (reference string, err error) {
 	custody, looked := s.custodies[a.custody]
 	if !looked {
-		return ledger.Move{}, fmt.Errorf("crypto: %s is not configured", a.custody)
+		return "", fmt.Errorf("crypto: %s is not configured", a.custody)
 	}
 	ctx, cancel := context.WithTimeout(ctx, watchWithin-5*time.Second)
 	defer cancel()
-	reference, err := custody.Plug.Watch(ctx, s.networks[a.NetworkID], a.Address)
-	return a.watchedBy(reference, s.Clock.Now()), err
+	return custody.Plug.Watch(ctx, s.networks[a.NetworkID], a.Address)
 }
 
 // Watch is the work of a WatchJob.
 func (s *Service) Watch(ctx context.Context, j job.Job) (next time.Time, err error) {
 	a, err := s.subject(ctx, j.Company, j.Subject)
-	if errors.Is(err, db.ErrNone) || err == nil && a.watched {
+	if errors.Is(err, db.ErrNone) || err == nil && a.state == watched {
 		return time.Time{}, nil
 	}
 	if err != nil {
@@ -190,13 +194,12 @@ func (s *Service) Watch(ctx context.Context, j job.Job) (next time.Time, err err
 	return time.Time{}, s.watch(ctx, a, nil)
 }
 
-// unavailable is a custodian's failure as the company sees it.
+// unavailable is the company's view of a custodian's failure.
 func unavailable(err error) error {
 	return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 }
 
-// Addresses are the company's addresses on a network, in the order in which they
-// were made.
+// Addresses are the company's addresses on a network, the oldest first.
 func (s *Service) Addresses(ctx context.Context, company, networkID string) ([]Address, error) {
 	n, known := s.networks[networkID]
 	if !known {

@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Two programs and many requests: every index once, none left out, and every
-// address follows from it.
+// Two programs and many requests give every index once, without a gap. Each address is
+// derived from its index.
 func TestAnIndexIsTakenOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -27,7 +27,7 @@ func TestAnIndexIsTakenOnce(t *testing.T) {
 		errs := make([]error, 2*each)
 		for i := range got {
 			all.Go(func() {
-				network := []string{eth, "polygon-amoy"}[i/2%2] // of one kind: they share the key
+				network := []string{eth, "polygon-amoy"}[i/2%2] // networks of one kind share the key
 				got[i], errs[i] = programs[i%2].Generate(t.Context(), crypto.Generation{Company: a, NetworkID: network})
 			})
 		}
@@ -59,8 +59,8 @@ func TestAnIndexIsTakenOnce(t *testing.T) {
 	})
 }
 
-// Companies without a key of their own have chains of their own below the
-// house's, the first one the wallet's usual one.
+// Companies without a key have different chains below the house's key. The first one is
+// the wallet's usual chain.
 func TestCompaniesNeverShareAnAddress(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -106,7 +106,7 @@ func TestAKeyIsOneCompanys(t *testing.T) {
 		}{
 			{b, chain.EVM, ownKey, fault.Refused},
 			{b, chain.Tron, key.Public.String(), fault.Refused}, // the same key, as its chain
-			{b, chain.Bitcoin, publicKey, fault.Refused},        // everybody has its private half
+			{b, chain.Bitcoin, publicKey, fault.Refused},        // its private key is public
 			{b, chain.EVM, "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U", fault.Invalid},
 			{b, "dogecoin", ownKey, fault.Invalid},
 			{"cnobody", chain.EVM, "xpub6CUGRUonZSQ4TWtTMmzXdrXDtypWKiKrhko4egpiMZbpiaQL2jkwSB1icqYh2cfDfVxdx4df189oLKnC5fSwqPfgyP3hooxujYzAu3fDVmz", fault.Missing},
@@ -125,7 +125,7 @@ func TestAKeyIsOneCompanys(t *testing.T) {
 	})
 }
 
-// An address that nobody watches is shown to nobody, and is seen to.
+// An address is hidden until the custodian watches it. A job asks the custodian again.
 func TestAnAddressIsShownOnceItIsWatched(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -151,8 +151,8 @@ func TestAnAddressIsShownOnceItIsWatched(t *testing.T) {
 	})
 }
 
-// A request that was cut off after it had taken its index is answered with that
-// very address.
+// A request that stopped after it had taken an index is answered with that address when
+// it is repeated.
 func TestAResumedRequestMakesNoOtherAddress(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

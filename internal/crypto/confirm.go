@@ -16,35 +16,35 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ConfirmJob asks where the transaction that the subject names stands now.
+// ConfirmJob asks the custodian about the transaction that the subject names.
 const ConfirmJob = "crypto.confirm"
 
 const (
-	// Custodians lag, and some call a transaction that waits for a block missing:
-	// only one that was missing this often, over this long, is gone.
+	// A transaction is gone after that many answers "missing" over that time. Custodians
+	// lag, and some do not show a transaction that waits for a block.
 	missesNeeded = 3
 	missingFor   = 10 * time.Minute
-	// What was in a block that is gone gets this long to be told in another.
+	// lostFor is how long a transaction of a removed block may take to show in another.
 	lostFor = time.Minute
-	// How long until the next question, at least and at most.
+	// askSoonest and askLatest bound the pause before the next question.
 	askSoonest = 2 * time.Second
 	askLatest  = 10 * time.Minute
 )
 
 func (t Transaction) subject() string { return strconv.FormatInt(t.ID, 10) }
 
-func (t Transaction) confirmJob(at time.Time) db.Record {
-	return job.NewFor(t.custody, t.Company, ConfirmJob, t.subject(), at)
+func (t Transaction) confirmJob(at time.Time) job.Job {
+	return job.Job{Kind: ConfirmJob, Subject: t.subject(), Provider: t.custody, RunAt: at}
 }
 
-// verdict is what an answer means for a transaction.
+// verdict is the consequence of a custodian's answer.
 type verdict int8
 
 const (
 	wait   verdict = iota // ask again later
-	missed                // it was asked for in vain
-	done                  // enough blocks confirm it
-	gone                  // it did not happen, and nothing more is to be waited for
+	missed                // the custodian did not find the transaction
+	done                  // enough blocks confirm the transaction
+	gone                  // the transaction has failed for good
 )
 
 // Confirm is the work of a ConfirmJob.
@@ -76,7 +76,7 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	if v == done || v == gone {
 		err = s.end(ctx, t, v, at)
 		if ledger.Is(err, ledger.Moved) {
-			err = nil // somebody else has ended it
+			err = nil // another program has ended it
 		}
 		return time.Time{}, err
 	}
@@ -86,9 +86,9 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.Clock.Now().Add(t.pause(n, at)), err
 }
 
-// judge decides what the custodian's answer means. A transaction is completed
-// only in the block in which it was told: after a reorganisation it may be in
-// another one and do something else there, so it must be told again.
+// judge decides what follows from the custodian's answer. A transaction completes only
+// in the block in which it was reported. After a reorganisation it may do something
+// else in another block, so the custodian must report it again.
 func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
 	deep := at.Depth() >= n.Confirmations
 	lost := !t.lostAt.IsZero() && now.Sub(t.lostAt) >= lostFor
@@ -96,7 +96,7 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	case at.Found && at.Reverted && deep:
 		return gone
 	case at.Found && deep && lost:
-		return gone // the reading has passed its new block, and did not tell of it
+		return gone // the custodian's blocks were read past it, without a report of it
 	case at.Found && deep && t.lostAt.IsZero() && (t.blockHash == "" || at.BlockHash == "" || t.blockHash == at.BlockHash):
 		return done
 	case at.Found || at.Waiting:
@@ -109,8 +109,8 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	return missed
 }
 
-// pause is how long it takes until the answer can be another: the blocks that
-// are wanting, or a block's time for one that is in none.
+// pause is the time until the answer can change: that of the missing blocks, or of one
+// block for a transaction without a block.
 func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration {
 	wanting := int64(1)
 	if at.Found {
@@ -119,24 +119,21 @@ func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration
 	return min(max(time.Duration(wanting*n.BlockSeconds)*time.Second, askSoonest), askLatest)
 }
 
-// end gives a pending transaction its last state, with the event that says so.
+// end changes a pending transaction to its last state, with an event.
 func (s *Service) end(ctx context.Context, t Transaction, v verdict, at provider.Inclusion) error {
-	now := s.Clock.Now()
-	changes := []ledger.Change{}
-	t.Status = Failed
+	changes := []string{"updated_at"}
+	t.Status, t.UpdatedAt = Failed, s.Clock.Now()
 	if v == done {
 		t.Status, t.Block = Completed, at.Block
 		if at.BlockHash != "" {
 			t.blockHash = at.BlockHash
 		}
-		changes = append(changes,
-			ledger.Change{Column: "block_number", Value: t.Block}, ledger.Change{Column: "block_hash", Value: t.blockHash})
+		changes = append(changes, "block_number", "block_hash")
 	}
-	t.UpdatedAt = now
-	return s.Book.Commit(ctx, ledger.Unit{
-		Company: t.Company, Moves: []ledger.Move{t.move(t.Status, now, changes...)},
-		Notes: []db.Record{event.New(t.Company, endings[t.Type][t.Status], t)},
-	})
+	u := ledger.For(t.Company)
+	u.Transition(transactionTable.Record(t), string(Pending)).Only(changes...)
+	event.Emit(&u, endings[t.Type][t.Status], t)
+	return s.Book.Commit(ctx, u)
 }
 
 var endings = map[Type]map[Status]string{
@@ -144,21 +141,21 @@ var endings = map[Type]map[Status]string{
 	Withdrawal: {Completed: event.CryptoWithdrawalCompleted, Failed: event.CryptoWithdrawalFailed},
 }
 
-// miss counts a question in vain. The time of the last change stays: it is what
-// patience is counted from.
+// miss counts an answer "missing". The time of the last change stays, since missingFor
+// begins there.
 func (s *Service) miss(ctx context.Context, t Transaction) error {
-	err := s.Book.Commit(ctx, ledger.Unit{
-		Company: t.Company, Moves: []ledger.Move{t.move(Pending, t.UpdatedAt, ledger.Change{Column: "misses", Value: t.misses + 1})},
-	})
+	t.misses++
+	u := ledger.For(t.Company)
+	u.Transition(transactionTable.Record(t), string(Pending)).Only("misses", "updated_at")
+	err := s.Book.Commit(ctx, u)
 	if ledger.Refused(err) != nil {
-		return nil // it has been told again, or is ended
+		return nil // the transaction has ended
 	}
 	return err
 }
 
-// recheck looks at a completed transaction whose block is gone. Its state stays:
-// the company has acted on it. If it is nowhere any more, having been asked for
-// often enough, a human must know.
+// recheck checks a completed transaction whose block was removed. The state stays,
+// since the company has acted on it. After several answers "missing" a case is opened.
 func (s *Service) recheck(ctx context.Context, n chain.Network, t Transaction, at provider.Inclusion, asked int64) (next time.Time, err error) {
 	switch {
 	case at.Found && !at.Reverted:

@@ -1,12 +1,12 @@
-// Package crypto gives companies deposit addresses on blockchains and keeps what
-// came to them and what left them.
+// Package crypto gives companies deposit addresses on blockchains, and records the
+// transactions to and from them.
 //
-// Addresses follow from a public key of the company; what is sent to them can be
-// spent by whoever holds the private half, which is not Kobo. No naira moves
-// here: a deposit is a line of history and an event. It is pending when it is
-// seen, completed when enough blocks confirm it, failed when the chain was
-// reorganised and it is in none of its blocks any more. A custodian says what it
-// saw; what became of it is asked for, and not taken from a notification.
+// The addresses are derived from a public key of the company. The holder of the
+// private key can spend the deposits, and Kobo does not hold it. No naira moves here: a
+// deposit is a row of history and an event. A new transaction is pending. It completes
+// when enough blocks confirm it. It fails when a reorganisation of the chain has
+// removed it. A custodian reports transactions. The service asks the custodian for the
+// outcome and does not believe a notification.
 package crypto
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Type is which way a transaction went.
+// Type is the direction of a transaction.
 type Type string
 
 // The types, spelled as the contract spells them.
@@ -36,10 +36,10 @@ const (
 	Withdrawal Type = "withdrawal"
 )
 
-// Status is where a transaction stands.
+// Status is the state of a transaction.
 type Status string
 
-// The states. Pending is left once.
+// The states of a transaction. It leaves Pending once.
 const (
 	Pending   Status = "pending"
 	Completed Status = "completed"
@@ -48,44 +48,46 @@ const (
 
 // Address is a deposit address of a company.
 type Address struct {
-	Company   string
-	KeyID     string
-	Index     int64
-	NetworkID string
-	Chain     string
-	Name      string // of the network
-	Address   string
-	Label     string
-	CreatedAt time.Time
-	watched   bool
-	custody   string
+	Company   string    `db:"company_id,key"`
+	KeyID     string    `db:"key_id,key"`
+	Index     int64     `db:"address_index,key"`
+	NetworkID string    `db:"network_id"`
+	Chain     string    // of the network
+	Name      string    // of the network
+	Address   string    `db:"address"`
+	Label     string    `db:"label"`
+	state     string    `db:"state,state"`
+	custody   string    `db:"custody"`
+	reference string    `db:"reference,changes"` // the custodian's
+	CreatedAt time.Time `db:"created_at"`
+	updatedAt time.Time `db:"updated_at,changes"`
 }
 
-// Transaction is what came to an address of a company, or left it.
+// Transaction is a movement of an asset to or from an address of a company.
 type Transaction struct {
-	Company   string
-	ID        int64
-	Type      Type
-	Status    Status
-	NetworkID string
-	Asset     string
-	Contract  string // of the token; "" for the native asset
-	Decimals  int
-	Units     *big.Int
-	Address   string // the company's
-	Counter   string // the other side; "" when nobody said
-	Hash      string
-	Block     int64 // 0 while it is in none
-	Raw       json.RawMessage
-	CreatedAt time.Time
-	UpdatedAt time.Time
-
-	seen      string
-	attempt   int64
-	blockHash string
-	custody   string
-	misses    int64     // how often it was asked for in vain
-	lostAt    time.Time // when the block it was in was found to be gone
+	Company   string          `db:"company_id,key"`
+	ID        int64           `db:"id,key"`
+	seen      string          `db:"seen"`
+	attempt   int64           `db:"attempt"`
+	Type      Type            `db:"kind"`
+	Status    Status          `db:"state,state"`
+	NetworkID string          `db:"network_id"`
+	Asset     string          `db:"asset"`
+	Contract  string          `db:"contract"` // of the token; "" for the native asset
+	Decimals  int             `db:"decimals"`
+	Units     *big.Int        // the amount
+	units     string          `db:"units"`                // Units as text
+	Address   string          `db:"address"`              // the company's
+	Counter   string          `db:"counter"`              // the other side; "" if unknown
+	Hash      string          `db:"tx_hash"`              // of the chain's transaction
+	Block     int64           `db:"block_number,changes"` // 0 without a block
+	blockHash string          `db:"block_hash,changes"`
+	custody   string          `db:"custody"`
+	misses    int64           `db:"misses,changes"`  // the answers "missing"
+	lostAt    time.Time       `db:"lost_at,changes"` // when its block was found to be removed
+	Raw       json.RawMessage `db:"raw,changes"`
+	CreatedAt time.Time       `db:"created_at"`
+	UpdatedAt time.Time       `db:"updated_at,changes"`
 }
 
 // Direction is "in" for deposits, "out" for withdrawals.
@@ -96,7 +98,7 @@ func (t Transaction) Direction() string {
 	return "in"
 }
 
-// From is the contract's "from": nobody for a deposit, ourselves for a
+// From is the API contract's "from": "" for a deposit, the company's address for a
 // withdrawal.
 func (t Transaction) From() string {
 	if t.Type == Withdrawal {
@@ -105,8 +107,8 @@ func (t Transaction) From() string {
 	return ""
 }
 
-// TokenAddress is the contract's "tokenAddress": the destination of a
-// withdrawal, the other side of a token's deposit, our own address otherwise.
+// TokenAddress is the API contract's "tokenAddress": the destination of a withdrawal,
+// the other side of a token's deposit, otherwise the company's address.
 func (t Transaction) TokenAddress() string {
 	if t.Type == Deposit && t.Contract == "" {
 		return t.Address
@@ -114,7 +116,7 @@ func (t Transaction) TokenAddress() string {
 	return t.Counter
 }
 
-// Sender is whose address the asset came from; "" when nobody said.
+// Sender is the address that the asset came from; "" if unknown.
 func (t Transaction) Sender() string {
 	if t.Type == Withdrawal {
 		return t.Address
@@ -122,14 +124,14 @@ func (t Transaction) Sender() string {
 	return t.Counter
 }
 
-// Amount is the whole units, without the fraction; AmountDecimal is all of it.
+// Amount is the amount in whole units, without its fraction.
 func (t Transaction) Amount() *big.Int { return chain.Whole(t.Units, t.Decimals) }
 
 // AmountDecimal is the amount in whole units with its fraction: "0.25".
 func (t Transaction) AmountDecimal() string { return chain.FormatUnits(t.Units, t.Decimals) }
 
-// MarshalJSON is the transaction as GET /crypto/history shows it, which is what
-// its events carry. A test holds the two together.
+// MarshalJSON is the transaction in events, equal to that of GET /crypto/history. A test
+// compares the two.
 func (t Transaction) MarshalJSON() ([]byte, error) {
 	type meta struct {
 		From    string          `json:"from"`
@@ -173,24 +175,24 @@ func present(s string) *string {
 	return &s
 }
 
-// Custody is a custodian and the networks it looks after.
+// Custody is a custodian and its networks.
 type Custody struct {
-	Name     string // in our books and in the path of its notifications
+	Name     string // in our rows and in the path of its callback
 	Plug     provider.Custodian
 	Networks []string // their ids
 }
 
-// Config is what the business stands on.
+// Config is what the business needs.
 type Config struct {
 	DB         *db.DB
 	Book       *ledger.Book
 	Clock      clock.Clock
 	Log        *slog.Logger
-	Operations *operation.Service // keeps the cases
+	Operations *operation.Service // opens the cases
 	Networks   []chain.Network
 	Custodies  []Custody
-	// HouseKeys are accounts of the fintech itself, for companies that have brought
-	// no key of their own: each such company gets a chain below them.
+	// HouseKeys are account keys of the fintech itself. A company without a key gets a
+	// chain below them.
 	HouseKeys map[chain.Kind]chain.Key
 	// TestKeys allows keys whose private halves are public.
 	TestKeys bool
@@ -202,10 +204,10 @@ type Service struct {
 	networks  map[string]chain.Network
 	custodies map[string]Custody // by name
 	custodyOf map[string]string  // by network
-	reader    string             // this program, among those that read custodians
+	reader    string             // this program's name as a reader of custodians
 
 	mu    sync.Mutex
-	turns map[string]*sync.Mutex // by company: who takes the next index
+	turns map[string]*sync.Mutex // the locks for a company's next index
 }
 
 // New is the business on a database.
@@ -228,8 +230,8 @@ func New(cfg Config) *Service {
 
 var errNoNetwork = fault.New(fault.Missing, "Network not found.")
 
-// ListNetworks are all networks, in the order of the configuration. One that
-// nobody looks after, or that is switched off, is inactive.
+// ListNetworks are all networks, in the order of the configuration. A network without a
+// custodian is inactive.
 func (s *Service) ListNetworks() []chain.Network {
 	out := make([]chain.Network, len(s.Networks))
 	for i, n := range s.Networks {
@@ -239,7 +241,7 @@ func (s *Service) ListNetworks() []chain.Network {
 	return out
 }
 
-// turn is the company's, for whoever takes its next index.
+// turn is the lock for the company's next index.
 func (s *Service) turn(company string) *sync.Mutex {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,15 +251,14 @@ func (s *Service) turn(company string) *sync.Mutex {
 	return s.turns[company]
 }
 
-// TransactionFilter narrows a list of transactions; a zero field does not.
+// TransactionFilter narrows a list of transactions. A zero field filters nothing.
 type TransactionFilter struct {
 	Type, Status, NetworkID, Asset string
 	Hash, Address                  string
-	From, To                       time.Time // seen at From or later, and before To
+	From, To                       time.Time // created at From or later, and before To
 }
 
-// Transactions are limit of the company's transactions after the first offset,
-// newest first, and how many there are.
+// Transactions is a page of the company's transactions, newest first, and their number.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	total, err := s.countTransactions(ctx, company, f)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lease is how long a program may be silent before another reads a custodian in
-// its place. Two at once would do no harm, only the same work.
+// lease is how long a program holds a custodian's cursor. Two programs at once would do
+// no harm, only the same work.
 const lease = time.Minute
 
-// Follow reads every custodian at its own pace until ctx ends: blocks, and
-// notifications that did not reach us.
+// Follow reads every custodian at its own pace until ctx ends: new blocks and lost
+// notifications.
 func (s *Service) Follow(ctx context.Context) {
 	var all sync.WaitGroup
 	for name, c := range s.custodies {
@@ -37,9 +37,8 @@ func (s *Service) Follow(ctx context.Context) {
 	all.Wait()
 }
 
-// Read takes everything a custodian has to tell now, unless another program is
-// at it. What was told is in the books before the cursor moves, so that what is
-// cut off is read again.
+// Read records all that a custodian reports now, unless another program reads it. A
+// batch is recorded before the cursor moves, so an interrupted batch is read again.
 func (s *Service) Read(ctx context.Context, custody string) error {
 	c, known := s.custodies[custody]
 	if !known {
@@ -56,7 +55,7 @@ func (s *Service) Read(ctx context.Context, custody string) error {
 			return errors.Join(err, s.releaseCursor(ctx, custody, cursor))
 		}
 		if batch.Unread > 0 {
-			s.Log.Warn("a custodian tells what cannot be understood", "custodian", custody, "count", batch.Unread)
+			s.Log.Warn("a custodian reports what cannot be read", "custodian", custody, "count", batch.Unread)
 		}
 		if err := s.write(ctx, c, batch); err != nil {
 			return errors.Join(err, s.releaseCursor(ctx, custody, cursor))
@@ -70,8 +69,8 @@ func (s *Service) Read(ctx context.Context, custody string) error {
 	}
 }
 
-// write puts a batch into the books. First what is told, then what is gone: what
-// was in a block that is gone and is told again in another is not lost between.
+// write records a batch: first the movements, then the removed blocks. So a movement
+// that is now in another block is not taken for lost.
 func (s *Service) write(ctx context.Context, c Custody, b provider.Batch) error {
 	for _, m := range b.Movements {
 		if err := s.take(ctx, c.Name, m); err != nil {

@@ -13,30 +13,31 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Where a company's key comes from.
+// The sources of a company's key.
 const (
 	fromOperator = "operator"
 	fromHouse    = "house"
 )
 
-// Key is an extended public key of a company, below which its addresses are.
+// Key is an extended public key of a company. Its addresses are derived from the key.
 type Key struct {
-	Company   string
-	ID        string
-	Kind      chain.Kind
-	Version   int64
-	Source    string
-	CreatedAt time.Time
-	// Public is the key whose children are the addresses: of an account's key, its
-	// external chain.
+	Company   string     `db:"company_id,key"`
+	ID        string     `db:"id,key"`
+	Kind      chain.Kind `db:"kind"`
+	Version   int64      `db:"version"`
+	xpub      string     `db:"xpub"` // Public as text
+	Source    string     `db:"source"`
+	CreatedAt time.Time  `db:"created_at"`
+	// Public is the key whose children are the addresses. For the key of an account it
+	// is the external chain.
 	Public chain.Key
 }
 
 func keyID(kind chain.Kind, version int64) string { return fmt.Sprintf("%s/%d", kind, version) }
 
-// SetKey has a company's addresses on one kind of network made from this key from
-// here on. Addresses that were made from an earlier key stay what they are. The
-// first address is returned, to be compared with what the wallet shows.
+// SetKey sets the key of a company's future addresses on one kind of network. Earlier
+// addresses stay valid. SetKey returns the key's first address, which an operator
+// compares with the wallet.
 func (s *Service) SetKey(ctx context.Context, by operator.Operator, company string, kind chain.Kind, text string) (k Key, first string, err error) {
 	public, err := chain.ParseKey(text)
 	if err != nil {
@@ -71,7 +72,7 @@ func (s *Service) SetKey(ctx context.Context, by operator.Operator, company stri
 	return k, first, err
 }
 
-// example is some network of a kind.
+// example is a network of a kind.
 func (s *Service) example(kind chain.Kind) (chain.Network, bool) {
 	for _, n := range s.Networks {
 		if n.Kind == kind {
@@ -90,9 +91,10 @@ func isPublicTest(k chain.Key) bool {
 	return false
 }
 
-// addKey writes a key. First the directory, then the key: an entry without a key
-// harms nobody, and two companies with one key would share their addresses.
-func (s *Service) addKey(ctx context.Context, k Key, notes ...db.Record) error {
+// addKey adds a key to the directory, and then to the company. Without the directory
+// two companies could have one key and share their addresses. An entry without a key
+// does no harm.
+func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
 	owner, err := s.enterKey(ctx, k)
 	if err != nil {
 		return err
@@ -100,20 +102,24 @@ func (s *Service) addKey(ctx context.Context, k Key, notes ...db.Record) error {
 	if owner != k.Company {
 		return fault.New(fault.Refused, "This key belongs to another company")
 	}
-	err = s.Book.Commit(ctx, ledger.Unit{Company: k.Company, Claims: []db.Record{k.record()}, Notes: notes})
+	k.xpub = k.Public.String()
+	u := ledger.For(k.Company)
+	u.Insert(keyTable.Record(k))
+	u.Append(audit...)
+	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) {
 		return fault.New(fault.Conflict, "The key was set by somebody else at the same moment").Because(err)
 	}
 	return err
 }
 
-// Keys are all keys of a company, by kind, the present one of each first.
+// Keys are all keys of a company by kind, the present key of each kind first.
 func (s *Service) Keys(ctx context.Context, company string) ([]Key, error) {
 	return s.keys(ctx, company)
 }
 
-// key is the company's present key; one that has none gets a chain below the
-// house's.
+// key is the company's present key. A company without a key gets a chain below the
+// house's key.
 func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key, error) {
 	k, err := s.findKey(ctx, company, kind)
 	if !errors.Is(err, db.ErrNone) {
@@ -123,8 +129,8 @@ func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key
 	if !given {
 		return Key{}, fault.New(fault.Refused, "No key is set for this network: ask your operator")
 	}
-	// Which chain is drawn in a commit of its own: one that is lost on the way is
-	// no loss, one that two companies get would be.
+	// The chain's number is drawn in a transaction of its own. So a number may get lost,
+	// but no two companies get the same one.
 	number, err := s.draw(ctx, "chain below "+house.String())
 	if err != nil {
 		return Key{}, err
@@ -139,5 +145,5 @@ func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		return Key{}, err
 	}
-	return s.findKey(ctx, company, kind) // ours, or that of whoever was faster
+	return s.findKey(ctx, company, kind) // this key, or that of a faster request
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/chain"
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Receive takes what a custodian sent of its own accord. It returns when that is
-// in the books: an error means that the custodian should send it again.
+// Receive records a custodian's notification. After an error the custodian should send
+// it again.
 func (s *Service) Receive(ctx context.Context, custody string, header http.Header, body []byte) error {
 	c, known := s.custodies[custody]
 	if !known {
@@ -36,8 +36,7 @@ func (s *Service) Receive(ctx context.Context, custody string, header http.Heade
 	return nil
 }
 
-// seen is the same for the same movement, whoever tells it and in whichever
-// block it is.
+// seen is the identity of a movement. It does not depend on the custodian or the block.
 func seen(n chain.Network, m provider.Movement) string {
 	way := "in"
 	if m.Out {
@@ -48,12 +47,11 @@ func seen(n chain.Network, m provider.Movement) string {
 	}, " ")
 }
 
-// races is how often a movement is looked at anew because somebody else was
-// writing the same, or took the number.
+// races is how often a movement is tried while others record the same one or take its
+// number.
 const races = 100
 
-// take writes one movement down, once. What is not ours, or in an asset that we
-// do not take, is left.
+// take records one movement, once. It ignores addresses and assets that are not ours.
 func (s *Service) take(ctx context.Context, custody string, m provider.Movement) error {
 	n, known := s.networks[m.NetworkID]
 	asset, taken := n.Asset(m.Contract)
@@ -61,7 +59,7 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 		return nil
 	}
 	if !json.Valid(m.Raw) {
-		m.Raw = json.RawMessage("{}") // what a company is shown is one JSON object
+		m.Raw = json.RawMessage("{}") // the API shows it as a JSON object
 	}
 	company, err := s.owner(ctx, n.ID, n.Fold(m.Address))
 	if errors.Is(err, db.ErrNone) {
@@ -81,24 +79,31 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 		case earlier.Status == Pending:
 			err = s.again(ctx, earlier, m)
 		case earlier.Status == Failed && m.Block > 0 && (m.Block != earlier.Block || m.BlockHash != earlier.blockHash) && !m.Reverted:
-			// It was given up, and happened after all.
+			// It had failed and is in a block after all.
 			err = s.first(ctx, company, custody, n, asset, m, earlier.attempt+1)
 		case earlier.Status == Completed && m.Moved:
-			err = s.Book.Commit(ctx, ledger.Unit{Company: company, Notes: []db.Record{earlier.confirmJob(s.Clock.Now())}})
+			err = s.confirmNow(ctx, earlier)
 		}
 		if ledger.Refused(err) == nil {
 			return err
 		}
-		err = nil // somebody else was faster: look again
+		err = nil // another program was faster
 	}
-	return errors.New("crypto: a movement is being written by too many")
+	return errors.New("crypto: a movement is being recorded by too many")
 }
 
-// numbered is the limit counter of the transactions that were numbered so.
+// confirmNow enqueues the job that asks about a transaction.
+func (s *Service) confirmNow(ctx context.Context, t Transaction) error {
+	u := ledger.For(t.Company)
+	u.Enqueue(t.confirmJob(s.Clock.Now()))
+	return s.Book.Commit(ctx, u)
+}
+
+// numbered is the limit counter of a company's numbered transactions.
 const numbered = "crypto/transaction"
 
-// first writes a movement that was not seen before, under the number above the
-// company's highest.
+// first records a movement that was not seen before, under the number above the company's
+// highest.
 func (s *Service) first(ctx context.Context, company, custody string, n chain.Network, asset chain.Asset, m provider.Movement, attempt int64) error {
 	// The count first: a number that is taken after it was read raises it, and then
 	// the unit is refused.
@@ -115,35 +120,32 @@ func (s *Service) first(ctx context.Context, company, custody string, n chain.Ne
 		Company: company, ID: highest + 1, Type: Deposit, Status: Pending, NetworkID: n.ID,
 		Asset: asset.Symbol, Contract: asset.Contract, Decimals: asset.Decimals, Units: m.Units,
 		Address: m.Address, Counter: m.Counter, Hash: m.Hash, Block: m.Block, Raw: m.Raw, CreatedAt: now, UpdatedAt: now,
-		seen: seen(n, m), attempt: attempt, blockHash: m.BlockHash, custody: custody,
+		seen: seen(n, m), attempt: attempt, units: m.Units.String(), blockHash: m.BlockHash, custody: custody,
 	}
 	u := ledger.For(company)
 	u.Count(numbered, 1, taken+1)
 	if m.Out {
-		t.Type = Withdrawal // its events are those of its end
+		t.Type = Withdrawal // it has no event before its end
 	} else {
 		event.Emit(&u, event.CryptoDepositPending, t)
 	}
-	u.Insert(t.record())
-	u.Append(t.confirmJob(now))
+	u.Insert(transactionTable.Record(t))
+	u.Enqueue(t.confirmJob(now))
 	return s.Book.Commit(ctx, u)
 }
 
-// again is a pending transaction told once more: perhaps it is in a block now, or
-// in another one.
+// again records another report of a pending transaction, perhaps in another block.
 func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement) error {
 	told := m.Block == 0 || m.Block == t.Block && m.BlockHash == t.blockHash && t.lostAt.IsZero()
 	if told && !m.Moved {
 		return nil
 	}
 	now := s.Clock.Now()
-	u := ledger.Unit{Company: t.Company, Notes: []db.Record{t.confirmJob(now)}}
+	u := ledger.For(t.Company)
+	u.Enqueue(t.confirmJob(now))
 	if !told {
-		t.Block, t.blockHash, t.Raw = m.Block, m.BlockHash, m.Raw
-		u.Moves = []ledger.Move{t.move(Pending, now,
-			ledger.Change{Column: "block_number", Value: m.Block}, ledger.Change{Column: "block_hash", Value: m.BlockHash},
-			ledger.Change{Column: "raw", Value: string(m.Raw)}, ledger.Change{Column: "misses", Value: int64(0)},
-			ledger.Change{Column: "lost_at", Value: int64(0)})}
+		t.Block, t.blockHash, t.Raw, t.misses, t.lostAt, t.UpdatedAt = m.Block, m.BlockHash, m.Raw, 0, time.Time{}, now
+		u.Transition(transactionTable.Record(t), string(Pending))
 	}
 	if err := s.Book.Commit(ctx, u); err != nil {
 		return err
@@ -151,9 +153,8 @@ func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement)
 	return job.Reschedule(ctx, s.DB, t.Company, ConfirmJob, t.subject(), now)
 }
 
-// roll takes back what was in blocks that are gone. A pending transaction waits
-// to be told again; one that is completed should have been safe, and a human is
-// asked.
+// roll handles the transactions of removed blocks. A pending transaction waits for
+// another report. A completed transaction is checked again.
 func (s *Service) roll(ctx context.Context, networks, gone []string) error {
 	if len(gone) == 0 {
 		return nil
@@ -173,22 +174,21 @@ func (s *Service) roll(ctx context.Context, networks, gone []string) error {
 }
 
 func (s *Service) lose(ctx context.Context, t Transaction) error {
-	now := s.Clock.Now()
 	switch t.Status {
 	case Pending:
-		err := s.Book.Commit(ctx, ledger.Unit{
-			Company: t.Company,
-			// Nothing that a company sees has changed.
-			Moves: []ledger.Move{t.move(Pending, t.UpdatedAt,
-				ledger.Change{Column: "block_hash", Value: ""}, ledger.Change{Column: "lost_at", Value: clock.Micros(now)})},
-			Notes: []db.Record{t.confirmJob(now)},
-		})
+		now := s.Clock.Now()
+		t.blockHash, t.lostAt = "", now
+		u := ledger.For(t.Company)
+		// The time of the change stays, since a company sees no change.
+		u.Transition(transactionTable.Record(t), string(Pending)).Only("block_hash", "lost_at", "updated_at")
+		u.Enqueue(t.confirmJob(now))
+		err := s.Book.Commit(ctx, u)
 		if ledger.Refused(err) != nil {
-			return nil // it is not pending any more: the next reading says more
+			return nil // the transaction is not pending any more
 		}
 		return err
 	case Completed:
-		return s.Book.Commit(ctx, ledger.Unit{Company: t.Company, Notes: []db.Record{t.confirmJob(now)}})
+		return s.confirmNow(ctx, t)
 	}
 	return nil
 }

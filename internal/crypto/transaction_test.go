@@ -30,7 +30,7 @@ func TestADepositIsPendingThenCompleted(t *testing.T) {
 		deposit.Contract = usdc
 		w.chain("0x1", 100, 100)
 		w.tell(deposit)
-		w.tell(deposit, deposit) // told again
+		w.tell(deposit, deposit) // a repeated report
 		w.want(a, "deposit pending 100", "deposit_pending")
 		w.chain("0x1", 100, 110)
 		w.later(time.Hour)
@@ -63,8 +63,8 @@ func TestADepositIsPendingThenCompleted(t *testing.T) {
 	})
 }
 
-// Each company counts its own transactions, so that a number tells nothing of
-// the others.
+// Each company has transaction numbers of its own, so that a number reveals nothing
+// about other companies.
 func TestTransactionsCountByCompany(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -87,7 +87,7 @@ func TestTransactionsCountByCompany(t *testing.T) {
 	})
 }
 
-// The same movement from many sides at once is one transaction.
+// Reports of the same movement at once make one transaction.
 func TestADepositToldByManyIsOne(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -107,7 +107,7 @@ func TestADepositToldByManyIsOne(t *testing.T) {
 		}
 		all.Wait()
 		w.want(a, "deposit pending 100", "deposit_pending")
-		second := moved(to, "0x1", 5, 100) // the same again in one transaction
+		second := moved(to, "0x1", 5, 100) // an equal movement in the same transaction
 		second.Ordinal = 1
 		w.tell(second)
 		w.want(a, "deposit pending 100, deposit pending 100", "deposit_pending deposit_pending")
@@ -144,7 +144,7 @@ func TestReorganisations(t *testing.T) {
 		}
 		w.read()
 		w.want(a, "deposit pending 100, deposit pending 100", "deposit_pending deposit_pending")
-		// Block 100 is another one now; one of the two is in block 102.
+		// Block 100 was replaced. One of the two transactions is in block 102.
 		w.chain("0xgone", 0, 102)
 		w.chain("0xagain", 102, 102)
 		w.node.batches = append(w.node.batches, provider.Batch{Gone: []string{"hash-100"}, Movements: []provider.Movement{moved2}})
@@ -153,14 +153,14 @@ func TestReorganisations(t *testing.T) {
 		w.chain("0xagain", 102, 120)
 		w.later(time.Hour)
 		w.want(a, "deposit failed 100, deposit completed 102", "deposit_pending deposit_pending deposit_failed deposit_completed")
-		// What was given up happens after all, much later.
-		w.tell(gone) // the old word again changes nothing
+		// The failed transaction is in a block after all, much later.
+		w.tell(gone) // the old report again changes nothing
 		w.chain("0xgone", 130, 150)
 		w.tell(moved(to, "0xgone", 1, 130))
 		w.later(time.Minute)
 		w.want(a, "deposit failed 100, deposit completed 102, deposit completed 130",
 			"deposit_pending deposit_pending deposit_failed deposit_completed deposit_pending deposit_completed")
-		// And what is completed is looked at by a human when its block goes.
+		// A completed transaction whose block is removed becomes a case.
 		w.chain("0xagain", 0, 151)
 		w.node.batches = append(w.node.batches, provider.Batch{Gone: []string{"hash-102"}})
 		w.read()
@@ -174,8 +174,8 @@ func TestReorganisations(t *testing.T) {
 	})
 }
 
-// After a reorganisation a transaction may be in another block and do something
-// else there: it is not completed on the word of its hash.
+// After a reorganisation a transaction may do something else in another block. So its
+// hash alone does not complete it.
 func TestATransactionIsCompletedOnlyWhereItWasTold(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -192,7 +192,7 @@ func TestATransactionIsCompletedOnlyWhereItWasTold(t *testing.T) {
 	})
 }
 
-// A custodian that lags, or is away, makes nothing fail.
+// No transaction fails because a custodian lags or is down.
 func TestPatience(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -215,7 +215,7 @@ func TestPatience(t *testing.T) {
 		w.chain("0x1", 100, 140)
 		w.later(time.Hour)
 		w.want(a, "deposit completed 100", "deposit_pending deposit_completed")
-		// One that is never found again is given up after a while.
+		// A transaction that stays missing fails after a while.
 		w.tell(moved(to, "0x2", 7, 0))
 		for range 4 {
 			w.later(5 * time.Minute)
@@ -246,7 +246,7 @@ func TestWithdrawals(t *testing.T) {
 	})
 }
 
-// What was cut off is read again, one program at a time.
+// An interrupted batch is read again, by one program at a time.
 func TestReadingIsResumed(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

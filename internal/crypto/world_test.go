@@ -40,7 +40,7 @@ var (
 	zero = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 )
 
-// custodian is one whose every word the test decides.
+// custodian is a custodian whose answers the test sets.
 type custodian struct {
 	mu      sync.Mutex
 	away    bool
@@ -48,7 +48,7 @@ type custodian struct {
 	at      map[string]provider.Inclusion // by hash
 	head    int64
 	batches []provider.Batch
-	unread  func(cursor string) // looks on
+	unread  func(cursor string) // is called before a read
 }
 
 func (c *custodian) Name() string        { return "Custodian" }
@@ -68,7 +68,7 @@ func (c *custodian) Watch(_ context.Context, n chain.Network, address string) (s
 	return "ref-" + address, nil
 }
 
-// ParseNotification takes movements as they are, from whoever says "signed".
+// ParseNotification accepts the movements of a request with the header "signed".
 func (c *custodian) ParseNotification(h http.Header, body []byte) ([]provider.Movement, error) {
 	if h.Get("Signed") != "yes" {
 		return nil, provider.ErrForged
@@ -124,7 +124,9 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	w.book = ledger.New(d, w.clock)
 	t.Cleanup(w.book.Drain)
 	for _, company := range []string{a, b} {
-		if err := w.book.Commit(t.Context(), ledger.Unit{Company: company, Found: true}); err != nil {
+		u := ledger.For(company)
+		u.FoundCompany()
+		if err := w.book.Commit(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -169,7 +171,7 @@ func (w *world) address(company, network string) crypto.Address {
 	return got
 }
 
-// moved is a movement of so many units of the native asset to an address.
+// moved is a movement of units of the native asset to an address.
 func moved(to crypto.Address, hash string, units, block int64) provider.Movement {
 	m := provider.Movement{
 		NetworkID: to.NetworkID, Address: to.Address, Counter: far, Units: big.NewInt(units), Hash: hash, Block: block,
@@ -181,7 +183,7 @@ func moved(to crypto.Address, hash string, units, block int64) provider.Movement
 	return m
 }
 
-// tell has the custodian send movements.
+// tell sends movements in a notification of the custodian.
 func (w *world) tell(movements ...provider.Movement) {
 	w.t.Helper()
 	body, err := json.Marshal(movements)
@@ -194,7 +196,7 @@ func (w *world) tell(movements ...provider.Movement) {
 	w.settled()
 }
 
-// chain sets where a transaction is, and how long the chain is.
+// chain sets the block of a transaction and the length of the chain.
 func (w *world) chain(hash string, block, head int64) {
 	w.node.mu.Lock()
 	defer w.node.mu.Unlock()
@@ -205,7 +207,7 @@ func (w *world) chain(hash string, block, head int64) {
 	}
 }
 
-// later moves the clock and waits for what became due.
+// later moves the clock and waits until no job is due.
 func (w *world) later(by time.Duration) {
 	w.t.Helper()
 	w.clock.Advance(by)

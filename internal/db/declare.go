@@ -161,7 +161,7 @@ func fieldsOf(t reflect.Type, from uintptr, tagged bool) (out []field) {
 			out = append(out, fieldsOf(f.Type, at, tagged)...)
 		case has || !tagged:
 			words := strings.Split(tag, ",")
-			k, ok := kindOf(f.Type, slices.Contains(words, "version"))
+			k, ok := kindOf(f.Type, slices.Contains(words[1:], "version"))
 			if !ok {
 				panic(fmt.Sprintf("db: no column holds the %s of %s.%s", f.Type, t, f.Name))
 			}

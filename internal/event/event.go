@@ -1,7 +1,6 @@
-// Package event is what a company is told: a feed of things that happened to
-// it, numbered 1, 2, 3 … without a gap. Each event is a note in the ledger unit
-// that caused it, so there is no event without its cause and no cause without
-// its event.
+// Package event is a company's feed of events, numbered 1, 2, 3 … without a gap. Each event
+// is a row of the ledger unit that causes it. So there is no event without its cause, and no
+// cause without its event.
 package event
 
 import (
@@ -27,8 +26,7 @@ const (
 
 	CorporateKYCVerified    = "corporate.kyc_verified"
 	CorporateAccountCreated = "corporate.account_created"
-	// CorporateAccountUpdated is ours beyond that list: a held account was asked
-	// for again, and is as the later request says.
+	// CorporateAccountUpdated is not on that list: a later request has changed a held account.
 	CorporateAccountUpdated = "corporate.account_updated"
 	CustomerCreated         = "customer.created"
 	AccountGenerated        = "customer.account_generated"
@@ -43,7 +41,7 @@ const (
 	PayoutFailed   = "payout.failed"
 	PayoutReversed = "payout.reversed"
 
-	// WebhookFailing: three days of trying did not bring an event to a webhook.
+	// WebhookFailing: a webhook has not accepted an event for three days.
 	WebhookFailing = "webhook.endpoint_failing"
 
 	CryptoDepositPending      = "crypto.deposit_pending"
@@ -57,24 +55,23 @@ const (
 	CardFunded         = "card.funded"
 	CardFundingFailed  = "card.funding_failed"
 
-	// SettlementCredit is ours beyond that list: money came straight into a
-	// settlement account's own bank account.
+	// SettlementCredit is not on that list: a bank account of a settlement account got money.
 	SettlementCredit = "settlement.credit"
-	// SettlementLowBalance: an account holds less than the company wants it to.
+	// SettlementLowBalance: an account's balance is below the company's alert.
 	SettlementLowBalance = "settlement.low_balance"
 )
 
-// Event is one line of a company's feed.
+// Event is one event of a company's feed.
 type Event struct {
 	Company   string          `db:"company_id,key"`
 	Sequence  int64           `db:"sequence,key"`
 	ID        string          `db:"id"`
 	Kind      string          `db:"kind"`
-	Data      json.RawMessage `db:"data"` // what the matching GET returns
+	Data      json.RawMessage `db:"data"` // the answer of the matching GET
 	CreatedAt time.Time       `db:"created_at"`
 }
 
-// MarshalJSON is the event as the API shows it and as webhooks carry it.
+// MarshalJSON is the event in the API and in webhooks.
 func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID        string          `json:"id"`
@@ -89,14 +86,13 @@ func (e Event) MarshalJSON() ([]byte, error) {
 // Emit has a unit append an event to its company's feed.
 func Emit(u *ledger.Unit, kind string, data any) { u.Append(New(u.Company, kind, data)) }
 
-// New is the row that appends an event to the company's feed. Data is turned
-// into JSON here and now; it must not hold anything secret. The ledger gives the
-// number and the instant, so they grow together.
+// New is the row that appends an event to the company's feed. Data becomes JSON at once and
+// must hold nothing secret. The ledger sets the number and the instant, so that both grow
+// together.
 func New(company, kind string, data any) db.Record {
 	b, err := json.Marshal(data)
 	if err != nil {
-		// Data is a struct of ours; one that cannot be written is a bug that the
-		// first test meets.
+		// Data is a struct of ours. A struct without JSON is a bug, which the first test finds.
 		panic("event: " + kind + " cannot be written as JSON: " + err.Error())
 	}
 	row := table.Record(Event{Company: company, ID: id.New(), Kind: kind, Data: b})
@@ -108,17 +104,17 @@ type Service struct {
 	db   *db.DB
 	book *ledger.Book
 
-	every time.Duration // between two looks
+	every time.Duration // the time between two looks
 	heads func(ctx context.Context, companies []string) (map[string]int64, error)
 
 	mu      sync.Mutex
-	waiting map[string][]*waiter // company → who waits for its next event
+	waiting map[string][]*waiter // by company
 	looking bool
 	closed  chan struct{}
 	close   sync.Once
 }
 
-// NewService reads the events of a book.
+// NewService reads the events of a ledger.
 func NewService(d *db.DB, book *ledger.Book) *Service {
 	s := &Service{
 		db: d, book: book, every: interval, heads: book.Heads,
@@ -128,8 +124,7 @@ func NewService(d *db.DB, book *ledger.Book) *Service {
 	return s
 }
 
-// Close answers everybody who waits with what there is, and lets nobody wait
-// any more: the program is being stopped.
+// Close ends all waiting, now and later, since the program stops.
 func (s *Service) Close() { s.close.Do(func() { close(s.closed) }) }
 
 // Find is one event of the company.
@@ -141,9 +136,9 @@ func (s *Service) Find(ctx context.Context, company, eventID string) (Event, err
 	return e, err
 }
 
-// Since is the number of a company's first event at an instant or after it; one
-// more than there are when there is none. Numbers and instants grow together, so
-// it is looked for by halves.
+// Since is the number of a company's first event at an instant or later. Without such an
+// event it is the last number plus one. The event is found by halving, since numbers and
+// instants grow together.
 func (s *Service) Since(ctx context.Context, company string, at time.Time) (int64, error) {
 	head, err := s.book.Head(ctx, company)
 	low, high := int64(1), head+1
@@ -162,9 +157,8 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 	return low, err
 }
 
-// Feed is up to limit events with a sequence above after, oldest first, and
-// whether there are more. If there is none it waits for the first one, up to
-// wait or the end of ctx, and then answers with what is there.
+// Feed is up to limit events with a sequence above after, oldest first, and whether there
+// are more. If there is none, Feed waits for one up to wait or the end of ctx.
 func (s *Service) Feed(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, bool, error) {
 	var events []Event
 	var err error

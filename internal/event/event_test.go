@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// station is the feeds of two companies, read in this process and written in it
-// or in another.
+// station is the feeds of two companies. The test reads them in one program and writes them
+// in two.
 type station struct {
 	*event.Service
 	t              testing.TB
@@ -51,7 +51,7 @@ func newStation(t testing.TB, dialect db.Dialect) *station {
 	return s
 }
 
-// says commits an event through one of the two programs.
+// says commits an event with one of the two programs.
 func (s *station) says(book *ledger.Book, company, kind string) {
 	u := ledger.For(company)
 	event.Emit(&u, kind, map[string]string{"kind": kind})
@@ -149,7 +149,7 @@ func TestTheSequenceIsDense(t *testing.T) {
 	})
 }
 
-// Who waits is woken by an event of its own company, wherever it is committed.
+// A reader that waits is woken by an event of its company, from any program.
 func TestWhoWaitsIsWoken(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		for i, book := range []*ledger.Book{s.here, s.there} {
@@ -168,7 +168,7 @@ func TestWhoWaitsIsWoken(t *testing.T) {
 				}
 			}
 		}
-		// What is there already is not waited for.
+		// Existing events are returned without waiting.
 		if got, _ := s.feed(0, 1, time.Minute); got != "1 mine," {
 			t.Errorf("at once: %q", got)
 		}
@@ -196,8 +196,7 @@ func TestAWaitEnds(t *testing.T) {
 	})
 }
 
-// Data that cannot be JSON is a bug of ours, found by the first test that makes
-// such an event.
+// Data that JSON cannot hold is a bug, found by the first test with such an event.
 func TestDataThatIsNoJSONIsABug(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Interval is how often it is looked for other processes' events.
+// Interval is the time between two looks for events of other processes.
 const Interval = interval
 
-// LookEvery has the next waits look this often.
+// LookEvery sets the time between looks for the next waits.
 func (s *Service) LookEvery(d time.Duration) { s.every = d }
 
-// Looking puts something between the looks and the book.
+// Looking calls a function before each look.
 func (s *Service) Looking(through func(companies []string) error) {
 	s.heads = func(ctx context.Context, companies []string) (map[string]int64, error) {
 		if err := through(companies); err != nil {
@@ -21,7 +21,7 @@ func (s *Service) Looking(through func(companies []string) error) {
 	}
 }
 
-// Waiting is how many wait.
+// Waiting is the number of waiting readers.
 func (s *Service) Waiting() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// interval is how often it is looked for events that other processes committed:
-// one look for everybody who waits here. Those of this process wake at once.
+// interval is the time between two looks for events of other processes. One look serves all
+// waiters. An event of this process wakes them at once.
 const interval = 50 * time.Millisecond
 
-// patience is how long one look may take.
-const patience = 5 * time.Second
+// timeout is the longest look.
+const timeout = 5 * time.Second
 
-// waiter is one who waits for a company's event after a number.
+// waiter is a reader that waits for a company's event after a number.
 type waiter struct {
 	company string
 	after   int64
 	woken   chan struct{}
 }
 
-// await is a page, read again whenever something may be there: until something is,
-// or wait is over, of the caller's real time. A caller who goes away meanwhile has
-// waited in vain, which is nobody's mistake.
+// await is a page of events. While the page is empty, await reads it again at each wake,
+// until wait is over in real time. The end of ctx is no error.
 func (s *Service) await(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	w := s.enter(company, after)
 	defer s.leave(w)
 	for {
-		// What is committed after this question wakes.
+		// An event that is committed after this read wakes the waiter.
 		events, err := s.page(ctx, company, after, limit)
 		switch {
 		case ctx.Err() != nil:
@@ -49,7 +48,7 @@ func (s *Service) await(ctx context.Context, company string, after int64, limit 
 	}
 }
 
-// enter has somebody wait. The first one sets the looking going.
+// enter adds a waiter. The first waiter starts the looks.
 func (s *Service) enter(company string, after int64) *waiter {
 	w := &waiter{company, after, make(chan struct{}, 1)}
 	s.mu.Lock()
@@ -71,8 +70,8 @@ func (s *Service) leave(w *waiter) {
 	}
 }
 
-// look asks for the heads of all companies for which somebody waits, in one
-// question, and ends when nobody does.
+// look reads the last event numbers of all companies with a waiter, in one statement, again
+// and again. It ends when there is no waiter.
 func (s *Service) look() {
 	again := time.NewTicker(s.every)
 	defer again.Stop()
@@ -86,19 +85,18 @@ func (s *Service) look() {
 		if len(companies) == 0 {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		heads, err := s.heads(ctx, companies)
 		cancel()
 		if err != nil {
-			s.wake(companies) // each asks for himself, and hears what is wrong
+			s.wake(companies) // each waiter reads for itself and gets the error
 			continue
 		}
 		s.reached(heads)
 	}
 }
 
-// awaited are the companies for which somebody waits. When there are none the
-// looking has ended.
+// awaited are the companies with a waiter. Without one, the looks end.
 func (s *Service) awaited() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +108,7 @@ func (s *Service) awaited() []string {
 	return companies
 }
 
-// reached wakes those whose event is there.
+// reached wakes the waiters whose event exists.
 func (s *Service) reached(heads map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +121,7 @@ func (s *Service) reached(heads map[string]int64) {
 	}
 }
 
-// wake wakes all who wait for one of these companies.
+// wake wakes all waiters of these companies.
 func (s *Service) wake(companies []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,6 +138,6 @@ func (s *Service) wake(companies []string) {
 func (w *waiter) wake() {
 	select {
 	case w.woken <- struct{}{}:
-	default: // he is awake already
+	default: // the waiter is awake already
 	}
 }

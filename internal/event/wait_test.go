@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// waits has somebody wait for the company's event after a number, and returns
-// when he does.
+// waits starts a reader that waits for the company's event after a number, and returns once
+// the reader waits.
 func (s *station) waits(company string, after int64) <-chan []event.Event {
 	s.t.Helper()
 	heard, before := make(chan []event.Event, 1), s.Waiting()
@@ -32,7 +32,7 @@ func (s *station) waits(company string, after int64) <-chan []event.Event {
 	return heard
 }
 
-// until returns when so many wait.
+// until returns when so many readers wait.
 func (s *station) until(n int) {
 	s.t.Helper()
 	limit, again := time.NewTimer(20*time.Second), time.NewTicker(100*time.Microsecond)
@@ -47,7 +47,7 @@ func (s *station) until(n int) {
 	}
 }
 
-// An event of this process wakes without any look.
+// An event of this process wakes the reader without a look at the database.
 func TestACommitHereWakesWithoutALook(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		s.LookEvery(time.Hour)
@@ -61,8 +61,7 @@ func TestACommitHereWakesWithoutALook(t *testing.T) {
 	})
 }
 
-// However many wait, there is one look at a time, and it asks for each company
-// once.
+// All readers share one look at a time, which reads each company once.
 func TestWaitersShareTheirLooks(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		var at, most atomic.Int64
@@ -98,7 +97,7 @@ func TestWaitersShareTheirLooks(t *testing.T) {
 	})
 }
 
-// After a look that failed everybody asks for himself, and it is looked again.
+// After a failed look every reader reads for itself, and the looks go on.
 func TestAFailedLookIsNotTheLast(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		var looks atomic.Int64
@@ -122,7 +121,7 @@ func TestAFailedLookIsNotTheLast(t *testing.T) {
 	})
 }
 
-// Who goes away while he waits is no failure of ours.
+// A reader that goes away while it waits causes no error.
 func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		ctx, leave := context.WithCancel(t.Context())
@@ -146,9 +145,8 @@ func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
 	})
 }
 
-// Half of the wakes take less than a tenth of a second, wherever the event was
-// committed. That those of this process do not depend on the looks, and that a
-// look is due every interval, holds on a slow day too.
+// Half of the wakes take less than a tenth of a second, from any program. A wake from this
+// process needs no look, and looks come at every interval, also on a slow machine.
 func TestAWakeTakesLessThanATenthOfASecond(t *testing.T) {
 	if event.Interval > 75*time.Millisecond {
 		t.Errorf("a look every %s leaves no time to answer", event.Interval)
@@ -174,8 +172,8 @@ func TestAWakeTakesLessThanATenthOfASecond(t *testing.T) {
 	})
 }
 
-// BenchmarkWake has a thousand companies wait, each for an event of its own, and
-// commits them one by one in another process.
+// BenchmarkWake has readers of a thousand companies wait, and commits an event of each in
+// another process.
 func BenchmarkWake(b *testing.B) {
 	for _, dialect := range dbtest.Dialects {
 		b.Run(string(dialect), func(b *testing.B) {

@@ -1,22 +1,22 @@
-// Package inbox takes what providers send of their own accord: "money came into
-// this account", "your payment went through".
+// Package inbox receives the notifications of providers: "money came into this
+// account", "your payment went through".
 //
-// A notification is written down as it came, before anybody looks into it, and
-// answered at once; a job then works it. It proves nothing, since anybody who
-// knows the address can send one: it only says where to look, and what is
-// credited is what the bank says when it is asked. The same notification any
-// number of times changes nothing. And because a notification may never come, a
-// sweep compares the bank's own list of credits with our books.
+// The callback handler stores a notification unread and answers at once. A job then
+// processes it. A notification proves nothing, since anybody with the address can
+// send one. The job asks the bank, and the bank's answer is credited. A repeated
+// notification changes nothing. Notifications get lost, so a credit poll compares the
+// bank's own list of credits with the ledger.
 package inbox
 
 import (
 	"context"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/batch"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -24,94 +24,96 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// House is the fintech itself: the company under which is kept what belongs to
-// no company, or not yet.
+// House is the fintech itself. Rows that belong to no company, or not yet, have it as
+// their company.
 const House = "house"
 
 // The kinds of job.
 const (
-	WorkJob  = "inbox.work"  // works the notification that the subject names
-	SweepJob = "inbox.sweep" // reads the list of the provider that the subject names
+	WorkJob  = "inbox.work"  // processes the notification that the subject names
+	SweepJob = "inbox.sweep" // polls the credits of the provider that the subject names
 	ClearJob = "inbox.clear" // removes old notifications
 )
 
-// State is where a notification stands.
+// State is the state of a notification.
 type State string
 
-// The states. A notification leaves New once.
+// The states of a notification. It leaves New once.
 const (
 	New     State = "NEW"
 	Worked  State = "WORKED"
-	Ignored State = "IGNORED" // of no use to us
-	Asked   State = "CASE"    // a human has been asked
+	Ignored State = "IGNORED" // needs no work
+	Asked   State = "CASE"    // there is a case about it
 )
 
-// Subject is what a case about a bank's session is about. Another bank may use
-// the same session for something else.
+// Subject is the subject of a case about a bank's session. Two banks may use the same
+// session number.
 func Subject(providerName, session string) string { return providerName + "/" + session }
 
-// Notification is what a provider sent.
+// Notification is a message of a provider.
 type Notification struct {
-	ID         string
-	Provider   string
-	Body       secret.Text
-	State      State
-	Detail     string // what came of it, for operators; nothing secret
-	ReceivedAt time.Time
-	WorkedAt   time.Time // zero while new
+	company    string      `db:"company_id,key"` // the house
+	ID         string      `db:"id,key"`
+	Provider   string      `db:"provider"`
+	Body       secret.Text // decrypted
+	sealed     string      `db:"body"`
+	State      State       `db:"state"`
+	Detail     string      `db:"detail"` // the result, for operators; nothing secret
+	ReceivedAt time.Time   `db:"received_at"`
+	WorkedAt   time.Time   `db:"worked_at"` // zero while new
 }
 
-// Doubt is why a human is asked.
+// Doubt is the reason of a case.
 type Doubt string
 
-// The doubts, in the words of the cases they become.
+// The doubts.
 const (
-	Unreadable Doubt = "UNREADABLE_NOTIFICATION" // the subject is the notification
-	Mismatch   Doubt = "CONTRADICTION"           // the subject is the bank and its session
-	Unfinished Doubt = "UNRESOLVED"              // likewise
+	Unreadable Doubt = "UNREADABLE_NOTIFICATION" // the case's subject is the notification
+	Mismatch   Doubt = "CONTRADICTION"           // the case's subject is the bank and its session
+	Unfinished Doubt = "UNRESOLVED"              // the case's subject is the bank and its session
 )
 
-// Config is what the inbox stands on.
+// Config is what the inbox needs.
 type Config struct {
 	DB    *db.DB
 	Keys  *secret.Keyring
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Banks are asked about what they notified, by the name in their callback's path.
+	// Banks are the banks, by the name in the path of their callback.
 	Banks map[string]provider.Receiver
-	// Receive takes a credit with which the bank is done, Confirmed or Rejected.
-	// It is told the same credit often.
+	// Receive records a credit that is Confirmed or Rejected. It gets the same credit
+	// more than once.
 	Receive func(ctx context.Context, providerName string, in provider.Inbound) error
-	// Ask asks a human, once for each subject and doubt.
+	// Ask opens a case, once for each subject and doubt.
 	Ask func(ctx context.Context, subject string, d Doubt, detail string) error
 }
 
 // Service is the inbox.
 type Service struct {
 	Config
-	lane     lane
+	batcher  *batch.Queue[*waiting]
 	onPayout func(ctx context.Context, reference string) error
 	stored   func()
 }
 
-// NewService is an inbox that is not at work yet.
+// NewService is an inbox without jobs. Begin adds them.
 func NewService(cfg Config) *Service {
 	s := &Service{Config: cfg, stored: func() {}}
-	s.lane.store = s.storeAll
+	s.batcher = batch.New(most, math.MaxInt, s.storeBatch, nil)
 	return s
 }
 
-// OnPayout sets who is told that a payout of ours moved on, by our reference. It
-// is told more than once, and asks the bank itself. Call it before the first
-// notification.
+// OnPayout sets the function that learns of a notification about a payout, by our
+// reference. It asks the bank itself, and is called more than once for a payout. Call
+// OnPayout before the first notification.
 func (s *Service) OnPayout(fn func(ctx context.Context, reference string) error) { s.onPayout = fn }
 
-// Stored sets what is called when there is new work. Call it before the first
-// notification.
+// Stored sets the function that is called when a notification is stored. Call Stored
+// before the first notification.
 func (s *Service) Stored(fn func()) { s.stored = fn }
 
-// Handle teaches a worker the inbox's kinds of work, and has it keep room for
-// those that bring money in.
+// Handle registers the inbox's kinds of job, and reserves workers for those that bring
+// money in.
 func (s *Service) Handle(w *job.Worker) {
 	w.Handle(WorkJob, s.Work)
 	w.Handle(SweepJob, s.Sweep)
@@ -119,81 +121,51 @@ func (s *Service) Handle(w *job.Worker) {
 	w.Reserve(WorkJob, SweepJob)
 }
 
-// Begin puts the standing jobs on the list, unless they are there: however many
-// programs share the database, each job is done by one at a time. The first
-// sweep of a bank goes back no further than now.
+// Begin puts the standing jobs on the to-do list, unless the list has them. Programs
+// on one database share the jobs. The first poll of a bank begins at the present.
 func (s *Service) Begin(ctx context.Context) error {
 	now := s.Clock.Now()
-	rows := []db.Record{job.New(House, ClearJob, "", now.Add(clearEvery))}
-	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // of two programs neither waits for the other
-		rows = append(rows, sweep{provider: name, doneUntil: now}.record(), job.NewFor(name, House, SweepJob, name, now.Add(sweepEvery)))
+	rows := []db.Record{job.Job{Company: House, Kind: ClearJob, RunAt: now.Add(clearEvery)}.Record()}
+	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // sorted, so that two programs cannot deadlock
+		sweep := job.Job{Company: House, Kind: SweepJob, Subject: name, Provider: name, RunAt: now.Add(pollEvery)}
+		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now}), sweep.Record())
 	}
 	return s.DB.Insert(ctx, rows...)
 }
 
-// Drain waits until nothing is being stored. Nothing may arrive after it.
-func (s *Service) Drain() { s.lane.idle.Wait() }
+// Drain waits until no notification is being stored. None may arrive after it.
+func (s *Service) Drain() { s.batcher.Drain() }
 
-// lane stores what arrives together in one transaction: while one batch is at
-// the database the next gathers, and nobody waits for a timer.
-type lane struct {
-	store   func(ctx context.Context, batch []Notification) error
-	mu      sync.Mutex
-	queue   []waiting
-	running bool
-	idle    sync.WaitGroup
-}
+const (
+	most    = 256              // notifications in a transaction
+	timeout = 10 * time.Second // of a transaction
+)
 
+// waiting is a notification that waits to be stored.
 type waiting struct {
 	n    Notification
 	done chan error
 }
 
-const (
-	most     = 256              // how many notifications share a transaction
-	patience = 10 * time.Second // how long a transaction may take
-)
-
-// add stores a notification and returns when it is on disk, or when nobody can
-// say that it is: then the provider sends it again.
-func (l *lane) add(n Notification) error {
-	w := waiting{n, make(chan error, 1)}
-	l.mu.Lock()
-	l.queue = append(l.queue, w)
-	if !l.running {
-		l.running = true
-		l.idle.Add(1)
-		go l.run()
-	}
-	l.mu.Unlock()
+// store stores a notification and returns when it is on disk. After an error the
+// notification may be stored or not, and the provider sends it again.
+func (s *Service) store(n Notification) error {
+	w := &waiting{n, make(chan error, 1)}
+	s.batcher.Add(w)
 	return <-w.done
 }
 
-func (l *lane) run() {
-	defer l.idle.Done()
-	for batch := l.take(); batch != nil; batch = l.take() {
-		notifications := make([]Notification, len(batch))
-		for i, w := range batch {
-			notifications[i] = w.n
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		err := l.store(ctx, notifications)
-		cancel()
-		for _, w := range batch {
-			w.done <- err
-		}
+// storeBatch stores notifications that arrive together in one transaction.
+func (s *Service) storeBatch(list []*waiting) (late []*waiting) {
+	notifications := make([]Notification, len(list))
+	for i, w := range list {
+		notifications[i] = w.n
 	}
-}
-
-func (l *lane) take() []waiting {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue) == 0 {
-		l.running = false
-		return nil
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	err := s.storeAll(ctx, notifications)
+	for _, w := range list {
+		w.done <- err
 	}
-	n := min(len(l.queue), most)
-	batch := l.queue[:n:n]
-	l.queue = l.queue[n:]
-	return batch
+	return nil
 }

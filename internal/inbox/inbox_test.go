@@ -30,7 +30,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// bank knows which credits are true. Its notifications are JSON of our own.
+// bank is a test bank with a list of credits. Its notifications are JSON of the test.
 type bank struct {
 	mu      sync.Mutex
 	credits []provider.Inbound
@@ -70,7 +70,7 @@ func (b *bank) Inbound(_ context.Context, session string, _ bool) provider.Inbou
 	return provider.InboundAnswer{Answer: provider.Answer{Missing: !b.away}}
 }
 
-// page is how many credits are on one.
+// page is how many credits a page of the list has.
 const page = 3
 
 func (b *bank) InboundSince(_ context.Context, from time.Time, at int) (found []provider.Inbound, more bool, err error) {
@@ -88,7 +88,7 @@ func (b *bank) InboundSince(_ context.Context, from time.Time, at int) (found []
 	return found[first:last], last < len(found), nil
 }
 
-// book enters a credit with the bank.
+// book adds a credit to the bank's list.
 func (b *bank) book(c provider.Inbound) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +101,7 @@ func (b *bank) change(f func(b *bank)) {
 	f(b)
 }
 
-// house is all that the inbox works with; several may share a database.
+// house is a program with an inbox. Several programs may share a database.
 type house struct {
 	*inbox.Service
 	t           testing.TB
@@ -118,7 +118,7 @@ type house struct {
 
 var me = operator.Local("test")
 
-// shared is what the programs of one test share.
+// shared is the part that the programs of one test share.
 type shared struct {
 	db    *db.DB
 	clock *clock.Manual
@@ -135,7 +135,7 @@ func newShared(t testing.TB, d *db.DB) shared {
 	return shared{d, clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), &bank{}, keys}
 }
 
-// open builds a program that is not at work yet.
+// open builds a program whose worker does not run yet.
 func (w shared) open(t testing.TB) *house {
 	t.Helper()
 	h := &house{t: t, db: w.db, clock: w.clock, bank: w.bank, log: &bytes.Buffer{}}
@@ -172,7 +172,7 @@ func (l lines) Write(b []byte) (int, error) {
 	return l.to.Write(b)
 }
 
-// begins has the program work until the test ends.
+// begins runs the program's worker until the test ends.
 func (h *house) begins() *house {
 	h.t.Helper()
 	if err := h.Begin(h.t.Context()); err != nil {
@@ -185,13 +185,13 @@ func (h *house) begins() *house {
 	return h
 }
 
-// each runs f with a program at work, on both databases.
+// each runs f with a running program, on both databases.
 func each(t *testing.T, f func(t *testing.T, h *house)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { f(t, newShared(t, d).open(t).begins()) })
 }
 
-// post sends a notification and tells the status of the answer.
+// post sends a notification and returns the status of the answer.
 func (h *house) post(path, body string) int {
 	r, err := http.Post(h.server.URL+path, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -214,7 +214,7 @@ func (h *house) notify(n notice) {
 	}
 }
 
-// settled waits until nothing is due.
+// settled waits until no job is due.
 func (h *house) settled() {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
@@ -224,7 +224,7 @@ func (h *house) settled() {
 	}
 }
 
-// fed is a company with a settlement account into which the bank account pays.
+// fed adds a company with a settlement account that the bank account feeds.
 func (h *house) fed(number string) settlement.Account {
 	h.t.Helper()
 	keys, err := secret.Parse(secret.Generate())

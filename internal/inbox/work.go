@@ -13,34 +13,35 @@ import (
 )
 
 const (
-	// A notification that has been taken up this often, over this long, and is
-	// still not worked becomes a case. Nothing is lost by it: the sweep credits
-	// what the bank's own list shows.
+	// A notification becomes a case after that many attempts over that time. No money is
+	// lost, since the credit poll reads the bank's own list.
 	hopelessTries = 10
 	hopelessAge   = 24 * time.Hour
-	// limit is how long working one may take: less than the job's lease.
+	// limit is the timeout of a job. It is shorter than the job's lease.
 	limit = time.Minute
-	// Old notifications go after keep; how many at once, and how often.
-	keep       = 90 * 24 * time.Hour
+	// keep is how long finished notifications are kept.
+	keep = 90 * 24 * time.Hour
+	// clearEvery is the time between two runs of the ClearJob.
 	clearEvery = time.Hour
-	clearMost  = 1000
+	// clearMost is the most notifications that one run removes.
+	clearMost = 1000
 )
 
-// pauses are between two questions about a credit with which the bank is not
-// done; after the last it is every hour.
+// pauses are the pauses between two questions about an unfinished credit. The last one
+// repeats.
 var pauses = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
 }
 
-// result is what came of working a notification; no state means that the bank
-// is not done and will be asked again.
+// result is the result of processing a notification. Without a state, the bank has not
+// finished the credit, and the job asks again.
 type result struct {
 	state  State
 	detail string
 }
 
-// Work is the work of a WorkJob. It may be done twice: whatever it tells others
-// they take once.
+// Work is the work of a WorkJob. It may run twice, since the services that it calls
+// ignore repetitions.
 func (s *Service) Work(ctx context.Context, j job.Job) (next time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -65,7 +66,7 @@ func (s *Service) Work(ctx context.Context, j job.Job) (next time.Time, err erro
 	return time.Time{}, s.end(ctx, n.ID, r.state, r.detail)
 }
 
-// read looks into a notification for the first time.
+// read parses a notification and acts on it.
 func (s *Service) read(ctx context.Context, n Notification) (result, error) {
 	bank := s.Banks[n.Provider]
 	if bank == nil {
@@ -73,7 +74,7 @@ func (s *Service) read(ctx context.Context, n Notification) (result, error) {
 	}
 	notice, err := bank.ParseNotification([]byte(n.Body.Reveal()))
 	if err != nil {
-		// What is wrong with it may quote from it, so the case does not say.
+		// The error may quote the body, so the case does not show the error.
 		return s.ask(ctx, n, "it is not in the format of "+n.Provider)
 	}
 	switch notice.Kind {
@@ -93,9 +94,8 @@ func (s *Service) ask(ctx context.Context, n Notification, detail string) (resul
 	return result{Asked, detail}, err
 }
 
-// credit asks the bank whether a credit is true. What the bank says now is what
-// counts; if the notification said something else, a human is told after the
-// credit is booked.
+// credit asks the bank about a credit and records the bank's answer. If the
+// notification differs from the answer, a case is opened after the credit is recorded.
 func (s *Service) credit(ctx context.Context, n Notification, bank provider.Receiver, notice provider.Notification) (result, error) {
 	answer := bank.Inbound(ctx, notice.SessionID, notice.Kind == provider.VirtualCredit)
 	in := answer.Credit
@@ -104,7 +104,7 @@ func (s *Service) credit(ctx context.Context, n Notification, bank provider.Rece
 	case provider.Unknown:
 		return result{}, nil
 	case provider.Rejected:
-		if in.SessionID == "" { // the bank need not show what did not stay
+		if in.SessionID == "" { // a bank may leave it out of a rejected credit
 			in.SessionID = notice.SessionID
 		}
 		return result{Ignored, "the bank says that session " + in.SessionID + " did not stay"}, s.Receive(ctx, n.Provider, in)
@@ -123,7 +123,7 @@ func (s *Service) credit(ctx context.Context, n Notification, bank provider.Rece
 	return result{Worked, "credit of session " + in.SessionID}, nil
 }
 
-// payout passes on that a payment of ours moved on.
+// payout passes on a notification about a payout.
 func (s *Service) payout(ctx context.Context, notice provider.Notification) (result, error) {
 	if s.onPayout == nil || notice.Reference == "" {
 		return result{Ignored, "a payment that is not ours"}, nil
@@ -135,8 +135,8 @@ func (s *Service) payout(ctx context.Context, notice provider.Notification) (res
 	return result{Worked, "payment " + notice.Reference}, err
 }
 
-// Clear is the work of a ClearJob: what was worked and is older than 90 days is
-// removed. What it led to stays in the books.
+// Clear is the work of a ClearJob. It removes finished notifications after 90 days. The
+// credits stay in the ledger.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	now := s.Clock.Now()
 	n, err := s.clear(ctx, now.Add(-keep), clearMost)

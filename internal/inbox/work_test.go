@@ -24,7 +24,7 @@ func TestTheDoorOpensOnlyForTheSecret(t *testing.T) {
 		path := h.Path("bank")
 		for _, wrong := range []string{
 			"/callbacks/bank/x", path[:len(path)-1], path + "0", strings.Replace(path, "bank", "other", 1),
-			h.Path("other"), // a good secret of a provider that we do not have
+			h.Path("other"), // the right secret of a provider that is not configured
 			strings.Replace(path, ".", "$", 1) + "x",
 		} {
 			if status := h.post(wrong, "{}"); status != 404 {
@@ -47,14 +47,14 @@ func TestFiftyAtOnceCreditOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Go(func() {
-				// Half of them are the same to the byte.
+				// Half of the notifications are equal.
 				h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500, Padding: fmt.Sprint(i % 25 * (i % 2))})
 			})
 		}
 		all.Wait()
 		h.settled()
 		h.holds(a, 1500)
-		// Told again much later, too.
+		// A repetition comes much later.
 		h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500, Padding: "late"})
 		h.settled()
 		h.holds(a, 1500)
@@ -76,9 +76,9 @@ func TestWhatTheBankSaysCounts(t *testing.T) {
 		if len(c) != 1 || c[0].Subject != "bank/s-1" || c[0].Company != settlement.House || !strings.Contains(c[0].Detail, "₦15.00") {
 			t.Errorf("%+v", c)
 		}
-		// An invention: the bank knows no such session.
+		// The bank does not know this session.
 		h.notify(notice{Kind: provider.AccountCredit, Session: "s-2", Account: account, Amount: 500})
-		// And one that did not stay.
+		// The bank took this credit back.
 		rejected := h.credit("s-3", account, 500)
 		rejected.Outcome = provider.Rejected
 		h.bank.book(rejected)
@@ -121,7 +121,7 @@ func TestPoisonBecomesACase(t *testing.T) {
 			}
 		}
 		h.notify(notice{Kind: "news"})
-		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"}) // nobody pays out here
+		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"}) // no payouts are configured
 		h.settled()
 		if s := h.states(); s["CASE"] != 3 || s["IGNORED"] != 2 || s["NEW"] != 0 {
 			t.Errorf("%v", s)
@@ -129,7 +129,7 @@ func TestPoisonBecomesACase(t *testing.T) {
 		if c := h.cases(operation.Unreadable); len(c) != 3 || strings.Contains(fmt.Sprint(c), "22222222222") {
 			t.Errorf("%+v", c)
 		}
-		// One that breaks the plug each time, for a day.
+		// This notification makes the adapter panic each time, for a day.
 		h.notify(notice{Kind: "panic"})
 		for range 300 {
 			h.settled()
@@ -171,7 +171,8 @@ func TestPayoutsAreToldByReference(t *testing.T) {
 	})
 }
 
-// The program ends between storing and working: another takes it up.
+// A program stops between storing and processing a notification. Another program
+// processes it.
 func TestWhatIsStoredIsWorkedAfterACrash(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newShared(t, d)
@@ -189,7 +190,7 @@ func TestWhatIsStoredIsWorkedAfterACrash(t *testing.T) {
 	})
 }
 
-// Two programs on one database, and the same notifications at both.
+// Two programs on one database receive the same notifications.
 func TestTwoProgramsCreditOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newShared(t, d)
@@ -253,7 +254,7 @@ func TestAStoreThatFailsIsSaid(t *testing.T) {
 	}
 }
 
-// An address with a secret of an older key of the ring goes on working.
+// A callback path with a secret of an older key of the keyring stays valid.
 func TestTheSecretOutlivesARotation(t *testing.T) {
 	w := newShared(t, dbtest.New(t, db.SQLite))
 	older, newer := secret.Generate(), secret.Generate()

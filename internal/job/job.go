@@ -1,9 +1,9 @@
 // Package job is the durable to-do list and its worker.
 //
-// A job is written in the same commit as the reason for it, so work is never
-// forgotten. It is held by a lease: a worker that dies loses it, another takes
-// it up, and a worker whose lease was taken finishes nothing (its fence is
-// old). A job's work must therefore be fit to be done twice.
+// The unit that needs work adds the job, so no work is forgotten. A worker does a job
+// under a lease. When a worker dies, the lease ends and another worker takes the job. A
+// worker without the lease cannot finish the job, since its fence is old. So the same
+// work may be done twice, and must allow that.
 package job
 
 import (
@@ -18,31 +18,30 @@ import (
 type Job struct {
 	Company    string    `db:"company_id,key"`
 	Kind       string    `db:"kind,key"`
-	Subject    string    `db:"subject,key"` // what it is about, such as an operation's id
+	Subject    string    `db:"subject,key"` // such as an operation's id
 	ID         string    `db:"id"`
 	RunAt      time.Time `db:"run_at"`
 	LeaseUntil time.Time `db:"lease_until"`
 	fence      int64     `db:"fence"`
-	Attempts   int64     `db:"attempts"` // how often it has been taken up, this time included
+	Attempts   int64     `db:"attempts"` // including the present one
 	LastError  string    `db:"last_error"`
 	CreatedAt  time.Time `db:"created_at"`
-	Provider   string    `db:"provider"` // the one that the work asks; "" if it asks none
+	Provider   string    `db:"provider"` // the provider that the work calls; "" for none
 }
 
-// Record is the row that puts a new job on the list: a part of the unit that is the
-// reason for it. While a job of the same kind for the same subject is there,
-// another changes nothing; so a standing job, which no unit brings about, is
-// inserted (db.Insert) by every program that starts, and is there once.
+// Record is the row of a new job. The unit that needs the work adds it (ledger.Unit.Enqueue).
+// While the list has a job of the same kind and subject, a new one changes nothing. So every
+// program can insert a standing job at its start (db.Insert), and the list has it once.
 //
-// One slow provider holds no more workers than its share (Limits.PerProvider), and
-// so a job says which provider it asks.
+// A job names the provider that it calls. A slow provider holds no more workers than its
+// share (Limits.PerProvider).
 func (j Job) Record() db.Record {
 	j.ID, j.CreatedAt = id.New(), j.RunAt
 	return table.Record(j)
 }
 
-// Work does a job once. Next says when to run it again; the zero time says that
-// it is done. An error keeps the job, to be tried again after a pause.
+// Work does a job once. Next is the time of the next run; the zero time ends the job. After
+// an error the job runs again after a pause.
 type Work func(ctx context.Context, j Job) (next time.Time, err error)
 
 // New is a Job's record.

@@ -12,15 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 )
 
-// While a lease holds nobody else takes the job up; when it has run out somebody
-// does, and then the first finishes nothing.
+// No other worker takes a job before the lease has ended. After that another worker does, and
+// the first worker can no longer finish the job.
 func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		taken, goOn := make(chan job.Job, 1), make(chan struct{})
 		first := o.hire("slow", func(_ context.Context, j job.Job) (time.Time, error) {
 			taken <- j
 			<-goOn
-			return time.Time{}, nil // "done", says one whose lease has run out
+			return time.Time{}, nil // the worker whose lease has ended returns "done"
 		})
 		start := o.clock.Now()
 		o.want("slow", "x", start)
@@ -42,8 +42,8 @@ func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
 			taken <- j
 			return later, nil
 		})
-		// The most overdue job comes first, so when the younger one is done the
-		// older one was not to be had.
+		// The most overdue job comes first. So once the younger job is done, the older one
+		// must have had a lease.
 		o.want("slow", "younger", o.clock.Now())
 		if j := await(t, taken); j.Subject != "younger" {
 			t.Fatalf("taken although the lease holds: %+v", j)
@@ -60,8 +60,7 @@ func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
 	})
 }
 
-// Work that takes long keeps its job by renewing it, and is told when it came
-// too late.
+// Long work keeps its job by renewing the lease. It gets an error if the lease has ended.
 func TestALeaseIsRenewed(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		step, held := make(chan struct{}), make(chan error)
@@ -102,8 +101,8 @@ func TestALeaseIsRenewed(t *testing.T) {
 	})
 }
 
-// A job that is done makes room for another of its name. Who was too slow with the
-// first finishes nothing of the second, although its fence is the same.
+// A new job may have the subject of a finished one. A worker that lost the first job cannot
+// finish the second, although the fence is equal.
 func TestWhoWasTooSlowDoesNotFinishALaterJobOfTheName(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		taken, goOn := make(chan job.Job, 1), make(chan struct{})
@@ -139,7 +138,7 @@ func TestWhoWasTooSlowDoesNotFinishALaterJobOfTheName(t *testing.T) {
 	})
 }
 
-// eventually waits for the list to look like this, and fails if it never does.
+// eventually waits until the list looks like this, and fails if it never does.
 func (o *office) eventually(right func([]line) bool) {
 	o.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -154,7 +153,7 @@ func (o *office) eventually(right func([]line) bool) {
 	}
 }
 
-// Two workers on one list do each job once.
+// Two workers with one list do each job once.
 func TestManyWorkersDoEachJobOnce(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		var mu sync.Mutex

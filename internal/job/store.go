@@ -12,10 +12,10 @@ const columns = `company_id, kind, subject, id, run_at, lease_until, fence, atte
 
 var table = db.Declare[Job]("job", db.Reads(columns), db.KeepFirst())
 
-// lanes names the lanes with a job that may be taken now. It spans all companies
-// and takes nothing: taking is done company by company. Only the head of each lane
-// is looked at, so a long queue costs no more than a short one.
-func lanes(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
+// queues are the queues with a due job that has no lease, of all companies. It leases
+// nothing. It reads the first job of each queue only, so a long queue costs no more than a
+// short one.
+func queues(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `
 		WITH RECURSIVE lane (name) AS (
 			SELECT (SELECT kind || '/' || provider FROM job ORDER BY kind || '/' || provider LIMIT 1)
@@ -30,23 +30,21 @@ func lanes(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
 		) ORDER BY lane.name`, clock.Micros(now))
 }
 
-// due lists jobs of a lane that may be taken now, the most overdue first.
-func due(ctx context.Context, q db.Querier, lane string, now time.Time, limit int) ([]Job, error) {
+// due are the due jobs of a queue that have no lease, the most overdue first.
+func due(ctx context.Context, q db.Querier, queue string, now time.Time, limit int) ([]Job, error) {
 	return db.All(ctx, q, table.Scan, `
 		SELECT `+columns+` FROM job
 		WHERE kind || '/' || provider = $2 AND run_at <= $1 AND lease_until <= $1 ORDER BY run_at LIMIT $3`,
-		clock.Micros(now), lane, limit)
+		clock.Micros(now), queue, limit)
 }
 
-// outstanding counts jobs that are due, whether or not somebody is at work on
-// them.
+// outstanding is the number of due jobs, with or without a lease.
 func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Time) (int64, error) {
 	return db.One(ctx, q, db.Value[int64],
 		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
 }
 
-// Subjects tells which of these subjects of a company have a job of a kind, at
-// whatever stage.
+// Subjects tells which of these subjects of a company have a job of a kind.
 func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects []string) (map[string]bool, error) {
 	list, err := db.All(ctx, q, db.Value[string],
 		`SELECT subject FROM job WHERE company_id = $1 AND kind = $2 AND subject = ANY($3)`, company, kind, subjects)
@@ -57,8 +55,8 @@ func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects 
 	return there, err
 }
 
-// take leases jobs of one company and kind that nobody holds, and tells which it
-// got.
+// take leases those of some jobs of one company and kind that have no lease, and returns
+// them.
 func take(ctx context.Context, q db.Querier, company, kind string, subjects []string, now, until time.Time) ([]Job, error) {
 	return db.All(ctx, q, table.Scan, `
 		UPDATE job SET lease_until = $5, fence = fence + 1, attempts = attempts + 1
@@ -67,7 +65,7 @@ func take(ctx context.Context, q db.Querier, company, kind string, subjects []st
 		company, kind, subjects, clock.Micros(now), clock.Micros(until))
 }
 
-// renew puts the end of a lease off, if nobody else has taken the job up.
+// renew extends a lease, and is false if the worker no longer has it.
 func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, error) {
 	n, err := q.Exec(ctx, `
 		UPDATE job SET lease_until = $6
@@ -76,14 +74,14 @@ func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, err
 	return n > 0, err
 }
 
-// finish removes a job, if it is still the same one and under our lease.
+// finish removes a job, if the worker still has its lease.
 func finish(ctx context.Context, q db.Querier, j Job) error {
 	_, err := q.Exec(ctx, `DELETE FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5`,
 		j.Company, j.Kind, j.Subject, j.ID, j.fence)
 	return err
 }
 
-// again puts a job back for a later time, under the same condition.
+// again ends the lease and sets the time of the next run, if the worker still has the lease.
 func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble string) error {
 	_, err := q.Exec(ctx, `
 		UPDATE job SET run_at = $6, lease_until = 0, last_error = $7
@@ -92,8 +90,8 @@ func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble strin
 	return err
 }
 
-// Reschedule moves a waiting job of this kind and subject to another time. A
-// job that somebody is working on right now is left to him.
+// Reschedule changes the time of a job of this kind and subject. A running job keeps its
+// time.
 func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at time.Time) error {
 	_, err := d.Exec(ctx, `
 		UPDATE job SET run_at = $4

@@ -16,15 +16,14 @@ import (
 )
 
 const (
-	// look is how often a worker looks for due work when nobody wakes it.
+	// look is the time between two reads of the list if nothing wakes the worker.
 	look = 250 * time.Millisecond
-	// lease is how long a job may take before another worker may take it up.
-	// A kind's work must give up well before that, or Renew it.
+	// lease is how long a worker holds a job. The work must end well before, or call Renew.
 	lease = 2 * time.Minute
 )
 
-// Worker does the jobs of all companies, together with the workers of other
-// processes on the same database.
+// Worker does the jobs of all companies. Workers of other processes on the same database
+// share the list.
 type Worker struct {
 	db    *db.DB
 	clock clock.Clock
@@ -32,17 +31,17 @@ type Worker struct {
 	kinds map[string]Work
 
 	limits   Limits
-	reserved map[string]bool // the kinds for which workers are kept free
+	reserved map[string]bool // the kinds with reserved workers
 
 	wake chan struct{}
 	busy sync.WaitGroup
 
 	mu     sync.Mutex
-	inHand map[string]int // by lane
-	lastOK time.Time      // when the list was last read, or was not to be read
+	inHand map[string]int // the running jobs by queue
+	lastOK time.Time      // the last successful read of the list
 }
 
-// NewWorker is a worker that knows no kind of work yet.
+// NewWorker is a worker without kinds of work. Handle adds them.
 func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger) *Worker {
 	return &Worker{
 		db: d, clock: c, log: log, kinds: map[string]Work{}, limits: Usual, reserved: map[string]bool{},
@@ -50,20 +49,20 @@ func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger) *Worker {
 	}
 }
 
-// Limit sets how many jobs are done at once. Call it before Run.
+// Limit sets how many jobs run at once. Call it before Run.
 func (w *Worker) Limit(l Limits) { w.limits = l }
 
-// Reserve names the kinds for which Limits.Reserved is kept. Call it before Run.
+// Reserve names the reserved kinds (Limits.Reserved). Call it before Run.
 func (w *Worker) Reserve(kinds ...string) {
 	for _, k := range kinds {
 		w.reserved[k] = true
 	}
 }
 
-// Handle teaches the worker a kind of work. Call it before Run.
+// Handle sets the work of a kind of job. Call it before Run.
 func (w *Worker) Handle(kind string, work Work) { w.kinds[kind] = work }
 
-// Wake has the worker look at once.
+// Wake has the worker read the list at once.
 func (w *Worker) Wake() {
 	select {
 	case w.wake <- struct{}{}:
@@ -71,15 +70,15 @@ func (w *Worker) Wake() {
 	}
 }
 
-// Healthy tells whether the worker has read the list lately.
+// Healthy tells whether the worker has read the list within ten seconds.
 func (w *Worker) Healthy() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Since(w.lastOK) < 10*time.Second
 }
 
-// Settled returns when nothing is due and no job is in hand, or when ctx ends:
-// for who has moved the clock and wants to see what follows.
+// Settled returns when no job is due or running, or when ctx ends. It is for callers that
+// have moved the clock and wait for the consequences.
 func (w *Worker) Settled(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -97,11 +96,11 @@ func (w *Worker) Settled(ctx context.Context) error {
 	}
 }
 
-// ErrLost says that somebody else may be at work on the job by now.
+// ErrLost says that another worker may have the job by now.
 var ErrLost = errors.New("job: the lease was lost")
 
-// Renew is for work that takes longer than a lease: each step of it holds on to
-// the job, and stops when it is told ErrLost.
+// Renew extends the lease of a job, for long work. The work calls it in each step, and stops
+// after ErrLost.
 func (w *Worker) Renew(ctx context.Context, j Job) error {
 	held, err := renew(ctx, w.db, j, w.clock.Now().Add(lease))
 	if err == nil && !held {
@@ -110,7 +109,7 @@ func (w *Worker) Renew(ctx context.Context, j Job) error {
 	return err
 }
 
-// Run works until ctx ends, then waits for the jobs in hand.
+// Run works until ctx ends, and then waits for running jobs.
 func (w *Worker) Run(ctx context.Context) {
 	defer w.busy.Wait()
 	tick := time.NewTicker(look)
@@ -132,10 +131,10 @@ func (w *Worker) Run(ctx context.Context) {
 	}
 }
 
-// round takes up the due jobs for which there is room, and returns how many it
-// took. It does not wait for the work.
+// round begins the due jobs within the capacity and returns their number. It does not wait
+// for their end.
 func (w *Worker) round(ctx context.Context) (int, error) {
-	jobs, err := w.claim(ctx)
+	jobs, err := w.leaseDue(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -152,9 +151,9 @@ func (w *Worker) round(ctx context.Context) (int, error) {
 	return len(jobs), nil
 }
 
-// claim leases the due jobs for which there is room, one company and kind after
-// the other. A job that must wait is not leased: another program may have room.
-func (w *Worker) claim(ctx context.Context) ([]Job, error) {
+// leaseDue leases the due jobs within the capacity, by company and kind. A job that must
+// wait gets no lease, since another program may have capacity.
+func (w *Worker) leaseDue(ctx context.Context) ([]Job, error) {
 	now := w.clock.Now()
 	list, err := w.next(ctx, now)
 	if err != nil {
@@ -180,15 +179,14 @@ func (w *Worker) claim(ctx context.Context) ([]Job, error) {
 			return nil, err
 		}
 		if err != nil {
-			break // what is taken is done first; the rest is still on the list
+			break // the leased jobs run; the others stay on the list
 		}
 		taken = append(taken, got...)
 	}
 	return taken, nil
 }
 
-// do runs one job. What it decided is written even when the program is being
-// stopped.
+// do runs one job. It stores the result also while the program stops.
 func (w *Worker) do(ctx context.Context, j Job) {
 	log := w.log.With("kind", j.Kind, "company", j.Company, "subject", j.Subject)
 	next, err := w.guarded(ctx, j, log)
@@ -202,13 +200,13 @@ func (w *Worker) do(ctx context.Context, j Job) {
 		err = again(after, w.db, j, next, "")
 	}
 	if err != nil {
-		// The lease runs out and the job is done again: it is fit for that.
-		log.Warn("a job's end was not written", "error", err)
+		// The lease ends, and the job runs again.
+		log.Warn("a job's end was not stored", "error", err)
 	}
 }
 
-// guarded does the work and says in the log why it failed. A panic is an error
-// too: one bad job must not end the worker.
+// guarded does the work and logs its error. A panic becomes an error, so that one bad job
+// does not end the worker.
 func (w *Worker) guarded(ctx context.Context, j Job, log *slog.Logger) (next time.Time, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -221,7 +219,7 @@ func (w *Worker) guarded(ctx context.Context, j Job, log *slog.Logger) (next tim
 	return w.kinds[j.Kind](ctx, j)
 }
 
-// pause grows with each failed try: 1 s, 2 s, 4 s … up to 5 minutes.
+// pause grows with each failed attempt: 1 s, 2 s, 4 s … up to 5 minutes.
 func pause(attempts int64) time.Duration {
 	return min(time.Second<<min(max(attempts-1, 0), 10), 5*time.Minute)
 }

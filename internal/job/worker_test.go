@@ -18,14 +18,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// office is a to-do list with a company and a clock that stands still.
+// office is a to-do list with a company and a clock that the test moves.
 type office struct {
 	t       *testing.T
 	db      *db.DB
 	book    *ledger.Book
 	clock   *clock.Manual
 	company string
-	said    bytes.Buffer // the log; to be read when the workers are gone
+	said    bytes.Buffer // the log; read it after the workers have ended
 	log     *slog.Logger
 }
 
@@ -41,7 +41,7 @@ func each(t *testing.T, f func(t *testing.T, o *office)) {
 	})
 }
 
-// want puts a job on the list, as a business does: in a unit of the ledger.
+// want puts a job on the list with a unit of the ledger, as a business does.
 func (o *office) want(kind, subject string, at time.Time) {
 	o.t.Helper()
 	u := ledger.For(o.company)
@@ -51,7 +51,7 @@ func (o *office) want(kind, subject string, at time.Time) {
 	}
 }
 
-// line is a job as the list has it.
+// line is a row of the list.
 type line struct {
 	kind, subject, trouble        string
 	runAt, lease, fence, attempts int64
@@ -71,14 +71,14 @@ func (o *office) list() []line {
 	return lines
 }
 
-// hand is a worker at work.
+// hand is a running worker.
 type hand struct {
 	*job.Worker
-	dismiss func()        // it takes up nothing more
-	gone    chan struct{} // it has finished what it had in hand
+	dismiss func()        // it leases no more jobs
+	gone    chan struct{} // it has finished its jobs
 }
 
-// hire starts a worker of one kind, at the latest until the test ends.
+// hire starts a worker of one kind, which stops at the end of the test.
 func (o *office) hire(kind string, work job.Work) hand {
 	o.t.Helper()
 	w := job.NewWorker(o.db, o.clock, o.log)
@@ -86,7 +86,7 @@ func (o *office) hire(kind string, work job.Work) hand {
 	return o.run(w)
 }
 
-// run starts a worker.
+// run starts a worker and returns a handle.
 func (o *office) run(w *job.Worker) hand {
 	o.t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(o.t.Context()))
@@ -102,7 +102,7 @@ func (o *office) run(w *job.Worker) hand {
 	return h
 }
 
-// settled waits until the worker has nothing to do.
+// settled waits until no job is due.
 func (o *office) settled(w hand) {
 	o.t.Helper()
 	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
@@ -157,7 +157,7 @@ func TestThereIsOneLiveJobForAKindAndSubject(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		now := o.clock.Now()
 		o.want("greet", "ada", now.Add(time.Hour))
-		o.want("greet", "ada", now) // the one that is there stays
+		o.want("greet", "ada", now) // the existing job stays
 		o.want("fetch", "ada", now)
 		left := o.list()
 		if len(left) != 2 || left[1].runAt != clock.Micros(now.Add(time.Hour)) {
@@ -196,8 +196,8 @@ func TestAJobMayAskToRunAgain(t *testing.T) {
 	})
 }
 
-// A job that fails, or panics, is kept for later: 1 s, 2 s, 4 s …, and the
-// others are done meanwhile. The log has each failure once.
+// A job that fails or panics is retried after 1 s, 2 s, 4 s …, and other jobs go on. The log
+// has each failure once.
 func TestAFailedJobIsTriedAgainAfterAPause(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		var runs atomic.Int64
@@ -237,7 +237,7 @@ func TestAFailedJobIsTriedAgainAfterAPause(t *testing.T) {
 	})
 }
 
-// What a program does not know is a newer program's work.
+// A job of an unknown kind is left to a newer program.
 func TestUnknownKindsAreLeftAlone(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		w := o.hire("known", func(context.Context, job.Job) (time.Time, error) { return time.Time{}, nil })

@@ -1,14 +1,13 @@
 package ledger
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/batch"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
@@ -16,28 +15,25 @@ import (
 // most is how many units share a transaction.
 const most = 512
 
-// crowd is how many units may wait in a lane. No more are let in while the
-// database hangs, so the memory that they take has a bound.
+// crowd is how many units may wait in a batcher. While the database hangs, further units
+// are refused, so the memory of waiting units has a bound.
 const crowd = 32 * most
 
-// patience is how long a batch may take, and again how long an unanswered COMMIT
-// is looked up.
+// patience is the timeout of a batch, and of looking up a COMMIT without an answer.
 const patience = 20 * time.Second
 
-// pending is a unit on its way.
+// pending is a unit that waits for its answer.
 type pending struct {
 	unit Unit
 	done chan error
 	fate atomic.Int32
-
-	place *list.Element // in its lane's queue; nil outside. The lane's lock guards it
 }
 
-// What has become of a unit so far.
+// The fates of a unit.
 const (
 	undecided int32 = iota
-	taken           // it is in a batch that may be committed
-	left            // its caller has gone: it must not happen any more
+	taken           // a batch that may be committed has the unit
+	left            // the caller has gone, and the unit must not happen
 )
 
 // take makes the unit part of a batch, unless its caller has gone.
@@ -45,8 +41,8 @@ func (p *pending) take() bool {
 	return p.fate.CompareAndSwap(undecided, taken) || p.fate.Load() == taken
 }
 
-// leave is for a caller who can wait no longer. A unit that is in no batch will
-// be in none: nothing happened. The fate of the others is told to nobody.
+// leave ends the wait of a caller. A unit that no batch has taken never happens. For
+// other units the outcome is unknown.
 func (p *pending) leave() error {
 	if p.fate.CompareAndSwap(undecided, left) {
 		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errTooLate)
@@ -54,88 +50,17 @@ func (p *pending) leave() error {
 	return fault.New(fault.Unknown, "Service temporarily unavailable").Because(errTooLate)
 }
 
+// isGone tells whether the caller has gone before a batch took the unit.
+func (p *pending) isGone() bool { return p.fate.Load() == left }
+
 var (
 	errTooLate = errors.New("ledger: the database did not answer in the caller's time")
 	errCrowd   = errors.New("ledger: too many changes wait for the database")
 )
 
-// lane commits batches one after the other: while one is at the database the
-// next gathers, and nobody waits for a timer.
-type lane struct {
-	book    *Book
-	mu      sync.Mutex
-	queue   list.List // of *pending
-	crowd   int
-	running bool
-	idle    sync.WaitGroup
-}
-
-// add puts a unit at the end of the queue, unless the queue is full.
-func (l *lane) add(p *pending) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.queue.Len() >= l.crowd {
-		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errCrowd)
-	}
-	p.place = l.queue.PushBack(p)
-	if !l.running {
-		l.running = true
-		l.idle.Add(1)
-		go l.run()
-	}
-	return nil
-}
-
-// withdraw is for a caller who can wait no longer: the unit leaves the queue, if
-// it is still there, and takes no memory and no part of a batch.
-func (l *lane) withdraw(p *pending) error {
-	err := p.leave()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p.place != nil {
-		l.queue.Remove(p.place)
-		p.place = nil
-	}
-	return err
-}
-
-// run commits until the queue is empty.
-func (l *lane) run() {
-	defer l.idle.Done()
-	for {
-		batch := l.take()
-		if batch == nil {
-			return
-		}
-		l.restore(l.book.commit(batch))
-	}
-}
-
-// restore puts units that must wait for the next batch back to the front. A unit
-// that was withdrawn meanwhile stays out.
-func (l *lane) restore(late []*pending) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, p := range slices.Backward(late) {
-		if p.fate.Load() != left {
-			p.place = l.queue.PushFront(p)
-		}
-	}
-}
-
-func (l *lane) take() []*pending {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.queue.Len() == 0 {
-		l.running = false
-		return nil
-	}
-	batch := make([]*pending, min(l.queue.Len(), most))
-	for i := range batch {
-		batch[i] = l.queue.Remove(l.queue.Front()).(*pending)
-		batch[i].place = nil
-	}
-	return batch
+// newBatcher is a batcher of the ledger's units, with room for so many.
+func (b *Book) newBatcher(room int) *batch.Queue[*pending] {
+	return batch.New(most, room, b.commit, (*pending).isGone)
 }
 
 // commit runs one batch, answers its units, and returns those that must wait

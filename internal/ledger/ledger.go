@@ -20,8 +20,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/batch"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -101,7 +103,7 @@ type Book struct {
 	db    *db.DB
 	run   func(ctx context.Context, strokes func(db.Pipeline) error) error // of db
 	clock clock.Clock
-	lanes []lane
+	lanes []*batch.Queue[*pending]
 
 	patience time.Duration
 
@@ -115,9 +117,9 @@ type Book struct {
 
 // New opens the book.
 func New(d *db.DB, c clock.Clock) *Book {
-	b := &Book{db: d, run: d.Run, clock: c, lanes: make([]lane, lanes(d.Dialect())), patience: patience}
-	for i := range b.lanes {
-		b.lanes[i].book, b.lanes[i].crowd = b, crowd
+	b := &Book{db: d, run: d.Run, clock: c, patience: patience}
+	for range lanes(d.Dialect()) {
+		b.lanes = append(b.lanes, b.newBatcher(crowd))
 	}
 	return b
 }
@@ -162,28 +164,30 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 	defer wait.End()
 	p := &pending{unit: u, done: make(chan error, 1)}
 	l := b.lane(u.Company)
-	if err := l.add(p); err != nil {
-		return err
+	if !l.Add(p) {
+		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errCrowd)
 	}
 	select {
 	case err := <-p.done:
 		return err
 	case <-wait.Over:
-		return l.withdraw(p)
+		err := p.leave()
+		l.Withdraw(p)
+		return err
 	}
 }
 
 // Drain waits until nothing is being committed. No Commit may begin after it.
 func (b *Book) Drain() {
 	for i := range b.lanes {
-		b.lanes[i].idle.Wait()
+		b.lanes[i].Drain()
 	}
 }
 
-func (b *Book) lane(company string) *lane {
+func (b *Book) lane(company string) *batch.Queue[*pending] {
 	sum := uint32(2166136261) // FNV-1a
 	for _, c := range []byte(company) {
 		sum = (sum ^ uint32(c)) * 16777619
 	}
-	return &b.lanes[sum%uint32(len(b.lanes))]
+	return b.lanes[sum%uint32(len(b.lanes))]
 }

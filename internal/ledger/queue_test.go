@@ -3,10 +3,12 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/batch"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -50,11 +52,7 @@ func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 			})
 		}
 		all.Wait()
-		l := b.lane("c1")
-		l.mu.Lock()
-		waiting := l.queue.Len()
-		l.mu.Unlock()
-		if waiting != 0 {
+		if waiting := b.lane("c1").Waiting(); waiting != 0 {
 			t.Errorf("%d units wait for nobody", waiting)
 		}
 		answer()
@@ -65,18 +63,24 @@ func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 	})
 }
 
-// A unit that a batch puts back is not put back for a caller who has gone.
+// A unit whose caller has gone is not put back into the queue.
 func TestAWithdrawnUnitIsNotPutBack(t *testing.T) {
-	b := open(t, dbtest.New(t, db.SQLite))
-	l := b.lane("c1")
 	gone := &pending{unit: claiming("gone"), done: make(chan error, 1)}
-	if err := l.withdraw(gone); !fault.Is(err, fault.Unavailable) {
+	if err := gone.leave(); !fault.Is(err, fault.Unavailable) || !gone.isGone() {
 		t.Errorf("told %v", err)
 	}
 	here := []*pending{{unit: claiming("a")}, {unit: claiming("b")}}
-	l.restore([]*pending{here[0], gone, here[1]})
-	if batch := l.take(); len(batch) != 2 || batch[0] != here[0] || batch[1] != here[1] {
-		t.Errorf("the next batch is %v", batch)
+	var batches [][]*pending
+	l := batch.New(most, crowd, func(all []*pending) []*pending {
+		if batches = append(batches, all); len(batches) == 1 {
+			return []*pending{here[0], gone, here[1]}
+		}
+		return nil
+	}, (*pending).isGone)
+	l.Add(&pending{unit: claiming("first")})
+	l.Drain()
+	if len(batches) != 2 || !slices.Equal(batches[1], here) {
+		t.Errorf("the batches are %v", batches)
 	}
 }
 
@@ -85,12 +89,16 @@ func TestAFullQueueRefuses(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
-		l := b.lane("c1")
-		l.crowd = 2
+		l := b.newBatcher(2)
+		for i := range b.lanes {
+			b.lanes[i] = l
+		}
 		answer, _ := hung(t, b)
 		waiting := []*pending{{unit: claiming("a"), done: make(chan error, 1)}, {unit: claiming("b"), done: make(chan error, 1)}}
 		for _, p := range waiting {
-			must(t, l.add(p))
+			if !l.Add(p) {
+				t.Error("a queue with room refuses")
+			}
 		}
 		if err := b.Commit(t.Context(), claiming("refused")); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("told %v", err)

@@ -18,10 +18,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// BenchmarkStatement asks a whole program for a statement of a million entries in
-// every format, and tells the most memory that the heap took while it was sent
-// (heap-MB), and by how much the process grew (grown-MB, on Linux). "each" is the
-// reading alone.
+// BenchmarkStatement reads a statement of a million entries from a whole program, in every
+// format. It reports the largest heap (heap-MB) and the growth of the process (grown-MB,
+// on Linux). "each" reads the entries alone.
 func BenchmarkStatement(b *testing.B) {
 	for _, dialect := range dbtest.Dialects {
 		b.Run(string(dialect), func(b *testing.B) {
@@ -50,7 +49,7 @@ func BenchmarkStatement(b *testing.B) {
 	}
 }
 
-// fetch takes an answer to its end, and gives its length.
+// fetch reads an answer to its end and returns its length.
 func fetch(b *testing.B, url, token string) int64 {
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, url, nil)
 	must(b, err)
@@ -82,8 +81,8 @@ func measure(b *testing.B, do func() int64) {
 	}
 }
 
-// resident is how many kilobytes the process has taken of the machine at most
-// since it was last asked to begin anew; 0 where nobody knows.
+// resident is the largest memory of the process in kilobytes since the last reset; 0 if
+// unknown.
 func resident(b *testing.B, anew bool) (kilobytes int) {
 	if anew && os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) != nil {
 		return 0
@@ -98,7 +97,7 @@ func resident(b *testing.B, anew bool) (kilobytes int) {
 	return kilobytes
 }
 
-// watch is the most memory the heap has taken from the machine until ctx ends.
+// watch is the largest heap until ctx ends.
 func watch(ctx context.Context) (most uint64) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -114,8 +113,8 @@ func watch(ctx context.Context) (most uint64) {
 	}
 }
 
-// TestASampleOfPaper writes the PDF of the tests into the folder named by
-// KOBO_TEST_SAMPLES, for people who want to look at it.
+// TestASampleOfPaper writes the PDF of the tests to the folder KOBO_TEST_SAMPLES, for people
+// to look at.
 func TestASampleOfPaper(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()

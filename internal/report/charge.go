@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	// mostCharge is the largest line that is taken for a charge by its words.
+	// mostCharge is the largest amount of a line that counts as a charge by its words.
 	mostCharge = 10_000 * money.Naira
-	// chargesLate is how long after a day has ended its charges are compared:
-	// banks take some of them in the night, or the day after.
+	// chargesLate is the time between the end of a day and the comparison of its charges.
+	// Banks take some charges in the night or the day after.
 	chargesLate = 24 * time.Hour
 )
 
-// chargeWords are what banks write on their own account.
+// chargeWords match the narrations of charges.
 var chargeWords = regexp.MustCompile(`(?i)\b(charges?|fees?|commission|vat|stamp ?duty|sms|levy|emtl|maintenance|bvn|verification)\b`)
 
-// chargeable tells whether a line that belongs to nothing of ours is a charge of
-// the bank's, or one that it gave back.
-func chargeable(l provider.StatementLine) bool {
+// isCharge tells whether a line without an owner is a charge of the bank, or the return
+// of a charge.
+func isCharge(l provider.StatementLine) bool {
 	return (!l.Credit || l.Reversal) && l.Amount <= mostCharge && chargeWords.MatchString(l.Narration)
 }
 
-// split takes what the bank charged for a payment out of what the statement says
-// of it: what was booked as a charge, in whatever lines it comes, or else smaller
-// debits beside the payment's own; and what of them came back.
+// split separates the bank's charges from a payment's own lines. A booked charge is found
+// in whatever lines it comes. Otherwise the smaller debits beside the payment's own debit
+// are charges. Small credits return charges.
 func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	var debits money.Kobo
-	beside := w.maybe(p.CreatedAt) || p.State != operation.Success
+	beside := w.mayBeBefore(p.CreatedAt) || p.State != operation.Success
 	for _, l := range a.lines {
 		if !l.Credit {
 			debits += l.Amount
@@ -43,7 +43,7 @@ func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 		}
 	}
 	exact := p.Charged > 0 && debits == p.Amount+p.Charged
-	late := p.Charged > 0 && debits == p.Charged && w.maybe(p.CreatedAt)
+	late := p.Charged > 0 && debits == p.Charged && w.mayBeBefore(p.CreatedAt)
 	small := func(l provider.StatementLine) bool { return beside && l.Amount < p.Amount && l.Amount <= mostCharge }
 	if exact || late {
 		charged = p.Charged
@@ -74,18 +74,19 @@ func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	return own, charged
 }
 
-// charges are what the bank took for itself, by the day: a hundred lines of ten
-// naira are one question to a human and not a hundred.
+// charges are the bank's charges by day, so that a hundred lines of ten naira make one
+// case.
 type charges struct {
 	window window
 	days   map[time.Time]*day
 }
 
-// day is what differs on one.
+// day is the difference of one day's charges.
 type day struct {
-	lines, booked   int
-	unbooked, short money.Kobo // on the statement only; in our book only
-	corrected       money.Kobo // booked by operators for that day, whenever they did
+	lines, booked int
+	unbooked      money.Kobo // on the statement only
+	short         money.Kobo // in the ledger only
+	corrected     money.Kobo // booked by operators for that day, at whatever time
 }
 
 func (c *charges) at(at time.Time) *day {
@@ -96,8 +97,8 @@ func (c *charges) at(at time.Time) *day {
 	return c.days[began]
 }
 
-// shown is a charge on the statement that belongs to nothing of ours.
-func (c *charges) shown(l provider.StatementLine) {
+// addLine adds a charge on the statement that has no owner.
+func (c *charges) addLine(l provider.StatementLine) {
 	d := c.at(l.At)
 	d.lines++
 	if l.Credit {
@@ -107,10 +108,10 @@ func (c *charges) shown(l provider.StatementLine) {
 	}
 }
 
-// of compares what the statement charges for a payment with what was booked. Of
-// a payment from before the statement that is not all, and one that it does not
-// show at all is a break of its own.
-func (c *charges) of(p Payment, a account, charged money.Kobo) {
+// addPayment adds the difference between a payment's charge on the statement and in the
+// ledger. A payment from before the statement is left out, and so is a payment without
+// lines, which is a break of its own.
+func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	at := p.UpdatedAt
 	if !a.last.IsZero() {
 		at = a.last
@@ -119,14 +120,14 @@ func (c *charges) of(p Payment, a account, charged money.Kobo) {
 	case charged > p.Charged:
 		d.lines++
 		d.unbooked += charged - p.Charged
-	case charged < p.Charged && len(a.lines) > 0 && !c.window.maybe(p.CreatedAt):
+	case charged < p.Charged && len(a.lines) > 0 && !c.window.mayBeBefore(p.CreatedAt):
 		d.booked++
 		d.short += p.Charged - charged
 	}
 }
 
-// breaks are the days that are over and on which the charges differ. A bank may
-// show all of a day's in one line: what counts is their sum.
+// breaks are the past days on which the charges differ. A bank may show a day's charges
+// in one line, so their sum is compared.
 func (c *charges) breaks() (out []Break) {
 	for _, began := range slices.SortedFunc(maps.Keys(c.days), time.Time.Compare) {
 		d := c.days[began]

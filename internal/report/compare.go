@@ -16,28 +16,26 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// window is what a comparison looks at: the statement begins where it must to
-// show all of what moved from an instant on, and nothing is judged that is not
-// older than settling.
+// window is the period of a comparison. The statement begins early enough to show all
+// movements from an instant on. Nothing younger than settling is compared.
 type window struct{ begin, from, to time.Time }
 
 func (w window) settled() time.Time { return w.to.Add(-settling) }
 
-// wholly and maybe tell of an operation that began so long ago whether its debit
-// lies before the statement: the clocks of the bank and ours differ.
-func (w window) wholly(at time.Time) bool { return at.Before(w.begin.Add(-settling)) }
-func (w window) maybe(at time.Time) bool  { return at.Before(w.begin.Add(settling)) }
+// isBefore and mayBeBefore tell whether a movement at an instant is before the statement,
+// certainly or perhaps. The bank's clock differs from ours.
+func (w window) isBefore(at time.Time) bool    { return at.Before(w.begin.Add(-settling)) }
+func (w window) mayBeBefore(at time.Time) bool { return at.Before(w.begin.Add(settling)) }
 
-// shape is that of our references, and of sessions between banks.
+// shape matches our references and sessions between banks.
 var (
 	shape   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\b[0-9]{30}\b`)
 	session = regexp.MustCompile(`\b[0-9]{30}\b`)
 )
 
-// named is what a line may belong to, the likeliest first: its reference, what
-// of ours is in it, and for what the bank wrote itself (a sale's debit, and its
-// return) what of ours is among its words. The narration of a credit is its
-// sender's and no proof.
+// named are the possible owners of a line, the likeliest first: its reference, and our
+// references in it. The narration of a debit or its return counts too, since the bank
+// wrote it. The narration of a credit is its sender's and no proof.
 func named(l provider.StatementLine) (out []string) {
 	reference := strings.TrimSpace(l.Reference)
 	if reference != "" {
@@ -50,11 +48,11 @@ func named(l provider.StatementLine) (out []string) {
 	return out
 }
 
-// account is what the statement says of one name.
+// account are the statement's lines with one name.
 type account struct {
 	lines           []provider.StatementLine
 	debits, returns int
-	out             money.Kobo // less what came back
+	out             money.Kobo // debits less returns
 	last            time.Time
 }
 
@@ -72,30 +70,30 @@ func (a *account) add(l provider.StatementLine) {
 	}
 }
 
-// sheet is the statement by what its lines belong to.
+// sheet is the statement by the names of its lines.
 type sheet map[string]*account
 
-// strange is what a line is called that belongs to nothing of ours: the bank's
-// reference; of a credit the session that is in it, by which it would be told.
-func strange(l provider.StatementLine) string {
+// nameOf is the name of a line without an owner: the bank's reference, or the session in
+// the reference of a credit, which a notification would name.
+func nameOf(l provider.StatementLine) string {
 	if told := session.FindAllString(l.Reference, -1); l.Credit && len(told) == 1 {
 		return told[0]
 	}
 	return cmp.Or(strings.TrimSpace(l.Reference), l.ID, "a line of "+clock.Text(l.At))
 }
 
-// laidOut puts each line where it belongs, and by itself what belongs to nothing of
-// ours, unless it is a charge of the bank's own.
-func laidOut(lines []provider.StatementLine, known names, c *charges) sheet {
+// byName groups the lines by owner. A line without an owner has a name of its own, unless
+// it is a charge of the bank.
+func byName(lines []provider.StatementLine, known names, c *charges) sheet {
 	out := sheet{}
 	for _, l := range lines {
 		name, there := known.owner(l)
-		if !there && chargeable(l) {
-			c.shown(l)
+		if !there && isCharge(l) {
+			c.addLine(l)
 			continue
 		}
 		if !there {
-			name = strange(l)
+			name = nameOf(l)
 		}
 		if out[name] == nil {
 			out[name] = &account{}
@@ -105,7 +103,7 @@ func laidOut(lines []provider.StatementLine, known names, c *charges) sheet {
 	return out
 }
 
-// take is what the statement says of a name, which is then done with.
+// take removes the lines with a name and returns them.
 func (s sheet) take(name string) (a account) {
 	if s[name] != nil {
 		a = *s[name]
@@ -114,15 +112,15 @@ func (s sheet) take(name string) (a account) {
 	return a
 }
 
-// compare finds the breaks among what is old enough. Statement and record must
-// be of one bank: its lines from the window's begin on, what moved since its
-// from, and what the lines name.
+// compare finds the breaks that are old enough. Lines and record must be of one bank: its
+// lines since the window's begin, the movements since its from, and the owners of the
+// lines.
 func compare(w window, lines []provider.StatementLine, b record) (breaks []Break) {
 	c := charges{window: w, days: map[time.Time]*day{}}
 	for began, sum := range b.corrected {
 		c.at(began).corrected = sum
 	}
-	s := laidOut(lines, b.known(), &c)
+	s := byName(lines, b.known(), &c)
 	note := func(b Break, at ...time.Time) {
 		if b.Reason != "" && !slices.ContainsFunc(at, w.settled().Before) {
 			b.At = at[0]
@@ -132,11 +130,11 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	for _, p := range b.paid {
 		a := s.take(p.ID)
 		if p.State == operation.Pending {
-			continue // the resolver's
+			continue // the resolver polls it
 		}
 		found, charged := p.against(a, w)
 		note(found, a.last, p.UpdatedAt)
-		c.of(p, a, charged)
+		c.addPayment(p, a, charged)
 	}
 	credits := merged(b.received)
 	for _, session := range slices.Sorted(maps.Keys(credits)) {
@@ -150,8 +148,8 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	return append(breaks, c.breaks()...)
 }
 
-// merged is one receipt for each session: money that was in suspense and then
-// given to a company has a row in both books.
+// merged is one receipt for each session. A credit that moved from suspense to a company
+// has a row in both ledgers.
 func merged(received []Receipt) map[string]Receipt {
 	out := map[string]Receipt{}
 	for _, r := range received {
@@ -169,20 +167,19 @@ func merged(received []Receipt) map[string]Receipt {
 	return out
 }
 
-// before is what the bank took for a payment before the statement begins, as
-// far as can be told: all of it if the payment was done by then; and if it may
-// have been and the statement shows no debit.
+// before is the bank's debit for a payment before the statement, as far as is known: the
+// amount if the payment ended before, or if it may have and the statement shows no debit.
 func (p Payment) before(w window, debits, returns int) money.Kobo {
-	done := p.State == operation.Success && w.wholly(p.UpdatedAt)
-	gone := w.maybe(p.CreatedAt) && debits == 0 && (p.State == operation.Success || returns > 0)
+	done := p.State == operation.Success && w.isBefore(p.UpdatedAt)
+	gone := w.mayBeBefore(p.CreatedAt) && debits == 0 && (p.State == operation.Success || returns > 0)
 	if done || gone {
 		return p.Amount
 	}
 	return 0
 }
 
-// against holds a settled operation against the statement. Charged is what the
-// bank charged for it, as far as the statement shows it.
+// against compares a finished operation with its lines. Charged is the bank's charge on
+// the statement.
 func (p Payment) against(a account, w window) (b Break, charged money.Kobo) {
 	want := money.Kobo(0)
 	if p.State == operation.Success {
@@ -214,13 +211,13 @@ func (p Payment) against(a account, w window) (b Break, charged money.Kobo) {
 	return says(operation.AmountDiffers, "%s took %s", p.Provider, moved)
 }
 
-// against holds a credit in our books against the statement.
+// against compares a credit in the ledger with its lines.
 func (r Receipt) against(a account, w window) Break {
 	b := Break{Company: r.Company, Subject: r.Session, Bank: -a.out, Book: r.Booked, credit: true}
 	switch {
 	case r.Booked != r.Amount:
 		b.Reason, b.Detail = operation.AmountDiffers, fmt.Sprintf("a credit of %s; the ledger took %s", r.Amount, r.Booked)
-	case a.debits+a.returns == 0 && w.maybe(r.At), -a.out == r.Amount:
+	case a.debits+a.returns == 0 && w.mayBeBefore(r.At), -a.out == r.Amount:
 		return Break{}
 	case a.debits+a.returns == 0:
 		b.Reason, b.Detail = operation.NotOnStatement, fmt.Sprintf("a credit of %s is in our book and not on the statement", r.Amount)
@@ -230,7 +227,7 @@ func (r Receipt) against(a account, w window) Break {
 	return b
 }
 
-// unknown is what the statement has and we have not.
+// unknown is the break of lines without an owner.
 func unknown(name, company string, a account) Break {
 	b := Break{Company: company, Subject: name, Bank: a.out}
 	switch {
@@ -243,9 +240,8 @@ func unknown(name, company string, a account) Break {
 	return b
 }
 
-// pair says of a debit that nobody asked for whose it may be: a payment of the
-// same amount that the statement does not show. The bank may have its own idea
-// of the reference.
+// pair adds hints to breaks that may be one: an unknown line, and a payment of the same
+// amount that the statement does not show. The bank may have changed the reference.
 func pair(breaks []Break) {
 	taken := map[int]bool{}
 	for i := range breaks {

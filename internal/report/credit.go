@@ -8,9 +8,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// addCredits compares the book with the money that came in: each credit has its
-// transfer, what waits in suspense is what nobody could be given, and a
-// collection that was paid has its payment.
+// addCredits compares the ledger with the credits: each credit has its transfer,
+// suspense holds the credits for unknown accounts, and a paid collection has its
+// payment.
 func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
 	lost, err := creditsWithoutMoney(ctx, q, i.Company)
 	if err != nil {
@@ -39,8 +39,7 @@ func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
 	return err
 }
 
-// creditsWithoutMoney are at most 20 credits whose transfer, of the same id, is
-// not there or is another.
+// creditsWithoutMoney are at most 20 credits whose transfer is missing or differs.
 func creditsWithoutMoney(ctx context.Context, q db.Querier, company string) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `
 		SELECT c.id FROM settlement_credit AS c
@@ -49,7 +48,7 @@ func creditsWithoutMoney(ctx context.Context, q db.Querier, company string) ([]s
 		WHERE c.company_id = $1 AND t.reference IS NULL ORDER BY c.id LIMIT 20`, company)
 }
 
-// suspended is what credits for unknown accounts come to.
+// suspended is the sum of the credits for unknown accounts.
 func suspended(ctx context.Context, q db.Querier, company string) (money.Kobo, error) {
 	return db.One(ctx, q, db.Value[money.Kobo], `
 		SELECT CAST(coalesce(sum(c.amount_kobo), 0) AS BIGINT) FROM settlement_credit AS c

@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Each planted fault in the paper around credits is found.
+// Each planted mistake in the rows of credits is found.
 func TestIntegrityOfCredits(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, me := t.Context(), operator.Local("test")

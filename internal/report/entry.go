@@ -15,36 +15,36 @@ import (
 // Entry is one line of a settlement account.
 type Entry struct {
 	ID           string // of its transfer
-	Reference    string // of what it belongs to: a payout's verify_id, a purchase's transactionId
+	Reference    string // of its owner: a payout's verify_id, a purchase's transactionId
 	SettlementID int64
 	Credit       bool
-	// Amount is what was credited, or debited without the fee: a debit moves the
-	// balance by both together. The fee of a refund is negative. It is the part of
-	// the amount that is a fee given back.
+	// Amount is the credit, or the debit without its fee. A debit changes the balance by
+	// amount and fee. The fee of a refund is negative: the part of the amount that is a
+	// returned fee.
 	Amount, Fee       money.Kobo
-	Stands            bool // false for a debit whose operation is open, or was given back
+	Stands            bool // false for a debit whose operation is open or was reversed
 	Previous, Current money.Kobo
-	Source            string // what moved the money: payout, vtu, credit, adjustment …
+	Source            string // the kind of transfer: payout, vtu, credit, adjustment …
 	Narration         string
-	Customer          string // the id of the customer whose account was credited; "" for none
+	Customer          string // the id of the customer with the credited account; "" for none
 	CreatedAt         time.Time
 
 	sequence int64
 }
 
-// Moved is how far the entry moved the balance.
+// Moved is the entry's change of the balance.
 func (e Entry) Moved() money.Kobo { return e.Current - e.Previous }
 
-// EntryFilter narrows a list of entries; a zero field does not.
+// EntryFilter narrows a list of entries. A zero field filters nothing.
 type EntryFilter struct {
 	SettlementID int64
 	Type         string // credit or debit
 	From, To     time.Time
 }
 
-// span is a run of an account's entries: from the number first up to before the
-// number end. Entries are numbered without a gap, in the order in which they
-// came, so a part of the chain is found by numbers and never by counting.
+// span is a run of an account's entries: from the number first up to end, without end.
+// Entries are numbered without a gap in the order of time. So their numbers give a part
+// of them without counting.
 type span struct {
 	account    string
 	first, end int64
@@ -71,11 +71,10 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 	return Entry{}, fault.New(fault.Missing, "Transaction not found")
 }
 
-// settlementPrefix begins the names of the ledger accounts that are settlement
-// accounts.
+// settlementPrefix begins the ids of settlement accounts in the ledger.
 var settlementPrefix = strings.TrimSuffix(settlement.LedgerAccount(0), "0")
 
-// spans are the entries that a filter asks for, account by account.
+// spans are the entries that pass a filter, account by account.
 func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]span, error) {
 	account := ""
 	if f.SettlementID != 0 {
@@ -93,9 +92,8 @@ func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]s
 	return all, err
 }
 
-// firstAt is the number of the first entry at or after an instant, by halving:
-// entries are numbered in the order of time. Two periods that meet at an instant
-// are cut at the same number, so no entry is in both or in neither.
+// firstAt is the number of the first entry at an instant or later, found by halving. Two
+// adjacent periods are cut at the same number, so each entry is in one of them.
 func (s *Service) firstAt(ctx context.Context, company string, p span, at time.Time) (int64, error) {
 	low, high := p.first, p.end
 	for low < high {

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// WritePages is a PDF of so many pages, each with nothing but its number.
+// WritePages writes a PDF of so many pages, each with its number alone.
 func WritePages(w io.Writer, pages int) error {
 	p := newPDF(w, nil)
 	for n := range pages {
@@ -21,17 +21,17 @@ func WritePages(w io.Writer, pages int) error {
 	return p.close("Pages", time.Unix(0, 0), nil)
 }
 
-// WriteSheets is XLSX with sheets of so many rows.
+// WriteSheets writes XLSX with sheets of so many rows.
 func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) error {
 	return s.xlsx(ctx, w, rows)
 }
 
-// EventsAgree is the quick question about the events of operations.
+// EventsAgree is the quick test of operations and their events.
 var EventsAgree = eventsAgree
 
-// TransfersAgree is the quick question about transfers and what they belong to.
+// TransfersAgree is the quick test of transfers and their owners.
 func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
-	moved := newTally(maphash.MakeSeed())
+	moved := newDigest(maphash.MakeSeed())
 	if _, err := integrity(ctx, q, company, time.Time{}, moved.addTransfer); err != nil {
 		return false, err
 	}

@@ -19,8 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// audited is a company with a little history: money came in, and one operation
-// of 30 naira is open.
+// audited is a company with one credit and one open operation of 30 naira.
 func audited(t *testing.T, d *db.DB) (r *report.Service, company, reference string) {
 	t.Helper()
 	clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -32,14 +31,13 @@ func audited(t *testing.T, d *db.DB) (r *report.Service, company, reference stri
 	company = id.Cuid()
 	o := s.Start(operation.Operation{Company: company, Kind: "test", IdempotencyKey: "k", SettlementID: 1, Amount: 30 * money.Naira})
 	began := s.Unit(o, 0, "test")
-	began.Notes = append(began.Notes, event.New(company, event.VTUPending, map[string]string{}))
-	for _, u := range []ledger.Unit{
-		{
-			Company: company, Found: true, Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
-			Transfers: []ledger.Transfer{{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 100 * money.Naira, Kind: "credit"}},
-			Notes:     []db.Record{event.New(company, event.KYBChanged, map[string]string{})},
-		}, began,
-	} {
+	event.Emit(&began, event.VTUPending, map[string]string{})
+	founding := ledger.For(company)
+	founding.FoundCompany()
+	founding.OpenAccounts(ledger.Account{ID: "settlement/1"}, ledger.Account{ID: "capital", Floor: money.NoFloor})
+	founding.Transfer(ledger.Transfer{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 100 * money.Naira, Kind: "credit"})
+	event.Emit(&founding, event.KYBChanged, map[string]string{})
+	for _, u := range []ledger.Unit{founding, began} {
 		if err := book.Commit(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +77,7 @@ func TestABookThatAddsUp(t *testing.T) {
 	})
 }
 
-// Whoever lays hands on the tables is found out, whichever row it is.
+// A change of any row by hand is found.
 func TestABookThatWasTamperedWith(t *testing.T) {
 	for name, c := range map[string]struct{ statement, found string }{
 		"a balance":           {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id = 'settlement/1'`, "account settlement/1 holds"},
@@ -110,7 +108,7 @@ func TestABookThatWasTamperedWith(t *testing.T) {
 	}
 }
 
-// A company sees no charge of a bank's, and what it sees adds up to zero.
+// A company does not see the charges of a bank, and its accounts add up to zero.
 func TestACompanySeesNoCharges(t *testing.T) {
 	found := report.Integrity{Accounts: []report.AccountCheck{
 		{Name: "charge/bank", Entries: 1, Balance: -1075, Recomputed: -1075},

@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// Issuer is who gives statements out: the fintech that runs Kobo. Without one a
-// statement has no letterhead.
+// Issuer is the issuer of statements: the fintech that runs Kobo. A statement without an
+// issuer has no letterhead.
 type Issuer struct {
 	Name    string
-	Address string // in as many lines as it has
-	Support string // how its customers reach it
+	Address string // with line breaks
+	Support string // a phone or an address for customers
 	Logo    *Logo
 }
 
@@ -31,14 +31,14 @@ func (i Issuer) lines() (out []string) {
 	return out
 }
 
-// Logo is a picture, packed as a PDF holds it.
+// Logo is a picture, compressed as in a PDF.
 type Logo struct {
 	width, height int
-	space, filter string // how colours are written, and how they are packed
-	pixels, alpha []byte // colours, and how much each covers; no alpha covers all
+	space, filter string // the colour space and the compression
+	pixels, alpha []byte // the colours and their opacity; an opaque picture has no alpha
 }
 
-// The bounds of a logo: what is in every statement must be small.
+// The bounds of a logo, which every statement contains.
 const (
 	LogoBytes  = 512 << 10
 	LogoPixels = 1000 // each way
@@ -49,7 +49,8 @@ func ReadLogo(file []byte) (*Logo, error) {
 	if len(file) > LogoBytes {
 		return nil, fmt.Errorf("larger than %d KiB", LogoBytes>>10)
 	}
-	// Its size is read before its pixels: a small file can hold a vast picture.
+	// The size is checked before the pixels are read, since a small file can hold a huge
+	// picture.
 	head, format, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		return nil, fmt.Errorf("neither PNG nor JPEG: %w", err)
@@ -68,7 +69,7 @@ func ReadLogo(file []byte) (*Logo, error) {
 	if format == "png" {
 		return logo, logo.pack(picture)
 	}
-	// PDF reads JPEG as it is.
+	// A PDF can contain a JPEG file as it is.
 	if head.ColorModel == color.GrayModel {
 		logo.space = "DeviceGray"
 	}
@@ -76,7 +77,7 @@ func ReadLogo(file []byte) (*Logo, error) {
 	return logo, nil
 }
 
-// pack takes the pixels of a picture, row by row.
+// pack compresses the pixels of a picture, row by row.
 func (l *Logo) pack(picture image.Image) (err error) {
 	at, opaque := picture.Bounds(), true
 	var pixels, alpha []byte
@@ -102,8 +103,7 @@ func deflate(content []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// logo writes the objects of a logo, and gives what names it among the resources
-// of the pages.
+// logo writes the objects of a logo and returns its entry in the resources of the pages.
 func (p *pdf) logo(l *Logo) string {
 	if l == nil {
 		return ""
@@ -121,12 +121,12 @@ func (p *pdf) logo(l *Logo) string {
 	return fmt.Sprintf("/Logo %d 0 R", write(mask, l.space, l.filter, l.pixels))
 }
 
-// letterhead is the top of the first page: who issues the statement.
+// letterhead draws the issuer at the top of the first page.
 func (p *paper) letterhead() {
 	const top, room, height points = 16_00, 160_00, 44_00
 	i := p.statement.issuer
 	if l := i.Logo; l != nil {
-		// As large as the box lets it be, and never out of shape.
+		// The logo fills the box and keeps its shape.
 		w, h := room, room*points(l.height)/points(l.width)
 		if h > height {
 			w, h = height*points(l.width)/points(l.height), height

@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// drawn is a picture of a red half and a half that shows what is behind it.
+// drawn is a picture with a red half and a transparent half.
 func drawn(w, h int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -42,7 +42,7 @@ func encoded(t *testing.T, m image.Image, asJPEG bool) []byte {
 
 var issuer = report.Issuer{Name: "Ọjà Pay Limited", Address: "1 Marina\nLagos", Support: "help@oja.example"}
 
-// The fintech issues its statements, and not the bank that holds the money.
+// The letterhead of a statement is that of the fintech, not of the bank.
 func TestTheLetterheadIsTheIssuers(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()
@@ -98,7 +98,7 @@ func TestALogoIsInThePaper(t *testing.T) {
 	}
 }
 
-// others has other programs read the paper, where there are any.
+// others opens the PDF with other programs, if the machine has them.
 func others(t *testing.T, paper []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "statement.pdf")

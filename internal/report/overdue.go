@@ -9,7 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// overdue is when money in clearing is listed: the resolver has given up.
+// overdue is the age from which an open operation is listed. The resolver has stopped
+// polling by then.
 const overdue = 72 * time.Hour
 
 // Overdue is money that has been in a clearing account for more than 72 hours.
@@ -18,12 +19,12 @@ type Overdue struct {
 	Account    string
 	Amount     money.Kobo
 	Operations []operation.Operation
-	// Cases ask about the operations, in their order, once somebody has been asked.
+	// Cases are the cases about the operations, in their order.
 	Cases []operation.Case
 }
 
-// Overdue lists what no answer has moved out of clearing for 72 hours, with the
-// operations whose it is.
+// Overdue lists the money that has been in clearing for more than 72 hours, with its
+// operations.
 func (s *Service) Overdue(ctx context.Context) (list []Overdue, err error) {
 	old, err := pendingSince(ctx, s.db, s.clock.Now().Add(-overdue))
 	for _, o := range old {

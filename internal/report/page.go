@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Entries are the entries of the company's settlement accounts, newest first, and
-// how many there are in all.
+// Entries is a page of the entries of the company's settlement accounts, newest first,
+// and their number.
 func (s *Service) Entries(ctx context.Context, company string, f EntryFilter, offset, limit int) ([]Entry, int, error) {
 	spans, err := s.spans(ctx, company, f)
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Service) Entries(ctx context.Context, company string, f EntryFilter, of
 	return list, int(total), err
 }
 
-// count is how many entries of a kind there are in spans.
+// count is the number of entries of a kind in spans.
 func (s *Service) count(ctx context.Context, company string, spans []span, kind string) (total int64, err error) {
 	for _, p := range spans {
 		n := p.len()
@@ -35,12 +35,12 @@ func (s *Service) count(ctx context.Context, company string, spans []span, kind 
 	return total, nil
 }
 
-// nearby is how many entries are read to be left out, rather than skipped.
+// nearby is how many entries newest may read and leave out, without a call of skip.
 const nearby = 500
 
-// newest reads one page. Of a single account without a filter the page is a run
-// of numbers, as quick at the end of a million as at the beginning. Otherwise each
-// account gives as many as the page could need, and they are merged.
+// newest reads one page. Without a filter, the page of one account is a run of numbers,
+// as fast at the end of a million as at the beginning. Otherwise newest reads as many
+// entries of each account as the page can need, and merges them.
 func (s *Service) newest(ctx context.Context, company string, spans []span, kind string, offset, limit int) (all []Entry, err error) {
 	if len(spans) == 1 && kind == "" {
 		spans[0].end -= int64(offset)
@@ -62,10 +62,9 @@ func (s *Service) newest(ctx context.Context, company string, spans []span, kind
 	return all[min(offset, len(all)):min(offset+limit, len(all))], nil
 }
 
-// skip ends the spans where a page may begin, and says how many entries are still
-// to be left out from there: few, however deep the page is. It cuts the spans at
-// an instant in the middle of where the page can begin, again and again; what is
-// newer is either left out or has the beginning in it.
+// skip ends the spans near the beginning of a page, and returns how many entries are
+// still to be left out: few, however deep the page is. It cuts the spans at an instant
+// again and again. The newer part is left out whole, or the page begins in it.
 func (s *Service) skip(ctx context.Context, company string, spans []span, kind string, offset int) (int, error) {
 	where := slices.Clone(spans) // the page begins in one of these
 	for {
@@ -100,14 +99,14 @@ func (s *Service) skip(ctx context.Context, company string, spans []span, kind s
 				spans[i].end = older[i].end
 			}
 		case older[widest].len() == 0:
-			return offset, nil // all of one instant
+			return offset, nil // all entries have one instant
 		default:
 			where = newer
 		}
 	}
 }
 
-// cut parts spans into what is before an instant and what is not.
+// cut divides spans at an instant. Entries of that instant are newer.
 func (s *Service) cut(ctx context.Context, company string, spans []span, at time.Time) (older, newer []span, err error) {
 	older, newer = slices.Clone(spans), slices.Clone(spans)
 	for i, p := range spans {

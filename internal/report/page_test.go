@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// long gives both accounts so many entries, ten of each at one instant.
+// long adds so many entries to both accounts, ten at each instant.
 func (w *world) long(n int) {
 	w.t.Helper()
 	w.many(n)
@@ -28,9 +28,8 @@ func (w *world) long(n int) {
 	}
 }
 
-// The last page of a long list is the end of the list, and takes no more memory
-// than any other: a company with two accounts could ask for it a few times at once
-// and end the program.
+// The last page of a long list needs no more memory than the first one. Otherwise a few
+// requests at once could end the program.
 func TestADeepPageIsAPage(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

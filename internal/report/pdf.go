@@ -12,13 +12,13 @@ import (
 	"unicode/utf16"
 )
 
-// pdf writes a PDF file from front to back. A page is compressed and sent when it
-// is full; what stays is where each object began, so that a file of any length
-// takes the memory of one page (docs/decisions/0011).
+// pdf writes a PDF file from front to back. It compresses and sends each full page. It
+// keeps the places of the objects, so a file of any length needs the memory of one page
+// (docs/decisions/0011).
 type pdf struct {
 	out      *bufio.Writer
 	written  int64
-	places   []int64 // where object n begins, at n-1
+	places   []int64 // the byte at which object n begins, at n-1
 	pages    []int
 	branches []int // of the page tree: one for every fan pages
 	squeezed bytes.Buffer
@@ -29,7 +29,7 @@ type pdf struct {
 const (
 	// fan is how many children a node of the page tree has at most.
 	fan = 64
-	// longestPDF is where a place no longer fits the ten digits of the file's index.
+	// longestPDF is the largest place that fits the ten digits of the file's index.
 	longestPDF = 9_999_999_999
 	// The first objects have fixed numbers.
 	catalogObject, infoObject, resourcesObject, totalObject, usualObject, boldObject = 1, 2, 3, 4, 5, 6
@@ -37,13 +37,13 @@ const (
 
 var errLongPDF = errors.New("report: a PDF ends at 10 GB")
 
-// newPDF begins a file whose pages may draw a logo, if there is one, as /Logo.
+// newPDF begins a file. Its pages may draw the logo, if there is one, as /Logo.
 func newPDF(w io.Writer, logo *Logo) *pdf {
 	p := &pdf{out: bufio.NewWriterSize(w, 1<<16), places: make([]int64, boldObject)}
 	p.squeezer = zlib.NewWriter(&p.squeezed)
-	// The second line tells programs that carry the file that it is not text.
+	// The second line shows programs that the file is binary.
 	p.put("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
-	// Fonts by themselves: some readers look for them among the objects.
+	// The fonts are objects of their own, since some readers search for them.
 	p.object(usualObject, usual.object())
 	p.object(boldObject, bold.object())
 	p.object(resourcesObject, fmt.Sprintf("<</Font<</%s %d 0 R/%s %d 0 R>>/XObject<</Total %d 0 R%s>>>>",
@@ -60,7 +60,7 @@ func (p *pdf) put(text string) {
 	p.err = err
 }
 
-// reserve gives out the number of an object that will be written later.
+// reserve returns the number of an object to be written later.
 func (p *pdf) reserve() int {
 	p.places = append(p.places, 0)
 	return len(p.places)
@@ -71,7 +71,7 @@ func (p *pdf) object(number int, body string) {
 	p.put(fmt.Sprintf("%d 0 obj\n%s\nendobj\n", number, body))
 }
 
-// stream writes an object that is drawn: content in the language of pages.
+// stream writes an object with drawing operators.
 func (p *pdf) stream(number int, entries string, content []byte) {
 	p.squeezed.Reset()
 	p.squeezer.Reset(&p.squeezed)
@@ -93,7 +93,7 @@ func (p *pdf) page(content []byte) {
 	p.pages = append(p.pages, number)
 }
 
-// close ends the file. The total is what every page draws as /Total.
+// close ends the file. Every page draws total as /Total.
 func (p *pdf) close(title string, made time.Time, total []byte) error {
 	p.stream(totalObject, fmt.Sprintf("/Type/XObject/Subtype/Form/BBox[0 -3 100 10]/Resources %d 0 R", resourcesObject), total)
 	p.object(infoObject, fmt.Sprintf("<</Title<%s>/Producer(Kobo)/CreationDate(D:%sZ)/ModDate(D:%[2]sZ)>>",
@@ -114,8 +114,7 @@ func (p *pdf) close(title string, made time.Time, total []byte) error {
 	return p.out.Flush()
 }
 
-// tree writes the nodes above the pages, level by level, and gives the number of
-// the root.
+// tree writes the nodes above the pages, level by level, and returns the root's number.
 func (p *pdf) tree() int {
 	type node struct{ number, pages int }
 	below := make([]node, len(p.pages))
@@ -149,7 +148,7 @@ func (p *pdf) tree() int {
 	}
 }
 
-// utf16Hex is a text as PDF takes it in any script.
+// utf16Hex is a text in a PDF's encoding for all scripts.
 func utf16Hex(text string) string {
 	out := "FEFF"
 	for _, unit := range utf16.Encode([]rune(text)) {

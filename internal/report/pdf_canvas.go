@@ -6,7 +6,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// points are lengths on paper, in hundredths of a point: 72 points are an inch.
+// points is a length in hundredths of a point. An inch has 72 points.
 type points int
 
 func (p points) String() string { return string(appendPoints(nil, p)) }
@@ -22,13 +22,13 @@ func appendPoints(out []byte, p points) []byte {
 	return out
 }
 
-// A4, upright.
+// The size of a page: A4, upright.
 const (
 	paperWidth  points = 595_28
 	paperHeight points = 841_89
 )
 
-// colour is red, green and blue.
+// colour is the parts of red, green and blue.
 type colour string
 
 const (
@@ -42,18 +42,18 @@ const (
 	green colour = "0.078 0.424 0.263"
 )
 
-// style is how a text looks.
+// style is the look of a text.
 type style struct {
 	font   *font
 	size   points
 	colour colour
 }
 
-// canvas is a page being drawn, in the language of pages. Places are measured
-// from the top left corner, and a text stands on its y.
+// canvas is a page as PDF operators. Places are measured from the top left corner, and y
+// is a text's base line.
 type canvas []byte
 
-// place appends a point as PDF has it, from the bottom left corner.
+// place appends a place as PDF measures it, from the bottom left corner.
 func (c *canvas) place(x, y points) {
 	*c = append(appendPoints(*c, x), ' ')
 	*c = append(appendPoints(*c, paperHeight-y), ' ')
@@ -66,7 +66,7 @@ func (c *canvas) box(fill colour, x, y, w, h points) {
 	*c = append(appendPoints(*c, h), " re f\n"...)
 }
 
-// text draws a writing that begins at x.
+// text draws a writing from x on.
 func (c *canvas) text(s style, x, y points, w writing) {
 	if len(w.codes) == 0 {
 		return
@@ -77,30 +77,29 @@ func (c *canvas) text(s style, x, y points, w writing) {
 	*c = append(s.font.show(append(*c, "Td "...), w, s.size), "ET\n"...)
 }
 
-// width is how wide a writing is in a style.
+// width is the width of a writing in a style.
 func (s style) width(w writing) points { return points(s.font.wide(w.codes)) * s.size / 1000 }
 
-// lines are a text in so many lines of a width at most.
+// lines are a text in at most so many lines of a width.
 func (s style) lines(text string, width points, most int) []writing {
 	return s.font.fit(write(text), int(width*1000/s.size), most)
 }
 
-// left draws a text in one line from x on, cut if it is too long.
+// left draws a text from x on in one line. A text that is too long is cut.
 func (c *canvas) left(s style, x, y, width points, text string) {
 	for _, w := range s.lines(text, width, 1) {
 		c.text(s, x, y, w)
 	}
 }
 
-// right draws a text that ends at x, likewise.
+// right draws a text that ends at x in one line. A text that is too long is cut.
 func (c *canvas) right(s style, x, y, width points, text string) {
 	for _, w := range s.lines(text, width, 1) {
 		c.text(s, x-s.width(w), y, w)
 	}
 }
 
-// amount draws an amount that ends at x. It is never cut: one that is too long is
-// printed smaller.
+// amount draws an amount that ends at x. An amount that is too long is drawn smaller.
 func (c *canvas) amount(s style, x, y, width points, k money.Kobo) {
 	w := write(grouped(k))
 	if wide := s.width(w); wide > width {
@@ -109,7 +108,7 @@ func (c *canvas) amount(s style, x, y, width points, k money.Kobo) {
 	c.text(s, x-s.width(w), y, w)
 }
 
-// picture puts a picture of the file into a box.
+// picture draws a picture of the file in a box.
 func (c *canvas) picture(name string, x, y, w, h points) {
 	*c = append(appendPoints(append(*c, "q "...), w), " 0 0 "...)
 	*c = append(appendPoints(*c, h), ' ')
@@ -117,7 +116,7 @@ func (c *canvas) picture(name string, x, y, w, h points) {
 	*c = append(*c, "cm /"+name+" Do Q\n"...)
 }
 
-// draws puts a form of the file, such as the total of the pages, at a place.
+// draws draws a form of the file, such as the number of pages, at a place.
 func (c *canvas) draws(name string, x, y points) {
 	*c = append(*c, "q 1 0 0 1 "...)
 	c.place(x, y)

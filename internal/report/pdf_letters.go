@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// font is one of those that every reader of PDF has.
+// font is a standard font, which every PDF reader has.
 type font struct {
 	name, base string
 	widths     *[256 - ' ']int
@@ -26,44 +26,43 @@ func (f *font) object() string {
 
 func (f *font) width(code byte) int { return f.widths[code-' '] }
 
-// writing is a text in the letters of the standard fonts, which have one byte
-// each.
+// writing is a text in the characters of the standard fonts, one byte each.
 type writing struct {
 	codes []byte
 	odd   []odd // in order
 }
 
-// odd is a letter that the fonts lack: it is drawn as the nearest that they have,
-// with marks over and under it, and read, searched and copied as what it means.
+// odd is a letter that the fonts lack. It is drawn as the nearest letter with marks over
+// and under it. A search and a copy give the letter itself.
 type odd struct {
 	at    int
 	marks []mark
 	means string
 }
 
-// mark is drawn over the middle of a letter: a glyph of the same font, raised by
-// thousandths of its size.
+// mark is a glyph that is drawn over the middle of a letter, raised by thousandths of the
+// size.
 type mark struct {
 	code byte
 	rise int
 }
 
-// tall is by how much more a mark above a capital is raised.
+// tall is how much more a mark above a capital is raised.
 const tall = 195
 
-// marks are what the languages of Nigeria put over and under letters.
+// marks are the marks of Nigeria's languages over and under letters.
 var marks = map[rune]mark{
 	'\u0300': {'`', 0}, '\u0301': {0xB4, 0}, '\u0302': {0x88, 0}, '\u0303': {0x98, 0}, '\u0304': {0xAF, 0},
 	'\u0307': {'.', 600}, '\u0308': {0xA8, 0}, '\u0323': {'.', -215}, '\u0329': {'.', -215}, '\u0331': {0xAF, -810},
 }
 
-// nearest are letters that are more than one with a mark.
+// nearest are the nearest letters for those that are not a letter with a mark.
 var nearest = map[rune]byte{
 	'ɓ': 'b', 'Ɓ': 'B', 'ɗ': 'd', 'Ɗ': 'D', 'ƙ': 'k', 'Ƙ': 'K', 'ƴ': 'y', 'Ƴ': 'Y', 'ǝ': 'e', 'Ǝ': 'E', 'ŋ': 'n', 'Ŋ': 'N',
 }
 
-// write puts a text into the fonts' letters. Letters of other scripts are drawn
-// as question marks, and still mean what they are.
+// write is a text in the fonts' characters. Letters of other scripts are drawn as question
+// marks; a copy gives the letters themselves.
 func write(text string) writing {
 	var w writing
 	if plainText(text) {
@@ -76,7 +75,7 @@ func write(text string) writing {
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			w.codes = append(w.codes, ' ')
 		case unicode.Is(unicode.Cf, r):
-			// What turns the direction of writing, and the like, draws nothing.
+			// Control characters, such as those of direction, draw nothing.
 		case known:
 			w.codes = append(w.codes, code)
 		case unicode.Is(unicode.M, r):
@@ -100,14 +99,13 @@ func plainText(text string) bool {
 	return true
 }
 
-// letter appends one that is drawn as a code and means something else.
+// letter appends a letter that is drawn as another one.
 func (w *writing) letter(code byte, means rune) {
 	w.odd = append(w.odd, odd{at: len(w.codes), means: string(means)})
 	w.codes = append(w.codes, code)
 }
 
-// strange appends a letter that the fonts lack: without its marks, and with those
-// that can be drawn.
+// strange appends a letter that the fonts lack, with those of its marks that can be drawn.
 func (w *writing) strange(r rune) {
 	parts := []rune(norm.NFD.String(string(r)))
 	code, known := charmap.Windows1252.EncodeRune(parts[0])
@@ -122,7 +120,7 @@ func (w *writing) strange(r rune) {
 	}
 }
 
-// mark is for the letter before it.
+// mark adds a mark to the letter before it.
 func (w *writing) mark(r rune) {
 	last := len(w.codes) - 1
 	if last < 0 {
@@ -135,7 +133,7 @@ func (w *writing) mark(r rune) {
 	w.draw(r)
 }
 
-// draw puts a mark on the last letter.
+// draw draws a mark on the last letter.
 func (w *writing) draw(r rune) {
 	m, known := marks[r]
 	if !known {
@@ -148,7 +146,7 @@ func (w *writing) draw(r rune) {
 	o.marks = append(o.marks, m)
 }
 
-// part is a run of the letters.
+// part is a part of the writing.
 func (w writing) part(from, to int) writing {
 	out := writing{codes: w.codes[from:to:to]}
 	for _, o := range w.odd {
@@ -160,7 +158,7 @@ func (w writing) part(from, to int) writing {
 	return out
 }
 
-// wide is how wide a writing is, in thousandths of a size.
+// wide is the width of these characters in thousandths of the size.
 func (f *font) wide(codes []byte) int {
 	sum := 0
 	for _, c := range codes {
@@ -171,8 +169,8 @@ func (f *font) wide(codes []byte) int {
 
 const dots = 0x85 // …
 
-// fit is a writing in so many lines of a width at most, broken between words where
-// that can be. What is left over is cut, with dots.
+// fit is a writing in at most so many lines of a width, broken between words if possible.
+// The rest is cut off, with dots.
 func (f *font) fit(w writing, width, lines int) []writing {
 	var out []writing
 	for len(w.codes) > 0 && len(out) < lines {
@@ -196,7 +194,7 @@ func (f *font) fit(w writing, width, lines int) []writing {
 	return out
 }
 
-// reach is how many letters fit a width.
+// reach is how many characters fit a width.
 func (f *font) reach(codes []byte, width int) int {
 	for i, c := range codes {
 		if width -= f.width(c); width < 0 {
@@ -208,14 +206,14 @@ func (f *font) reach(codes []byte, width int) int {
 
 func lastSpace(codes []byte) int { return strings.LastIndexByte(string(codes), ' ') }
 
-// show appends the operators that draw a writing where the pen is.
+// show appends the operators that draw a writing at the present place.
 func (f *font) show(out []byte, w writing, size points) []byte {
 	from := 0
 	for _, o := range w.odd {
 		out = appendString(out, w.codes[from:o.at])
 		for _, m := range o.marks {
-			// To the middle of where the letter will be, and back. A mark by itself
-			// means nothing.
+			// The pen moves to the middle of the coming letter and back. A copy leaves out
+			// the mark.
 			back := (f.width(w.codes[o.at]) + f.width(m.code)) / 2
 			out = append(out, fmt.Sprintf("/Span<</ActualText()>>BDC %s Ts[%d", size*points(m.rise)/1000, f.width(m.code)-back)...)
 			out = append(escape(append(out, '('), []byte{m.code}), fmt.Sprintf(")%d]TJ 0 Ts EMC ", back)...)
@@ -234,7 +232,7 @@ func appendString(out, codes []byte) []byte {
 	return append(escape(append(out, '('), codes), ")Tj "...)
 }
 
-// escape keeps what means something inside a string from meaning it.
+// escape escapes the characters that have a meaning inside a string.
 func escape(out, codes []byte) []byte {
 	for _, c := range codes {
 		if c == '(' || c == ')' || c == '\\' {

@@ -15,8 +15,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// paper is a PDF read back by its own index, by somebody who knows nothing of
-// how it was written.
+// paper is a PDF that is read by its index, without the code that wrote it.
 type paper struct {
 	t       testing.TB
 	file    []byte
@@ -25,7 +24,7 @@ type paper struct {
 	pages   [][]word
 }
 
-// patterns are those in use; no two tests read at a time.
+// patterns are the compiled patterns; the tests read one at a time.
 var patterns = map[string]*regexp.Regexp{}
 
 var (
@@ -33,7 +32,7 @@ var (
 	escapePattern = regexp.MustCompile(`\\(.)`)
 )
 
-// word is a text at its place, from the bottom left corner.
+// word is a text and its place from the bottom left corner.
 type word struct {
 	x, y float64
 	text string
@@ -84,7 +83,7 @@ func (p *paper) find(text, pattern string) []string {
 	return found
 }
 
-// walk reads the pages below a node, and gives how many it has.
+// walk reads the pages below a node and returns their number.
 func (p *paper) walk(number, parent string) int {
 	p.t.Helper()
 	node := p.objects[number]
@@ -139,8 +138,7 @@ func (p *paper) words(object string) (out []word) {
 	return out
 }
 
-// text is what a reader would copy: what is drawn as something else says what it
-// means.
+// text is the text that a PDF reader copies.
 func (p *paper) text(drawn string) string {
 	p.t.Helper()
 	var out strings.Builder

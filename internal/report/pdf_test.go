@@ -29,13 +29,12 @@ func pdf(t testing.TB, s *report.Statement) []byte {
 	return out.Bytes()
 }
 
-// Where the columns of the table begin.
+// The left edges of the columns.
 const debitAt, creditAt, balanceAt = 303, 385, 467
 
 var naira = regexp.MustCompile(`^-?[0-9,]+\.[0-9]{2}$`)
 
-// readPDF adds up what is printed, page by page, as somebody with the paper and
-// a calculator would.
+// readPDF adds up the printed amounts, page by page.
 func readPDF(t *testing.T, s *report.Statement) {
 	t.Helper()
 	p := readPaper(t, pdf(t, s))
@@ -97,8 +96,8 @@ func (p *paper) lines(page []word) (out [][]string) {
 	return out
 }
 
-// many writes entries past the ledger: a credit of three naira and a debit of one
-// in turn, a microsecond apart.
+// many inserts entries without the ledger: a credit of three naira and a debit of one in
+// turn, a microsecond apart.
 func many(ctx context.Context, d *db.DB, company string, settlementID int64, first time.Time, n int) error {
 	account, at := settlement.LedgerAccount(settlementID), first.UnixMicro()
 	const numbers = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $1) `
@@ -127,9 +126,9 @@ func (w *world) many(n int) {
 func TestAStatementOnPaperIsSoundAtAnyLength(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
-		readPDF(t, w.statement(time.Time{}, time.Time{})) // of nothing
+		readPDF(t, w.statement(time.Time{}, time.Time{})) // without entries
 		w.many(2500)
-		// Lengths at which the totals still fit the first page, or no longer do.
+		// The lengths around which the totals move to the second page.
 		for count := 16; count < 30; count++ {
 			readPDF(t, w.statement(time.Time{}, firstDay.Add(time.Duration(count)*time.Microsecond)))
 		}
@@ -194,7 +193,7 @@ func TestPaperSaysWhatWasSaid(t *testing.T) {
 	}
 }
 
-// Other programs agree, where there are any.
+// Other programs read the PDF, if the machine has them.
 func TestOtherReadersTakeThePaper(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()

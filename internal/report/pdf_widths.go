@@ -1,8 +1,8 @@
 package report
 
-// The widths of the letters of Helvetica and Helvetica-Bold from the space on, in
-// thousandths of the size: what Adobe's font metrics say of WinAnsi's codes.
-// Readers that put another font in their place take one with the same widths.
+// These are the widths of Helvetica and Helvetica-Bold from the space on, in thousandths of
+// the size. They are Adobe's font metrics for the codes of WinAnsi. A reader that uses
+// another font takes one of the same widths.
 var (
 	usualWidths = [256 - ' ']int{
 		278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,

@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// PurchaseFilter narrows a list of purchases; a zero field does not.
+// PurchaseFilter narrows a list of purchases. A zero field filters nothing.
 type PurchaseFilter struct {
 	Type         string
 	Status       string
@@ -21,8 +21,7 @@ func (f PurchaseFilter) args(company string) []any {
 	return []any{company, f.Type, f.Status, f.SettlementID, clock.Micros(f.From), clock.Micros(f.To)}
 }
 
-// Purchases are the company's VTU transactions, newest first, and how many
-// there are in all.
+// Purchases is a page of the company's VTU transactions, newest first, and their number.
 func (s *Service) Purchases(ctx context.Context, company string, f PurchaseFilter, offset, limit int) ([]vtu.Transaction, int, error) {
 	total, err := purchaseCount(ctx, s.db, f.args(company))
 	if err != nil {

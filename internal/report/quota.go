@@ -2,20 +2,22 @@ package report
 
 import (
 	"context"
+	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// QuotaSet is a quota that somebody set.
+// QuotaSet is a quota that an operator has set.
 type QuotaSet struct {
-	quota.Limit
-	By string
+	Kind  quota.Kind
+	Most  int64
+	Since time.Time
+	By    string
 }
 
-// QuotasHistory are the quotas that were ever set of a company, the newest first,
-// and how many there are.
+// QuotasHistory is a page of all quotas that a company has ever had, newest first, and
+// their number.
 func (s *Service) QuotasHistory(ctx context.Context, company string, limit, offset int) ([]QuotaSet, int64, error) {
 	total, err := quotasCount(ctx, s.db, company)
 	if err != nil {
@@ -29,16 +31,10 @@ func quotasCount(ctx context.Context, q db.Querier, company string) (int64, erro
 	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM quota WHERE company_id = $1`, company)
 }
 
-// quotasSet is a page of quotas. The line of the log names the kind, and has the
-// instant of the quota.
+// quotasSet is a page of quotas. The line of the audit log has the kind as its subject
+// and the instant of the quota.
 func quotasSet(ctx context.Context, q db.Querier, company string, limit, offset int) ([]QuotaSet, error) {
-	return db.All(ctx, q, func(r db.Scanner) (QuotaSet, error) {
-		var l QuotaSet
-		var at int64
-		err := r.Scan(&l.Kind, &l.Most, &at, &l.By)
-		l.Since = clock.Time(at)
-		return l, err
-	}, `SELECT l.kind, l.most, l.created_at, coalesce((
+	return db.All(ctx, q, db.Fields[QuotaSet], `SELECT l.kind, l.most, l.created_at, coalesce((
 			SELECT max(a.operator) FROM operator_audit AS a
 			WHERE a.company_id = l.company_id AND a.action = 'company.quota'
 				AND a.subject = l.kind AND a.created_at = l.created_at), '')

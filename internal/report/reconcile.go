@@ -17,55 +17,55 @@ import (
 )
 
 const (
-	// settling is how old everything about a payment must be before it is judged:
-	// notifications are on their way, and the bank's clock is not ours.
+	// settling is the age from which a payment is compared. Younger notifications may be
+	// on their way, and the bank's clock differs from ours.
 	settling = 30 * time.Minute
-	// furthest is how much further back than it was asked for a statement is read,
-	// for operations that were open for long.
+	// furthest is how much more of a statement is read than was asked for. It serves
+	// operations that were open for days.
 	furthest = 7 * 24 * time.Hour
-	// lastPage is where a statement that has no end is given up.
+	// lastPage is the largest number of pages of a statement.
 	lastPage = 100_000
 )
 
-// midnight is when the bank's day of an instant began.
+// midnight is the begin of the bank's day at an instant.
 func midnight(at time.Time) time.Time {
 	y, m, d := at.In(clock.Lagos).Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, clock.Lagos)
 }
 
-// Reconciliation is a bank's statement held against our books.
+// Reconciliation is the comparison of a bank's statement with the ledger.
 type Reconciliation struct {
 	Bank     string
 	From, To time.Time // of the statement
-	Lines    int       // what was compared
+	Lines    int       // of the statement
 	Payments int
 	Receipts int
 	Breaks   []Break
 }
 
-// Break is something on which the bank and our books differ.
+// Break is a difference between the bank's statement and the ledger.
 type Break struct {
 	Reason  operation.Reason
-	Company string // the house, when nobody's
-	Subject string // the operation, or the bank and its session, what it calls the line, or a day of charges
+	Company string // the house, if no company is known
+	Subject string // the operation; or the bank and its session, its name of the line, or a day of charges
 	Bank    money.Kobo
 	Book    money.Kobo
 	Detail  string
-	At      time.Time // of the last line about it; zero without one
-	// Case is what became of it, once somebody has been asked.
+	At      time.Time // of its last line; zero without a line
+	// Case is the case about the break, once there is one.
 	Case operation.Case
 
-	credit bool // it is about money that came in
+	credit bool // the money came in
 }
 
-// Asked is the case that asks for a decision about a break.
+// Asked is the case to open about a break.
 func (b Break) Asked() operation.Case {
 	return operation.Case{
 		Company: b.Company, Subject: b.Subject, Reason: b.Reason, Detail: b.Detail, Amount: b.Bank - b.Book, HappenedAt: b.At,
 	}
 }
 
-// Undecided is how many breaks still wait for a decision.
+// Undecided is the number of breaks without a decision.
 func (r Reconciliation) Undecided() (n int) {
 	for _, b := range r.Breaks {
 		if b.Case.State != operation.Resolved {
@@ -75,33 +75,32 @@ func (r Reconciliation) Undecided() (n int) {
 	return n
 }
 
-// Judged is up to when our own doing was certainly seen by the comparison.
+// Judged is the instant up to which the comparison is complete.
 func (r Reconciliation) Judged() time.Time { return window{to: r.To}.settled() }
 
-// Payment is an operation and what the ledger says went to the bank for it, and
-// stayed.
+// Payment is an operation with its money at the bank according to the ledger.
 type Payment struct {
 	operation.Operation
-	Booked  money.Kobo // of the amount
-	Charged money.Kobo // on top
+	Booked  money.Kobo // the amount
+	Charged money.Kobo // the bank's charge
 }
 
-// Receipt is a credit of the bank's and what the ledger took for it.
+// Receipt is a credit with its money in the ledger.
 type Receipt struct {
 	Company string
 	Session string
 	Amount  money.Kobo
-	Booked  money.Kobo
 	At      time.Time // the bank's
-	Settled time.Time // the ledger's last word
+	Booked  money.Kobo
+	Settled time.Time // the time of the ledger's last transfer
 }
 
-// record is what our books have of a bank.
+// record is the ledger's side of a comparison with a bank.
 type record struct {
 	paid     []Payment
 	received []Receipt
-	owners   map[string]string // the companies of sessions that no book has
-	// corrected is what operators have booked of the bank's charges, by the day.
+	owners   map[string]string // the companies of sessions without a receipt
+	// corrected are the charges that operators have booked, by day.
 	corrected map[time.Time]money.Kobo
 }
 
@@ -109,9 +108,9 @@ func (b *record) add(paid []Payment, received []Receipt) {
 	b.paid, b.received = append(b.paid, paid...), append(b.received, received...)
 }
 
-// Reconcile holds a bank's statement from the day of an instant on, and up to
-// another, against the operations that were asked of it, the credits it told of
-// and the ledger. What happens meanwhile is too young to be judged.
+// Reconcile compares a bank's statement with the operations, the credits and the ledger.
+// The statement begins on the day of from and ends at to. Movements during the
+// comparison are too young to count.
 func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from, to time.Time) (Reconciliation, error) {
 	ctx = db.Patient(ctx)
 	w := window{to: to, from: midnight(from)}
@@ -131,8 +130,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	if err != nil {
 		return r, err
 	}
-	// What the statement names and did not move of late: what is open, what was
-	// refused, and what is older than the statement.
+	// The statement may name open, refused and old operations, which have no recent
+	// movement.
 	if names := missing(lines, book); len(names) > 0 {
 		err = s.db.Snapshot(ctx, func(q db.Querier) error { return book.find(ctx, q, name, names) })
 		if err != nil {
@@ -144,8 +143,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	return r, nil
 }
 
-// ofBank gives what is not an operation of ours the name of its bank: another
-// bank may call something else the same.
+// ofBank adds the bank's name to each subject that is no operation, since another bank
+// may use the same name.
 func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	ours := map[string]bool{}
 	for _, p := range paid {
@@ -159,8 +158,8 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	return breaks
 }
 
-// beginning is where the statement must begin to show all of what ended in the
-// window: an operation that was open for days was debited days before.
+// beginning is the begin of a statement with all debits of the window's operations. An
+// operation that was open for days was debited days before.
 func beginning(from time.Time, paid []Payment) time.Time {
 	first := from
 	for _, p := range paid {
@@ -171,9 +170,8 @@ func beginning(from time.Time, paid []Payment) time.Time {
 	return first
 }
 
-// wholeStatement reads all pages, or fails: half a statement would look like
-// money lost. A line that a page shows again, since others came before it
-// meanwhile, is no second debit.
+// wholeStatement reads all pages or fails, since half a statement would look like lost
+// money. New lines may move an old line to the next page. Such a line counts once.
 func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time.Time) (all []provider.StatementLine, err error) {
 	seen := map[string]bool{}
 	for page := range lastPage {
@@ -194,7 +192,7 @@ func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time
 	return nil, fault.New(fault.Unavailable, "The statement has no end")
 }
 
-// own is what tells a line from all others: the bank's id, or all that it says.
+// own is the identity of a line: the bank's id, or all its fields.
 func own(l provider.StatementLine) string {
 	if l.ID != "" {
 		return l.ID
@@ -202,7 +200,7 @@ func own(l provider.StatementLine) string {
 	return fmt.Sprint(l.At.UnixMicro(), l.Credit, l.Amount, l.Balance, l.Reference, l.Narration)
 }
 
-// missing is what the lines name and the record has not.
+// missing are the names in the lines that the record does not have.
 func missing(lines []provider.StatementLine, b record) []string {
 	known, out := b.known(), map[string]bool{}
 	for _, l := range lines {
@@ -215,10 +213,10 @@ func missing(lines []provider.StatementLine, b record) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// names are what lines of the statement may call what a record has.
+// names are the names of a record's payments and receipts on a statement.
 type names struct {
-	own  map[string]bool   // operations and the sessions of credits
-	sent map[string]string // operations by the session between the banks
+	own  map[string]bool   // the ids of operations and the sessions of credits
+	sent map[string]string // the ids of operations by their session between the banks
 }
 
 func (b record) known() names {
@@ -235,9 +233,8 @@ func (b record) known() names {
 	return known
 }
 
-// owner is what of the record a line belongs to. A payment's session between the
-// banks is that of its debit and its return; on a credit it may be the same
-// payment, from one company to another, coming in.
+// owner is the payment or receipt of a line. A payment's debit and return have its
+// session between the banks. A credit with that session is another company's receipt.
 func (k names) owner(l provider.StatementLine) (string, bool) {
 	for _, n := range named(l) {
 		if id, sent := k.sent[n]; sent && (!l.Credit || l.Reversal) {

@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// BenchmarkReconcile compares twelve thousand lines of three days with the books of
-// a company that is much older. What is older must cost nothing.
+// BenchmarkReconcile compares twelve thousand lines of three days with the ledger of a much
+// older company. The older entries must cost nothing.
 func BenchmarkReconcile(b *testing.B) {
 	for _, age := range []int{20_000, 1_000_000} {
 		b.Run(fmt.Sprintf("operations=%d", age), func(b *testing.B) {
@@ -56,14 +56,15 @@ func (l bankOf) Statement(context.Context, time.Time, time.Time, int) ([]provide
 	return l, false, nil
 }
 
-// history is a company that has paid out every 25 seconds until an hour ago.
+// history adds a company with a payout every 25 seconds until an hour ago.
 func history(b *testing.B, d *db.DB, n int, now time.Time) {
 	b.Helper()
 	ctx := db.Patient(b.Context())
 	company, book := id.Cuid(), ledger.New(d, clock.At(now))
-	must(b, book.Commit(b.Context(), ledger.Unit{
-		Company: company, Found: true, Open: []ledger.Account{{ID: "provider/bank", Floor: money.NoFloor}, {ID: "clearing/payout"}},
-	}))
+	u := ledger.For(company)
+	u.FoundCompany()
+	u.OpenAccounts(ledger.Account{ID: "provider/bank", Floor: money.NoFloor}, ledger.Account{ID: "clearing/payout"})
+	must(b, book.Commit(b.Context(), u))
 	const rows = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < CAST($2 AS BIGINT)), r AS (
 			SELECT i, '00000000-0000-7000-8000-' || substr(CAST(1000000000000 + i AS TEXT), 2, 12) AS id,
 				CAST($4 AS BIGINT) - (CAST($2 AS BIGINT) - i) * CAST($3 AS BIGINT) AS at FROM n) `

@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// dated is a bank that shows of its statement what it is asked for.
+// dated is a bank that shows the requested period of its statement.
 type dated []provider.StatementLine
 
 func (d dated) Statement(_ context.Context, from, to time.Time, _ int) (lines []provider.StatementLine, _ bool, _ error) {
@@ -30,8 +30,8 @@ func (d dated) Statement(_ context.Context, from, to time.Time, _ int) (lines []
 	return lines, false, nil
 }
 
-// An operation whose outcome nobody knew for days is held against the debit of
-// the day on which it began, whatever became of it.
+// An operation that was open for days is compared with the debit of its first day, whatever
+// its outcome.
 func TestWhatWasOpenForDaysIsHeldAgainstItsDebit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -47,10 +47,11 @@ func TestWhatWasOpenForDaysIsHeldAgainstItsDebit(t *testing.T) {
 			},
 			Effects: func(context.Context, operation.Operation, *ledger.Unit) error { return nil },
 		})
-		must(t, book.Commit(t.Context(), ledger.Unit{
-			Company: company, Found: true, Open: []ledger.Account{{ID: "settlement/1"}, {ID: "capital", Floor: money.NoFloor}},
-			Transfers: []ledger.Transfer{{Reference: "opening", Debit: "capital", Credit: "settlement/1", Amount: 1000 * money.Naira, Kind: "credit"}},
-		}))
+		u := ledger.For(company)
+		u.FoundCompany()
+		u.OpenAccounts(ledger.Account{ID: "settlement/1"}, ledger.Account{ID: "capital", Floor: money.NoFloor})
+		u.Transfer(ledger.Transfer{Reference: "opening", Debit: "capital", Credit: "settlement/1", Amount: 1000 * money.Naira, Kind: "credit"})
+		must(t, book.Commit(t.Context(), u))
 		var lines dated
 		began := map[string]operation.Operation{}
 		for _, end := range []string{"confirmed", "rejected", "open"} {

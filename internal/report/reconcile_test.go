@@ -44,7 +44,7 @@ func says(l provider.StatementLine, narration string) provider.StatementLine {
 	return l
 }
 
-// paidOut is a payout of ours in a state, asked for and settled long before noon.
+// paidOut is a payout in a state, which began and ended long before noon.
 func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Payment {
 	p := Payment{Booked: booked * money.Naira}
 	p.Company, p.ID, p.Kind, p.Provider, p.State, p.Amount = "c1", ours, "payout", "bank", state, 100*money.Naira
@@ -56,7 +56,7 @@ func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Pay
 	return []Payment{p}
 }
 
-// between is a payout's session between the banks, and through gives it to one.
+// between is a payout's session between the banks, and through sets it.
 const between = "090286260102070000000000000001"
 
 func through(paid []Payment) []Payment {
@@ -64,7 +64,7 @@ func through(paid []Payment) []Payment {
 	return paid
 }
 
-// credit is a session of 100 naira.
+// credit is a credit of 100 naira.
 func credit(booked money.Kobo, told time.Time) []Receipt {
 	return []Receipt{{Company: "c1", Session: "s1", Amount: 100 * money.Naira, Booked: booked * money.Naira, At: told, Settled: told}}
 }
@@ -152,7 +152,7 @@ func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, rece
 	return strings.Join(got, "; ")
 }
 
-// Where the statement begins the clocks decide, and the clocks differ.
+// The clocks of the bank and the program differ at the begin of a statement.
 func TestTheEdgeOfTheStatement(t *testing.T) {
 	const ten = 10 * time.Minute
 	old, before, after := early.Add(-24*time.Hour), early.Add(-ten), early.Add(ten)
@@ -183,8 +183,7 @@ func TestTheEdgeOfTheStatement(t *testing.T) {
 	}
 }
 
-// What the bank takes for itself is compared by the day: what it takes for a
-// payment, and what it takes for nothing of ours.
+// The bank's charges are compared by day: those for a payment, and others.
 func TestCharges(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	on := func(list ...provider.StatementLine) []provider.StatementLine {
@@ -242,7 +241,7 @@ func TestCharges(t *testing.T) {
 	}
 }
 
-// What operators booked for a day counts for that day, whichever way it went.
+// A charge that operators have booked for a day counts for that day, also a negative one.
 func TestChargesThatWereBookedSince(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	sms, back := at(says(out("x1", 4), "SMS ALERT CHARGE"), day), at(says(back("x1", 4), "Rvsl SMS charge"), day)
@@ -276,8 +275,8 @@ func TestChargesThatWereBookedSince(t *testing.T) {
 
 func ended(p []Payment, at time.Time) []Payment { p[0].UpdatedAt = at; return p }
 
-// A line is found by what of ours is in it, and one that is not is told of
-// together with what it may be.
+// A line is matched by our references in it. A line without one is a break with a hint at
+// its possible owner.
 func TestWhoseALineIs(t *testing.T) {
 	const session = "000013300102050000000000000003"
 	upper, told := strings.ToUpper(ours), noon.Add(-5*time.Hour)
@@ -327,7 +326,7 @@ func TestTheStatementBeginsWhereWhatEndedBegan(t *testing.T) {
 	}
 }
 
-// pages is a bank that shows its statement page by page, and fails after the last.
+// pages is a bank that shows its statement page by page and fails after the last page.
 type pages [][]provider.StatementLine
 
 func (p pages) Statement(_ context.Context, _, _ time.Time, page int) ([]provider.StatementLine, bool, error) {

@@ -1,5 +1,5 @@
-// Package report answers questions that span businesses. It only reads, and
-// owns no table.
+// Package report answers questions about several businesses at once. It only reads and
+// has no table.
 package report
 
 import (
@@ -17,36 +17,35 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Service reads.
+// Service answers questions from the database.
 type Service struct {
 	db     *db.DB
 	clock  clock.Clock
 	issuer Issuer
 }
 
-// New reads from a database.
+// New is a service that reads a database.
 func New(d *db.DB, c clock.Clock) *Service { return &Service{db: d, clock: c} }
 
-// Letterhead says who issues statements; until then they have no letterhead.
+// Letterhead sets the issuer of statements. Without it they have no letterhead.
 func (s *Service) Letterhead(i Issuer) { s.issuer = i }
 
-// Outcome is what is known of an operation's end.
+// Outcome is the outcome of an operation, as far as it is known.
 type Outcome struct {
 	Reference     string
 	Type          string // the kind of operation
 	Status        string
 	Amount        money.Kobo
-	Attempts      int    // how often the provider was asked after the first call
-	LastAnswer    string // "" before any
+	Attempts      int    // the polls after the first call
+	LastAnswer    string // "" before the first answer
 	LastAskedAt   time.Time
 	NextTryAt     time.Time
-	NeedsDecision bool // an open case: a human decides
+	NeedsDecision bool // there is an open case
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
 
-// Outcomes are the company's operations whose outcome is not known yet, newest
-// first, and how many there are.
+// Outcomes is a page of the company's open operations, newest first, and their number.
 func (s *Service) Outcomes(ctx context.Context, company string, offset, limit int) ([]Outcome, int, error) {
 	total, err := pendingCount(ctx, s.db, company)
 	if err != nil {
@@ -65,25 +64,25 @@ func (s *Service) Outcome(ctx context.Context, company, reference string) (Outco
 	return o, err
 }
 
-// Integrity is what re-adding a company's book came to.
+// Integrity is the result of adding up a company's ledger again.
 type Integrity struct {
 	Company  string
-	Sequence int64 // the company's last event that the reading saw
+	Sequence int64 // the company's last event at that instant
 	At       time.Time
 	Accounts []AccountCheck
 	InFlight InFlight
 	Entries  int64
-	Wrongs   []string // what does not add up, for operators
+	Wrongs   []string // the differences, for operators
 }
 
-// AccountCheck is one account as it stands beside its entries added up.
+// AccountCheck is an account's balance beside the sum of its entries.
 type AccountCheck struct {
 	Name                string
 	Entries             int64
 	Balance, Recomputed money.Kobo
 }
 
-// InFlight is the money in clearing beside the open operations it belongs to.
+// InFlight is the money in clearing beside the sum of the open operations.
 type InFlight struct {
 	Clearing   money.Kobo
 	Operations int
@@ -93,9 +92,9 @@ type InFlight struct {
 // Intact tells whether everything adds up.
 func (i Integrity) Intact() bool { return len(i.Wrongs) == 0 }
 
-// Own are the accounts as their company sees them. What a bank charged the fintech
-// is not shown by itself: it stands with the fintech's money at that bank, of which
-// it was taken, and adds up to nothing there. So what is shown still adds up.
+// Own are the accounts as their company sees them. The charges of a bank are added to
+// the account of the fintech's money at that bank, which paid them. So the balances
+// still add up to zero.
 func (i Integrity) Own() []AccountCheck {
 	var out []AccountCheck
 	for _, a := range i.Accounts {
@@ -115,7 +114,7 @@ func (i Integrity) Own() []AccountCheck {
 	return out
 }
 
-// Integrity re-adds the company's whole book, as it was at one instant.
+// Integrity adds up the company's whole ledger, as it was at one instant.
 func (s *Service) Integrity(ctx context.Context, company string) (out Integrity, err error) {
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
 		out, err = integrity(ctx, q, company, s.clock.Now(), func(ledger.Transfer) {})
@@ -124,7 +123,7 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 	return out, err
 }
 
-// integrity re-adds the book that q sees, and shows each transfer to seen.
+// integrity adds up the ledger that q sees, and calls seen for each transfer.
 func integrity(ctx context.Context, q db.Querier, company string, now time.Time, seen func(ledger.Transfer)) (Integrity, error) {
 	book, err := ledger.VerifyBeside(ctx, q, company, seen)
 	if err != nil {
@@ -140,7 +139,7 @@ func integrity(ctx context.Context, q db.Querier, company string, now time.Time,
 	return out, out.add(db.Patient(ctx), q)
 }
 
-// add compares the book with the operations and the events around it.
+// add compares the ledger with the operations and the events.
 func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 	count, amount, err := openOperations(ctx, q, i.Company)
 	if err != nil {
@@ -160,11 +159,11 @@ func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 	return i.addCredits(ctx, q)
 }
 
-// Head is a company that has a book, and the number of its last event.
+// Head is a company with a ledger, and the number of its last event.
 type Head struct {
 	Company  string
 	Sequence int64
 }
 
-// Heads are all companies that have a book, in order.
+// Heads are all companies with a ledger, ordered by company.
 func (s *Service) Heads(ctx context.Context) ([]Head, error) { return heads(ctx, s.db) }

@@ -13,26 +13,25 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Holder is whose a settlement account is.
+// Holder is the holder of a settlement account.
 type Holder struct {
 	Company string // the company's name
 	Account string // the settlement account's name
-	Number  string // of the first bank account that feeds it; "" for none
+	Number  string // of its first bank account; "" for none
 	Bank    string
 	Since   time.Time // when the settlement account was opened
 }
 
-// Statement is what happened in one settlement account in a period: a run of its
-// chain of entries, so that the closing balance of one period is the opening
-// balance of the next. Entries never change, so a statement may be read for as
-// long as it takes, in pieces, and is always the same.
+// Statement is a settlement account's entries of a period. The closing balance of one period
+// is the opening balance of the next. Entries never change, so a statement can be read in
+// pieces.
 type Statement struct {
 	Holder           Holder
 	SettlementID     int64
-	From, To         time.Time // zero From: from the beginning. To is not part of it
+	From, To         time.Time // without To itself; a zero From is the begin of the account
 	MadeAt           time.Time
 	Opening, Closing money.Kobo
-	Credits, Debits  money.Kobo // all of them; fees are debits
+	Credits, Debits  money.Kobo // the sums; fees are debits
 	Count            int64
 
 	db      *db.DB
@@ -41,9 +40,8 @@ type Statement struct {
 	span    span
 }
 
-// Statement is the statement of a settlement account. A zero From is the
-// beginning; a zero To is now, and so is one in the future. A period that has not
-// begun has no balances yet, and is refused.
+// Statement is the statement of a settlement account. A zero from is the begin of the
+// account. A zero or future to is the present. A future period is refused.
 func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
 	now := s.clock.Now()
 	if to.IsZero() || to.After(now) {
@@ -80,7 +78,7 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	return out, err
 }
 
-// Opened is when the period begins: with the account, if nobody said otherwise.
+// Opened is the begin of the period.
 func (s *Statement) Opened() time.Time {
 	if s.From.IsZero() {
 		return s.Holder.Since
@@ -91,20 +89,19 @@ func (s *Statement) Opened() time.Time {
 // Last is the last instant of the period.
 func (s *Statement) Last() time.Time { return s.To.Add(-time.Microsecond) }
 
-// Name is a file name for the statement, without its ending.
+// Name is the statement's file name without an extension.
 func (s *Statement) Name() string {
 	return fmt.Sprintf("statement-%d-%s-%s", s.SettlementID, lagos(s.Opened(), time.DateOnly), lagos(s.Last(), time.DateOnly))
 }
 
-// lagos is an instant as people in Nigeria read it: on their day, by their clock.
+// lagos is an instant in the time zone of Lagos.
 func lagos(t time.Time, layout string) string { return t.In(clock.Lagos).Format(layout) }
 
-// piece is how many entries are read at a time.
+// piece is how many entries one statement of SQL reads.
 const piece = 2000
 
-// Each calls do for every entry, the oldest first. It adds them up again on the
-// way: a statement that does not come to its own closing balance is an error,
-// and no statement.
+// Each calls do for every entry, the oldest first, and adds them up. It is an error if the
+// sum differs from the closing balance.
 func (s *Statement) Each(ctx context.Context, do func(Entry) error) error {
 	running, credits, debits, seen := s.Opening, money.Kobo(0), money.Kobo(0), int64(0)
 	for at := s.span.first; at < s.span.end; at += piece {

@@ -13,17 +13,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// amountHeadings are columns of a statement. Debits hold the fee, and refunds the
-// fee that they give back, which is negative in its own column. Opening balance and
-// credits, less debits, are the closing balance.
+// amountHeadings are columns of a statement. A debit includes its fee. A refund includes the
+// returned fee, which is negative in the column of fees. Opening balance and credits, less
+// debits, are the closing balance.
 var amountHeadings = []string{"Reference", "Source", "Narration", "Debit (NGN)", "Credit (NGN)", "Balance (NGN)", "of which fee (NGN)"}
 
-// CSV writes the statement as comma-separated text. Its first and last rows are
-// the opening and the closing balance. Instants are UTC, for programs; the last
-// column is the day on which people had them.
+// CSV writes the statement as comma-separated text. The first row is the opening balance,
+// the last row the closing balance. Times are UTC; the last column is the day in Lagos.
 func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	out := csv.NewWriter(w)
-	// The writer keeps its first error and Flush leaves it to Error.
+	// The writer keeps its first error, and Error returns it.
 	_ = out.Write(slices.Concat([]string{"Date (UTC)"}, amountHeadings, []string{"Day (Lagos)"}))
 	_ = out.Write([]string{clock.Text(s.Opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), "", lagos(s.Opened(), time.DateOnly)})
 	err := s.Each(ctx, func(e Entry) error {
@@ -41,7 +40,7 @@ func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	return out.Error()
 }
 
-// sides are the two amount columns of an entry; one of them is empty.
+// sides are the debit and the credit column of an entry. One of them is empty.
 func sides(e Entry) (debit, credit string) {
 	if e.Credit {
 		return "", e.Moved().Decimal()
@@ -56,8 +55,8 @@ func some(k money.Kobo) string {
 	return k.Decimal()
 }
 
-// harmless keeps a text that others have chosen from being taken for a formula
-// by the program that opens the file. Some take wide signs for narrow ones.
+// harmless is a text that a spreadsheet does not read as a formula. Some programs accept
+// wide signs as well.
 func harmless(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + text

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// returned is a payout that was paid, and then came back.
+// returned adds a payout that succeeded and was then reversed.
 func (w *world) returned(account int64, amount, fee money.Kobo) {
 	w.t.Helper()
 	reference := w.pay(account, amount, fee, provider.Confirmed, "paid and returned")
@@ -27,8 +27,8 @@ func (w *world) returned(account int64, amount, fee money.Kobo) {
 	}
 }
 
-// A fee that was given back is no fee. So each way of reading the statement comes
-// to what the ledger has taken.
+// A returned fee is no fee. So every format of the statement gives the fees that the ledger
+// has.
 func TestTheFeeColumnComesToTheLedgersFee(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -89,7 +89,7 @@ func signed(t *testing.T, text string) money.Kobo {
 	return kobo(t, text)
 }
 
-// printed is every text of the paper, each on a line.
+// printed are all texts of the PDF, one on each line.
 func printed(t testing.TB, s *report.Statement) string {
 	t.Helper()
 	var all strings.Builder
@@ -114,7 +114,7 @@ func TestAPeriodThatHasNotBegun(t *testing.T) {
 				t.Errorf("next month %s: %v", name, err)
 			}
 		}
-		// This month is as far as now.
+		// The statement of this month ends now.
 		if s := w.statement(now.Add(-2*time.Hour), next); !s.To.Equal(now) || s.Count != 1 || s.Closing != 1_00 {
 			t.Errorf("the month that runs: %+v", s)
 		}
@@ -124,7 +124,7 @@ func TestAPeriodThatHasNotBegun(t *testing.T) {
 	})
 }
 
-// An entry of half past midnight in Lagos is still of the day before in UTC.
+// An entry at half past midnight in Lagos has the day before in UTC.
 func TestAStatementHasLagosDays(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.clock.Advance(14*time.Hour + 30*time.Minute) // 1 March 23:30 UTC

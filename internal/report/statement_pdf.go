@@ -9,7 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// PDF writes the statement for paper, page by page.
+// PDF writes the statement as a PDF, page by page.
 func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
 	p := &paper{statement: s, file: newPDF(w, s.issuer.Logo), balance: s.Opening}
 	p.front()
@@ -29,14 +29,14 @@ func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
 	return p.file.close("Account statement: "+s.Holder.Company+", "+p.period(), s.MadeAt, drawn)
 }
 
-// paper is a statement being laid out on A4.
+// paper is a statement while it is drawn on pages of A4.
 type paper struct {
 	canvas
 	statement *Statement
 	file      *pdf
 	pages     int
-	y         points     // how far the page is full
-	shaded    bool       // whether the last row was
+	y         points     // the end of the drawn part of the page
+	shaded    bool       // the last row is shaded
 	balance   money.Kobo // after the last row
 }
 
@@ -44,11 +44,11 @@ const (
 	margin  points = 36_00
 	across         = paperWidth - 2*margin
 	edge           = paperWidth - margin
-	lowest  points = 800_00 // rows end above it
-	padding points = 5_00   // between the edge of a column and what is in it
+	lowest  points = 800_00 // the lower edge of the last row
+	padding points = 5_00   // between the edge of a column and its text
 )
 
-// columns are the table's, from the left.
+// columns are the columns of the table from the left.
 var columns = []struct {
 	name  string
 	x, to points
@@ -82,8 +82,7 @@ func (p *paper) period() string {
 	return lagos(p.statement.Opened(), day) + " to " + lagos(p.statement.Last(), day)
 }
 
-// front is the head of the first page: whose account it is, for when, and what
-// it comes to.
+// front draws the top of the first page: the holder, the period and the sums.
 func (p *paper) front() {
 	s := p.statement
 	p.pages = 1
@@ -109,7 +108,7 @@ func (p *paper) front() {
 	p.summary()
 }
 
-// facts are a row of three.
+// facts draws a row of three labels with their values.
 func (p *paper) facts(pairs ...string) {
 	most := 1
 	for i := 0; i < len(pairs); i += 2 {
@@ -124,7 +123,7 @@ func (p *paper) facts(pairs ...string) {
 	p.y += 18_00 + points(most)*11_00
 }
 
-// summary is what the statement comes to, in four boxes.
+// summary draws the balances and sums in four boxes.
 func (p *paper) summary() {
 	s := p.statement
 	const gap, height points = 8_00, 44_00
@@ -157,7 +156,7 @@ func (p *paper) headings() {
 	p.shaded = false
 }
 
-// row begins a row of the table, on another page if this one is full.
+// row begins a row of the table, on a new page if this one is full.
 func (p *paper) row(height points) {
 	if p.y+height > lowest {
 		p.turn()
@@ -168,7 +167,7 @@ func (p *paper) row(height points) {
 	p.shaded = !p.shaded
 }
 
-// turn ends the page and begins the next with what the last came to.
+// turn ends the page and begins the next one with the balance brought forward.
 func (p *paper) turn() {
 	s := p.statement
 	p.foot()
@@ -221,7 +220,7 @@ func (p *paper) entry(e Entry) error {
 	return p.file.err
 }
 
-// sum is a row with nothing but a balance.
+// sum draws a row with a balance alone.
 func (p *paper) sum(name string, k money.Kobo) {
 	p.row(18_00)
 	p.cell(detailsColumn, emphasis, 11_70, name)
@@ -235,7 +234,7 @@ func (p *paper) remark(text string) {
 	p.y += 24_00
 }
 
-// totals ends the table: what the columns come to.
+// totals draws the sums of the columns and ends the table.
 func (p *paper) totals() {
 	s := p.statement
 	if p.y+60_00 > lowest {
@@ -254,9 +253,8 @@ func (p *paper) totals() {
 	p.text(small, (paperWidth-small.width(end))/2, p.y+16_00, end)
 }
 
-// foot ends the page. The total of the pages is known at the end, so each page
-// draws a form that is written then; the place for it is as wide as the digits
-// that there will be, as near as one can tell.
+// foot draws the bottom of the page and ends it. The number of pages is known at the end
+// only. So each page draws a form, which is written at the end. Its width is estimated.
 func (p *paper) foot() {
 	p.box(line, margin, 806_00, across, 60)
 	p.left(small, margin, 817_00, 400_00, "Amounts in naira (NGN), times in Lagos (UTC+1). Opening balance plus money in, less money out, is the closing balance.")
@@ -267,7 +265,7 @@ func (p *paper) foot() {
 	p.canvas = p.canvas[:0]
 }
 
-// cell writes into a column of the row at hand.
+// cell draws a text in a column of the present row.
 func (p *paper) cell(column int, s style, below points, text string) {
 	c := columns[column]
 	if c.right {
@@ -284,7 +282,7 @@ func (p *paper) money(column int, s style, below points, k money.Kobo) {
 
 func countText(n int64) string { return strings.TrimSuffix(grouped(money.Kobo(n)*money.Naira), ".00") }
 
-// grouped is an amount with its thousands apart: 1,234,567.00.
+// grouped is an amount with commas between thousands: 1,234,567.00.
 func grouped(k money.Kobo) string {
 	whole, cents, _ := strings.Cut(k.Decimal(), ".")
 	sign := strings.HasPrefix(whole, "-")

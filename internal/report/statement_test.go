@@ -87,7 +87,7 @@ func (w *world) fund(account int64, amount money.Kobo, narration string) {
 	must(w.t, w.settlements.Fund(w.t.Context(), me, w.company, account, amount, "bank", narration))
 }
 
-// pay is an operation that ends as the outcome says.
+// pay adds an operation that ends with the outcome.
 func (w *world) pay(account int64, amount, fee money.Kobo, outcome provider.Outcome, narration string) string {
 	w.t.Helper()
 	o := w.operations.Start(operation.Operation{
@@ -101,8 +101,8 @@ func (w *world) pay(account int64, amount, fee money.Kobo, outcome provider.Outc
 	return o.ID
 }
 
-// fortnight is two weeks of trade: each day a credit, a payout with a fee that
-// succeeds, and one that is given back.
+// fortnight adds two weeks of entries: each day a credit, a payout with a fee that succeeds,
+// and a payout that fails.
 func (w *world) fortnight() {
 	for day := range 14 {
 		w.fund(w.main, 100_000_00, fmt.Sprintf("Transfer from customer %d", day+1))
@@ -119,7 +119,7 @@ func TestTheLedgerListIsTheChain(t *testing.T) {
 		w := newWorld(t, d)
 		w.fortnight()
 		w.fund(w.other, 77, "elsewhere")
-		// Page by page, newest first, the chain has no break.
+		// The pages together are the whole chain, newest first.
 		var chain []report.Entry
 		for offset := 0; ; offset += 9 {
 			page, total, err := w.Entries(t.Context(), w.company, report.EntryFilter{SettlementID: w.main}, offset, 9)
@@ -208,7 +208,7 @@ func TestStatementsMeetAndReAdd(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		w.fortnight()
-		middle := firstDay.AddDate(0, 0, 6).Add(time.Hour) // the very instant of an entry
+		middle := firstDay.AddDate(0, 0, 6).Add(time.Hour) // the instant of an entry
 		whole := w.statement(time.Time{}, time.Time{})
 		early, late := w.statement(time.Time{}, middle), w.statement(middle, time.Time{})
 		if early.Opening != 0 || early.Closing != late.Opening || late.Closing != whole.Closing ||
@@ -265,7 +265,7 @@ func kobo(t *testing.T, text string) money.Kobo {
 	return k
 }
 
-// readCSV adds the columns up as whoever gets the file would.
+// readCSV adds up the columns of the file.
 func readCSV(t *testing.T, s *report.Statement) {
 	t.Helper()
 	var out bytes.Buffer
@@ -275,7 +275,7 @@ func readCSV(t *testing.T, s *report.Statement) {
 	readd(t, s, rows[1:])
 }
 
-// caller is somebody who does something when the first bytes come.
+// caller is a writer that calls a function at the first bytes.
 type caller struct {
 	first  func() error
 	writes int
@@ -290,7 +290,7 @@ func (c *caller) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// What is sent while it is read stops being read when nobody takes it.
+// The reading of a statement stops when the receiver is gone.
 func TestWhoHangsUpEndsTheReading(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -333,7 +333,7 @@ func TestNoTextIsAFormula(t *testing.T) {
 	}
 }
 
-// readd wants rows from the opening to the closing balance to come to it.
+// readd checks that the rows add up to the closing balance.
 func readd(t *testing.T, s *report.Statement, rows [][]string) {
 	t.Helper()
 	if len(rows) != int(s.Count)+2 {

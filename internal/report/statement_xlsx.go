@@ -11,8 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// sheetRows is how many rows a sheet has: what has more entries than fit goes on
-// with another sheet.
+// sheetRows is the most rows of a sheet. A longer statement has several sheets.
 const sheetRows = 1 << 20
 
 // XLSX writes the statement as a workbook, row by row.
@@ -29,7 +28,7 @@ func (s *Statement) xlsx(ctx context.Context, w io.Writer, rows int64) error {
 	return b.end()
 }
 
-// ledgerBook is a statement being written, sheet after sheet.
+// ledgerBook is a statement while it is written, sheet by sheet.
 type ledgerBook struct {
 	*workbook
 	statement *Statement
@@ -37,11 +36,11 @@ type ledgerBook struct {
 	fees      money.Kobo
 }
 
-// frontRows are those above the table on the first sheet.
+// frontRows is the number of rows above the table on the first sheet.
 const frontRows = 10
 
-// sheets are the names of as many as the entries need, each with its headings and
-// room for the closing balance.
+// sheets are the names of the sheets. Each has room for its headings and the closing
+// balance.
 func (b *ledgerBook) sheets() []string {
 	names := []string{"Statement"}
 	for left := b.statement.Count - (b.rows - frontRows - 2); left > 0; left -= b.rows - 2 {
@@ -50,8 +49,7 @@ func (b *ledgerBook) sheets() []string {
 	return names
 }
 
-// open begins a sheet: the first with whose account it is, every one with its
-// headings.
+// open begins a sheet with its headings. The first sheet has the account's details above.
 func (b *ledgerBook) open() {
 	b.sheet([]int{24, 38, 12, 44, 18, 18, 18, 18})
 	if b.opened == 1 {
@@ -107,7 +105,7 @@ func (b *ledgerBook) entry(e Entry) error {
 	return b.err
 }
 
-// close ends the table with what the columns come to.
+// close ends the table with the sums of its columns.
 func (b *ledgerBook) close() {
 	s := b.statement
 	none := words(totalStyle, "")
@@ -115,15 +113,14 @@ func (b *ledgerBook) close() {
 		naira(totalStyle, s.Debits), naira(totalStyle, s.Credits), naira(totalStyle, s.Closing), naira(totalStyle, b.fees))
 }
 
-// naira is an amount as a spreadsheet keeps every number: its digits are written,
-// and no floating point is computed with.
+// naira is an amount as a number of the spreadsheet, written without floating point.
 func naira(style int, k money.Kobo) cell { return cell{style: style, number: k.Decimal()} }
 
-// moment is an instant as a spreadsheet counts: in days since the end of 1899. It
-// knows no time zones, and shows the day and the clock of Lagos.
+// moment is an instant as a spreadsheet counts: in days since the end of 1899. It has no
+// time zone, so the value is the time in Lagos.
 func moment(t time.Time) cell {
 	const day = int64(24 * time.Hour / time.Millisecond)
-	const first = 25_569 // days from there to 1970
+	const first = 25_569 // days from that date to 1970
 	_, ahead := t.In(clock.Lagos).Zone()
 	ms := t.UnixMilli() + int64(ahead)*1000 + first*day
 	return cell{style: momentStyle, number: fmt.Sprintf("%d.%010d", ms/day, ms%day*10_000_000_000/day)}

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// outcomeColumns tell for an operation whether a case of it is open.
+// outcomeColumns are an operation's columns, and 1 if it has an open case.
 const outcomeColumns = `SELECT ` + operation.Columns + `,
 	CASE WHEN EXISTS (SELECT 1 FROM operation_case AS c
 		WHERE c.company_id = operation.company_id AND c.subject = operation.id AND c.state = 'OPEN')
@@ -47,40 +47,30 @@ func pendingCount(ctx context.Context, q db.Querier, company string) (int64, err
 		`SELECT count(*) FROM operation WHERE company_id = $1 AND state = 'PENDING'`, company)
 }
 
-// openOperations are how many are PENDING and what they hold in clearing.
+// openOperations are the number of PENDING operations and their money in clearing.
 func openOperations(ctx context.Context, q db.Querier, company string) (int64, money.Kobo, error) {
 	type sum struct {
-		n int64
-		k money.Kobo
+		count int64
+		money money.Kobo
 	}
-	s, err := db.One(ctx, q, func(sc db.Scanner) (sum, error) {
-		var v sum
-		err := sc.Scan(&v.n, &v.k)
-		return v, err
-	}, `SELECT count(*), CAST(coalesce(sum(amount_kobo + fee_kobo), 0) AS BIGINT)
+	s, err := db.One(ctx, q, db.Fields[sum], `SELECT count(*), CAST(coalesce(sum(amount_kobo + fee_kobo), 0) AS BIGINT)
 		FROM operation WHERE company_id = $1 AND state = 'PENDING'`, company)
-	return s.n, s.k, err
+	return s.count, s.money, err
 }
 
-// eventCount is how many events there are and the number of the last.
+// eventCount is the number of events and the sequence number of the last one.
 func eventCount(ctx context.Context, q db.Querier, company string) (events, last int64, err error) {
-	row, err := db.One(ctx, q, func(sc db.Scanner) ([2]int64, error) {
-		var v [2]int64
-		err := sc.Scan(&v[0], &v[1])
-		return v, err
-	}, `SELECT count(*), coalesce(max(sequence), 0) FROM event WHERE company_id = $1`, company)
-	return row[0], row[1], err
+	type count struct{ events, last int64 }
+	c, err := db.One(ctx, q, db.Fields[count], `SELECT count(*), coalesce(max(sequence), 0) FROM event WHERE company_id = $1`, company)
+	return c.events, c.last, err
 }
 
-// heads are all companies that have a book, with their last event, in order.
+// heads are all companies with a ledger and their last event, ordered by company.
 func heads(ctx context.Context, q db.Querier) ([]Head, error) {
-	return db.All(ctx, q, func(r db.Scanner) (Head, error) {
-		var h Head
-		return h, r.Scan(&h.Company, &h.Sequence)
-	}, `SELECT company_id, event_sequence FROM ledger_head ORDER BY company_id`)
+	return db.All(ctx, q, db.Fields[Head], `SELECT company_id, event_sequence FROM ledger_head ORDER BY company_id`)
 }
 
-// companies are all companies of which anything is in the database, in order.
+// companies are all companies with a row in the database, in order.
 func companies(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `
 		SELECT company_id FROM ledger_head UNION SELECT company_id FROM company
@@ -88,7 +78,7 @@ func companies(ctx context.Context, q db.Querier) ([]string, error) {
 		UNION SELECT company_id FROM operation_case ORDER BY company_id`)
 }
 
-// purchaseFrom takes a filter in which an empty text or a 0 asks for nothing.
+// purchaseFrom takes the values of a filter. An empty text or a 0 filters nothing.
 const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
 	ON operation.company_id = p.company_id AND operation.id = p.id
 	WHERE p.company_id = $1

@@ -14,16 +14,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// What happened since an instant is read off the end of each company's account
-// for the bank, and of its clearing accounts: all that was paid through the bank,
-// came in by it or was given back has an entry there, in order of time. No index
-// by date is needed, which each purchase would pay for, and what is older is not
-// looked at.
+// Recent movements at a bank are read from the end of ledger accounts: each company's
+// account for the bank and its clearing accounts. Every payment, credit and refund of
+// the bank has an entry there, in the order of time. So no purchase pays for an index
+// by date.
 
-// movements is how many entries are read at once.
+// movements is how many entries a statement reads.
 const movements = 5000
 
-// movedSince is the record of all that moved at a bank since an instant.
+// movedSince is the record of all movements at a bank since an instant.
 func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) (b record, err error) {
 	account := settlement.ProviderAccount(bank)
 	companies, err := keepers(ctx, q, account)
@@ -51,8 +50,8 @@ func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) 
 	return b, nil
 }
 
-// find adds what a statement names, however old, and whose the sessions are that
-// no book has.
+// find adds the payments and receipts with these names, however old they are. It also
+// finds the owners of sessions without a receipt.
 func (b *record) find(ctx context.Context, q db.Querier, bank string, names []string) error {
 	companies, err := keepers(ctx, q, settlement.ProviderAccount(bank))
 	if err != nil {
@@ -73,13 +72,13 @@ func (b *record) find(ctx context.Context, q db.Querier, bank string, names []st
 	return err
 }
 
-// keepers are the companies whose book has an account.
+// keepers are the companies whose ledger has an account.
 func keepers(ctx context.Context, q db.Querier, account string) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT company_id FROM ledger_account WHERE id = $1 ORDER BY company_id`, account)
 }
 
-// touchedSince are what moved through a company's account for a bank, or through
-// clearing, on its way there or back.
+// touchedSince are the references of recent entries in a company's account for a bank
+// and in its clearing accounts.
 func touchedSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
 	accounts, err := db.All(ctx, q, db.Value[string],
 		`SELECT id FROM ledger_account WHERE company_id = $1 AND (id = $2 OR id LIKE 'clearing/%')`, company, account)
@@ -99,31 +98,32 @@ func touchedSince(ctx context.Context, q db.Querier, company, account string, fr
 	return slices.Sorted(maps.Keys(touched)), nil
 }
 
-// referencesSince are what the entries of an account since an instant were for.
-// Entries are dated in their order; the first look is at the last one alone,
-// since most companies have moved nothing of late.
+// referencesSince are the references of an account's entries since an instant. Entries
+// are in the order of time. The first statement reads the last entry alone, since most
+// companies have no recent one.
 func referencesSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
 	last, err := db.One(ctx, q, db.Value[int64],
 		`SELECT entry_sequence FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account)
 	if err != nil {
 		return nil, err
 	}
+	type entry struct {
+		reference string
+		at        time.Time
+	}
 	var out []string
 	done := false
 	for size := int64(1); last > 0 && !done; size = movements {
-		_, err := db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
-			var reference string
-			var at int64
-			err := sc.Scan(&reference, &at)
-			if done = done || clock.Time(at).Before(from); !done {
-				out = append(out, reference)
-			}
-			return struct{}{}, err
-		}, `SELECT reference, created_at FROM ledger_entry
+		entries, err := db.All(ctx, q, db.Fields[entry], `SELECT reference, created_at FROM ledger_entry
 			WHERE company_id = $1 AND account_id = $2 AND sequence <= $3 AND sequence > $4 ORDER BY sequence DESC`,
 			company, account, last, last-size)
 		if err != nil {
 			return nil, err
+		}
+		for _, e := range entries {
+			if done = done || e.at.Before(from); !done {
+				out = append(out, e.reference)
+			}
 		}
 		last -= size
 	}
@@ -153,8 +153,8 @@ func payments(ctx context.Context, q db.Querier, company, bank string, ids []str
 		company, bank, ids, settlement.ProviderAccount(bank), operation.ChargeKind)
 }
 
-// receipt begins a statement for a company's credits of a bank, and byCredit
-// ends it.
+// receipt is the first part of a statement for a company's credits of a bank, and
+// byCredit is its last part.
 const (
 	receipt = `SELECT c.company_id, c.session_id, c.amount_kobo, c.told_at,
 			CAST(coalesce(sum(CASE WHEN t.debit_account = $4 THEN t.amount_kobo WHEN t.credit_account = $4 THEN -t.amount_kobo ELSE 0 END), 0) AS BIGINT),
@@ -166,59 +166,42 @@ const (
 		GROUP BY c.company_id, c.id, c.session_id, c.amount_kobo, c.told_at, c.created_at ORDER BY c.id`
 )
 
-func scanReceipt(sc db.Scanner) (Receipt, error) {
-	var r Receipt
-	var at, settled int64
-	err := sc.Scan(&r.Company, &r.Session, &r.Amount, &at, &r.Booked, &settled)
-	r.At, r.Settled = clock.Time(at), clock.Time(settled)
-	return r, err
-}
-
 // receipts are a company's credits of a bank among these ids.
 func receipts(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Receipt, error) {
-	return db.All(ctx, q, scanReceipt, receipt+`c.id = ANY($3)`+byCredit, company, bank, ids, settlement.ProviderAccount(bank))
+	return db.All(ctx, q, db.Fields[Receipt], receipt+`c.id = ANY($3)`+byCredit, company, bank, ids, settlement.ProviderAccount(bank))
 }
 
 // receiptsOf are a company's credits of these sessions.
 func receiptsOf(ctx context.Context, q db.Querier, company, bank string, sessions []string) ([]Receipt, error) {
-	return db.All(ctx, q, scanReceipt, receipt+`c.session_id = ANY($3)`+byCredit, company, bank, sessions, settlement.ProviderAccount(bank))
+	return db.All(ctx, q, db.Fields[Receipt], receipt+`c.session_id = ANY($3)`+byCredit, company, bank, sessions, settlement.ProviderAccount(bank))
 }
 
-// sessionOwners are the companies of a bank's sessions, as far as it was decided.
+// sessionOwners are the companies of a bank's sessions, where that is decided.
 func sessionOwners(ctx context.Context, q db.Querier, bank string, sessions []string) (map[string]string, error) {
-	owners := map[string]string{}
-	_, err := db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
-		var session, company string
-		err := sc.Scan(&session, &company)
-		owners[session] = company
-		return struct{}{}, err
-	}, `SELECT session_id, company_id FROM settlement_session WHERE provider = $1 AND session_id = ANY($2)`, bank, sessions)
-	return owners, err
+	return db.Map[string, string](ctx, q,
+		`SELECT session_id, company_id FROM settlement_session WHERE provider = $1 AND session_id = ANY($2)`, bank, sessions)
 }
 
-// corrections are what operators have booked of a bank's charges for the days of
-// a window. They are found by the day they are about, whenever they were booked.
+// corrections are the charges of a bank that operators have booked for the days of a
+// window, at whatever time.
 func corrections(ctx context.Context, q db.Querier, bank string, w window) (map[time.Time]money.Kobo, error) {
 	days, names := map[string]time.Time{}, []string{}
 	for day := w.from; day.Before(w.to); day = day.AddDate(0, 0, 1) {
 		name := inbox.Subject(bank, day.Format(time.DateOnly))
 		days[name], names = day, append(names, name)
 	}
-	sums := map[time.Time]money.Kobo{}
-	_, err := db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
-		var name string
-		var sum money.Kobo
-		err := sc.Scan(&name, &sum)
-		sums[days[name]] = sum
-		return struct{}{}, err
-	}, `SELECT t.reference, CAST(sum(CASE WHEN t.debit_account = $3 THEN t.amount_kobo ELSE -t.amount_kobo END) AS BIGINT)
+	booked, err := db.Map[string, money.Kobo](ctx, q, `SELECT t.reference, CAST(sum(CASE WHEN t.debit_account = $3 THEN t.amount_kobo ELSE -t.amount_kobo END) AS BIGINT)
 		FROM ledger_transfer AS t WHERE t.company_id = $1 AND t.reference = ANY($2) AND t.kind = $4 GROUP BY t.reference`,
 		settlement.House, names, settlement.ChargeAccount(bank), operation.ChargeKind)
+	sums := map[time.Time]money.Kobo{}
+	for name, sum := range booked {
+		sums[days[name]] = sum
+	}
 	return sums, err
 }
 
-// pendingSince are the open operations that are older than an instant, by their
-// clearing accounts.
+// pendingSince are the open operations from before an instant, ordered by clearing
+// account.
 func pendingSince(ctx context.Context, q db.Querier, before time.Time) ([]operation.Operation, error) {
 	return db.All(ctx, q, operation.Scan, `SELECT `+operation.Columns+` FROM operation
 		WHERE operation.state = 'PENDING' AND operation.created_at < $1

@@ -21,26 +21,24 @@ type side struct {
 // transferSides are both sides of all transfers of a reference, the earliest
 // first.
 func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]side, error) {
-	pairs, err := db.All(ctx, q, func(s db.Scanner) ([2]side, error) {
-		var p [2]side
-		err := s.Scan(&p[0].account, &p[0].sequence, &p[1].account, &p[1].sequence)
-		return p, err
-	}, `SELECT debit_account, debit_entry, credit_account, credit_entry FROM ledger_transfer
-		WHERE company_id = $1 AND reference = $2 ORDER BY created_at, step`, company, reference)
+	type transfer struct {
+		debit       string
+		debitEntry  int64
+		credit      string
+		creditEntry int64
+	}
+	transfers, err := db.All(ctx, q, db.Fields[transfer], `SELECT debit_account, debit_entry, credit_account, credit_entry
+		FROM ledger_transfer WHERE company_id = $1 AND reference = $2 ORDER BY created_at, step`, company, reference)
 	var out []side
-	for _, p := range pairs {
-		out = append(out, p[0], p[1])
+	for _, t := range transfers {
+		out = append(out, side{t.debit, t.debitEntry}, side{t.credit, t.creditEntry})
 	}
 	return out, err
 }
 
 // wholeSpans are all entries of the company's settlement accounts, or of one.
 func wholeSpans(ctx context.Context, q db.Querier, company, account string) ([]span, error) {
-	return db.All(ctx, q, func(s db.Scanner) (span, error) {
-		p := span{first: 1}
-		err := s.Scan(&p.account, &p.end)
-		return p, err
-	}, `SELECT id, entry_sequence + 1 FROM ledger_account
+	return db.All(ctx, q, db.Fields[span], `SELECT id, 1, entry_sequence + 1 FROM ledger_account
 		WHERE company_id = $1 AND id LIKE 'settlement/%' AND (id = $2 OR $2 = '') ORDER BY id`, company, account)
 }
 
@@ -51,8 +49,8 @@ func entryTime(ctx context.Context, q db.Querier, company, account string, seque
 	return clock.Time(at), err
 }
 
-// entryColumns are an entry with its transfer and, where there is one, the
-// operation or the customer's transaction it belongs to.
+// entryColumns are an entry with its transfer, and with its operation or customer's
+// transaction if there is one.
 const entryColumns = `SELECT e.account_id, e.sequence, e.step, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
 		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, '')
 	FROM ledger_entry AS e
@@ -77,7 +75,7 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	e.CreatedAt = clock.Time(at)
 	e.Amount, e.Credit, e.Stands = moved, moved > 0, true
 	if !e.Credit {
-		// A debit of an operation is its amount and its fee in one.
+		// An operation's debit is the sum of amount and fee.
 		e.Amount, e.Fee = -moved-fee, fee
 		e.Stands = state == "" || state == "SUCCESS"
 	} else if operation.ReturnsFee(step) {
@@ -114,21 +112,19 @@ func entryCount(ctx context.Context, q db.Querier, company string, p span, kind 
 		company, p.account, p.first, p.end, kind)
 }
 
-// sums adds up what was credited and debited in a span.
+// sums adds up the credits and the debits of a span.
 func sums(ctx context.Context, q db.Querier, company string, p span) (credits, debits money.Kobo, err error) {
-	both, err := db.One(ctx, q, func(s db.Scanner) ([2]money.Kobo, error) {
-		var v [2]money.Kobo
-		err := s.Scan(&v[0], &v[1])
-		return v, err
-	}, `SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
+	type totals struct{ credits, debits money.Kobo }
+	t, err := db.One(ctx, q, db.Fields[totals], `
+		SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
 			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
 		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
 		company, p.account, p.first, p.end)
-	return both[0], both[1], err
+	return t.credits, t.debits, err
 }
 
-// balanceBefore is the balance before the entry of a number, which may be one
-// past the last.
+// balanceBefore is the balance before the entry with a number. The number may be one
+// more than the last.
 func balanceBefore(ctx context.Context, q db.Querier, company, account string, sequence int64) (money.Kobo, error) {
 	if sequence <= 1 {
 		return 0, nil
@@ -138,15 +134,9 @@ func balanceBefore(ctx context.Context, q db.Querier, company, account string, s
 		company, account, sequence-1)
 }
 
-// holder is whose a settlement account is, as its statement says it.
+// holder is the holder of a settlement account.
 func holder(ctx context.Context, q db.Querier, company string, settlementID int64) (Holder, error) {
-	return db.One(ctx, q, func(s db.Scanner) (Holder, error) {
-		var h Holder
-		var since int64
-		err := s.Scan(&h.Company, &h.Account, &h.Number, &h.Bank, &since)
-		h.Since = clock.Time(since)
-		return h, err
-	}, `SELECT c.name, a.name, coalesce(b.account_number, ''), coalesce(b.bank_name, ''), a.created_at
+	return db.One(ctx, q, db.Fields[Holder], `SELECT c.name, a.name, coalesce(b.account_number, ''), coalesce(b.bank_name, ''), a.created_at
 		FROM settlement_account AS a
 		JOIN company AS c ON c.company_id = a.company_id
 		LEFT JOIN settlement_bank_account AS b ON b.company_id = a.company_id AND b.settlement_id = a.id

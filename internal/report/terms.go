@@ -4,24 +4,23 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/payout"
 )
 
-// What a company's payouts cost and how far they go was set by somebody: the
-// values are kept with the payouts, and who it was stands in the audit log, in a
-// line of the same commit.
+// The payouts' tables keep a company's fees and limits. The audit log has the operator
+// who set them, in a line of the same commit.
 
-// FeesSet is a fee schedule that somebody gave a company.
+// FeesSet is a fee schedule that an operator has set.
 type FeesSet struct {
-	Schedule payout.Schedule // empty for no fees
+	Schedule payout.Schedule // empty without fees
 	By       string
 	At       time.Time
 }
 
-// FeesHistory are the schedules that a company was ever given, the newest first,
-// and how many there are.
+// FeesHistory is a page of all schedules that a company has ever had, newest first, and
+// their number.
 func (s *Service) FeesHistory(ctx context.Context, company string, limit, offset int) ([]FeesSet, int64, error) {
 	total, err := feesCount(ctx, s.db, company)
 	if err != nil {
@@ -34,7 +33,7 @@ func (s *Service) FeesHistory(ctx context.Context, company string, limit, offset
 			out = append(out, FeesSet{By: b.by, At: b.at})
 		}
 		last := &out[len(out)-1]
-		last.Schedule = append(last.Schedule, b.Band)
+		last.Schedule = append(last.Schedule, payout.Band{From: b.from, Flat: b.flat, BasisPoints: b.basisPoints, Cap: b.most})
 	}
 	for i := range out {
 		out[i].Schedule = payout.Kept(out[i].Schedule)
@@ -42,15 +41,17 @@ func (s *Service) FeesHistory(ctx context.Context, company string, limit, offset
 	return out, total, err
 }
 
-// LimitSet is a daily limit that somebody set.
+// LimitSet is a daily limit that an operator has set.
 type LimitSet struct {
 	SettlementID int64 // 0 for the whole company
-	payout.Limit
-	By string
+	Amount       money.Kobo
+	Payouts      int64
+	Since        time.Time
+	By           string
 }
 
-// LimitsHistory are the limits that were ever set of a company and of its
-// settlement accounts, the newest first, and how many there are.
+// LimitsHistory is a page of all limits that a company and its settlement accounts have
+// ever had, newest first, and their number.
 func (s *Service) LimitsHistory(ctx context.Context, company string, limit, offset int) ([]LimitSet, int64, error) {
 	total, err := limitsCount(ctx, s.db, company)
 	if err != nil {
@@ -60,11 +61,14 @@ func (s *Service) LimitsHistory(ctx context.Context, company string, limit, offs
 	return list, total, err
 }
 
-// bandSet is a band of a schedule, and who gave that.
+// bandSet is a band of a schedule that an operator has set.
 type bandSet struct {
-	payout.Band
-	version, by string
+	version     string
+	from, flat  money.Kobo
+	basisPoints int64
+	most        money.Kobo
 	at          time.Time
+	by          string
 }
 
 func feesCount(ctx context.Context, q db.Querier, company string) (int64, error) {
@@ -73,13 +77,7 @@ func feesCount(ctx context.Context, q db.Querier, company string) (int64, error)
 
 // feesSet are the bands of a page of schedules.
 func feesSet(ctx context.Context, q db.Querier, company string, limit, offset int) ([]bandSet, error) {
-	return db.All(ctx, q, func(r db.Scanner) (bandSet, error) {
-		var b bandSet
-		var at int64
-		err := r.Scan(&b.version, &b.From, &b.Flat, &b.BasisPoints, &b.Cap, &at, &b.by)
-		b.at = clock.Time(at)
-		return b, err
-	}, `SELECT f.version, f.from_kobo, f.flat_kobo, f.basis_points, f.cap_kobo, f.created_at, coalesce((
+	return db.All(ctx, q, db.Fields[bandSet], `SELECT f.version, f.from_kobo, f.flat_kobo, f.basis_points, f.cap_kobo, f.created_at, coalesce((
 			SELECT max(a.operator) FROM operator_audit AS a
 			WHERE a.company_id = f.company_id AND a.action = 'payout.fees' AND a.subject = f.version), '')
 		FROM payout_fee AS f
@@ -92,16 +90,10 @@ func limitsCount(ctx context.Context, q db.Querier, company string) (int64, erro
 	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM payout_limit WHERE company_id = $1`, company)
 }
 
-// limitsSet is a page of limits. The line of the log names the settlement account,
-// and has the instant of the limit.
+// limitsSet is a page of limits. The line of the audit log has the settlement account as
+// its subject and the instant of the limit.
 func limitsSet(ctx context.Context, q db.Querier, company string, limit, offset int) ([]LimitSet, error) {
-	return db.All(ctx, q, func(r db.Scanner) (LimitSet, error) {
-		var l LimitSet
-		var at int64
-		err := r.Scan(&l.SettlementID, &l.Amount, &l.Payouts, &at, &l.By)
-		l.Since = clock.Time(at)
-		return l, err
-	}, `SELECT l.settlement_id, l.amount_kobo, l.payouts, l.created_at, coalesce((
+	return db.All(ctx, q, db.Fields[LimitSet], `SELECT l.settlement_id, l.amount_kobo, l.payouts, l.created_at, coalesce((
 			SELECT max(a.operator) FROM operator_audit AS a
 			WHERE a.company_id = l.company_id AND a.action = 'payout.limit'
 				AND a.subject = CAST(l.settlement_id AS TEXT) AND a.created_at = l.created_at), '')

@@ -15,21 +15,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// Step is something that happened in the story of a case.
+// Step is one step of a case's timeline.
 type Step struct {
 	At   time.Time
 	What string // intent, answer, transfer, event, case, audit
-	Text string // in words, for an operator
+	Text string // for operators
 
-	poll int64  // which of the polls it is; 0 for what is none
-	said string // what a poll was answered
+	poll int64  // the number of the poll; 0 for other steps
+	said string // the answer to the poll
 }
 
-// Timeline is all that is known around a case, in the order in which it
-// happened: the intent, what the provider answered each time, the rows of the
-// ledger, the company's events, and what operators did; of money that was given
-// to another company also what its book has of it. Long numbers in the words of a
-// provider are masked: they may be somebody's account or phone.
+// Timeline is all that is known about a case, in the order of time: the intent, the
+// provider's answers, the ledger's transfers, the company's events, and the operators'
+// actions. If the money went to another company, the transfers there are included. Long
+// numbers in a provider's text are masked, since they may be an account or a phone.
 func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error) {
 	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
@@ -51,8 +50,8 @@ func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error
 	return folded(steps), err
 }
 
-// folded is a timeline in which polls that follow each other and were answered
-// the same are one step: the first one, with their number and the last one's time.
+// folded is a timeline in which successive polls with equal answers are one step: the
+// first poll, with the number of polls and the last one's time.
 func folded(steps []Step) (out []Step) {
 	for len(steps) > 0 {
 		first, n := steps[0], 1
@@ -68,11 +67,10 @@ func folded(steps []Step) (out []Step) {
 	return out
 }
 
-// part is one kind of what is known around the subject of a case.
+// part reads one kind of step about the subject of a case.
 type part func(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error)
 
-// around are some parts of a case in the book of its company, and the events
-// beside them.
+// around are some parts of a case in the ledger of its company, with their events.
 func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) (steps []Step, err error) {
 	subject, err := subjectOf(ctx, q, c)
 	if err != nil {
@@ -89,8 +87,8 @@ func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) 
 	return append(steps, told...), err
 }
 
-// subjectOf is the reference under which the rows around a case stand: the
-// operation's id, or the id of the credit whose bank and session the case names.
+// subjectOf is the reference of a case's rows: the operation's id, or the id of the
+// credit with the case's bank and session.
 func subjectOf(ctx context.Context, q db.Querier, c operation.Case) (string, error) {
 	bank, session, _ := strings.Cut(c.Subject, "/")
 	ids, err := db.All(ctx, q, db.Value[string],
@@ -112,7 +110,7 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 		o.Kind, o.Amount.Decimal(), o.Fee.Decimal(), o.SettlementID, o.Provider, o.ID)}}
 	words := "last answer"
 	if o.State != operation.Pending {
-		words = "decided by" // the rechecks of a FAILED one count, and decide nothing
+		words = "decided by" // a recheck of a FAILED operation counts as a poll and decides nothing
 	}
 	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s, %d polls in all; %s %s (%s) %s",
 		o.State, o.Polls, words, o.Outcome, o.Code, mask(o.Message))}
@@ -126,32 +124,39 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 }
 
 func answers(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error) {
+	type answer struct {
+		poll                              int64
+		outcome, code, message, reference string
+		at                                time.Time
+	}
 	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
-		var poll, at int64
-		var outcome, code, message, reference string
-		err := sc.Scan(&poll, &outcome, &code, &message, &reference, &at)
-		said := fmt.Sprintf("%s (%s) %s", outcome, code, mask(message))
-		if reference != "" {
-			said += ", provider reference " + reference // by which the provider finds it
+		a, err := db.Fields[answer](sc)
+		said := fmt.Sprintf("%s (%s) %s", a.outcome, a.code, mask(a.message))
+		if a.reference != "" {
+			said += ", provider reference " + a.reference
 		}
 		said = strings.TrimSpace(said)
-		text := fmt.Sprintf("poll %d: %s", poll, said)
-		if poll == 0 {
+		text := fmt.Sprintf("poll %d: %s", a.poll, said)
+		if a.poll == 0 {
 			text = "first call: " + said
 		}
-		return Step{At: clock.Time(at), What: "answer", Text: text, poll: poll, said: said}, err
+		return Step{At: a.at, What: "answer", Text: text, poll: a.poll, said: said}, err
 	}, `SELECT poll, outcome, code, message, reference, answered_at FROM operation_answer
 		WHERE company_id = $1 AND operation_id = $2 ORDER BY id`, c.Company, subject)
 }
 
 func transferSteps(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error) {
+	type transfer struct {
+		debit, credit   string
+		amount          money.Kobo
+		kind, narration string
+		paid, got       money.Kobo
+		at              time.Time
+	}
 	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
-		var debit, credit, kind, narration string
-		var amount, paid, got money.Kobo
-		var at int64
-		err := sc.Scan(&debit, &credit, &amount, &kind, &narration, &paid, &got, &at)
-		return Step{At: clock.Time(at), What: "transfer", Text: fmt.Sprintf("%s naira from %s (%s left) to %s (%s there): %s, %s",
-			amount.Decimal(), debit, paid.Decimal(), credit, got.Decimal(), kind, mask(narration))}, err
+		t, err := db.Fields[transfer](sc)
+		return Step{At: t.at, What: "transfer", Text: fmt.Sprintf("%s naira from %s (%s left) to %s (%s there): %s, %s",
+			t.amount.Decimal(), t.debit, t.paid.Decimal(), t.credit, t.got.Decimal(), t.kind, mask(t.narration))}, err
 	}, `SELECT t.debit_account, t.credit_account, t.amount_kobo, t.kind, t.narration, d.current_kobo, e.current_kobo, t.created_at
 		FROM ledger_transfer AS t
 		JOIN ledger_entry AS d ON d.company_id = t.company_id AND d.account_id = t.debit_account AND d.sequence = t.debit_entry
@@ -160,27 +165,32 @@ func transferSteps(ctx context.Context, q db.Querier, c operation.Case, subject 
 }
 
 func auditSteps(ctx context.Context, q db.Querier, c operation.Case, _ string) ([]Step, error) {
+	type line struct {
+		operator, action, details string
+		at                        time.Time
+	}
 	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
-		var who, action, details string
-		var at int64
-		err := sc.Scan(&who, &action, &details, &at)
-		return Step{At: clock.Time(at), What: "audit", Text: who + " " + action + " " + details}, err
+		l, err := db.Fields[line](sc)
+		return Step{At: l.at, What: "audit", Text: l.operator + " " + l.action + " " + l.details}, err
 	}, `SELECT operator, action, details, created_at FROM operator_audit
 		WHERE company_id = $1 AND subject = $2 AND created_at >= $3 ORDER BY id`, c.Company, c.ID, clock.Micros(c.CreatedAt))
 }
 
 const (
-	// near is how far from a step its events can be: they are written in the
-	// same commit, and dated moments before.
+	// near is the longest time between a step and its events, which have the same commit.
 	near = 5 * time.Second
-	// mostEvents is how many events beside a step are looked at.
+	// mostEvents is how many events near a step are read.
 	mostEvents = 5000
 )
 
-// eventsAround are the events that name the subject and happened beside one of
-// the steps. Events are not kept by what they are about, so they are looked for
-// where they must be.
+// eventsAround are the events near one of the steps that name the subject. There is no
+// index of events by subject, so they are searched by time.
 func eventsAround(ctx context.Context, q db.Querier, company, subject string, steps []Step) ([]Step, error) {
+	type event struct {
+		sequence   int64
+		kind, data string
+		at         time.Time
+	}
 	seen := map[int64]bool{}
 	var out []Step
 	for _, s := range steps {
@@ -192,12 +202,10 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 			return nil, err
 		}
 		_, err = db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
-			var sequence, at int64
-			var kind, data string
-			err := sc.Scan(&sequence, &kind, &data, &at)
-			if !seen[sequence] && strings.Contains(data, `"`+subject+`"`) && !clock.Time(at).After(s.At.Add(near)) {
-				seen[sequence] = true
-				out = append(out, Step{At: clock.Time(at), What: "event", Text: fmt.Sprintf("%s, number %d", kind, sequence)})
+			e, err := db.Fields[event](sc)
+			if !seen[e.sequence] && strings.Contains(e.data, `"`+subject+`"`) && !e.at.After(s.At.Add(near)) {
+				seen[e.sequence] = true
+				out = append(out, Step{At: e.at, What: "event", Text: fmt.Sprintf("%s, number %d", e.kind, e.sequence)})
 			}
 			return struct{}{}, err
 		}, `SELECT sequence, kind, data, created_at FROM event WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT $3`,
@@ -209,8 +217,8 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 	return out, nil
 }
 
-// firstEventAt is the number of the first event at an instant or after it, found
-// by halves: numbers and instants grow together.
+// firstEventAt is the number of the first event at an instant or later. It is found by
+// halving, since numbers and instants grow together.
 func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Time) (int64, error) {
 	last, err := db.One(ctx, q, db.Value[int64], `SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
 	low, high := int64(1), last+1
@@ -227,8 +235,8 @@ func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Tim
 	return low, err
 }
 
-// longNumber is one that may be somebody's, and a card's as it is printed. An id
-// of ours is none.
+// longNumber matches numbers that may be a person's, also the printed form of a card's
+// number. It also matches our ids, which mask leaves as they are.
 var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
 
 // mask hides all but the last four digits of long numbers.

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// Polls that were answered the same are one line. Another answer, the first call
-// and whatever happened in between begin another.
+// Successive polls with equal answers are one step. Another answer, the first call and any
+// step in between begin a new one.
 func TestEqualPollsAreOneLine(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -54,7 +54,7 @@ func TestEqualPollsAreOneLine(t *testing.T) {
 	})
 }
 
-// What may be somebody's number is masked, and what names things is not.
+// Numbers that may be a person's are masked, and our ids are not.
 func TestLongNumbersAreMasked(t *testing.T) {
 	for said, want := range map[string]string{
 		"to 0123456789":                        "to ******6789",

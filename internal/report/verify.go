@@ -11,10 +11,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Finding is a row on which the book contradicts itself. It holds no secret.
+// Finding is a row that contradicts another one. It holds no secret.
 type Finding struct {
 	Company  string
-	Check    string // the check that found the row; docs/operating.md says what to do
+	Check    string // the check that found the row; docs/operating.md describes the checks
 	ID       string
 	Expected string
 	Found    string
@@ -25,16 +25,16 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s: expected %s, found %s", f.Company, f.Check, f.ID, f.Expected, f.Found)
 }
 
-// Verification is what comparing all copies of a company's facts came to.
+// Verification is the result of comparing all copies of a company's facts.
 type Verification struct {
 	Integrity
 	Findings []Finding
 }
 
-// Sound tells whether nothing contradicts anything.
+// Sound tells whether there is no contradiction.
 func (v Verification) Sound() bool { return v.Intact() && len(v.Findings) == 0 }
 
-// Lines are all contradictions in words.
+// Lines are all contradictions, one line each.
 func (v Verification) Lines() []string {
 	lines := append([]string(nil), v.Wrongs...)
 	for _, f := range v.Findings {
@@ -43,37 +43,37 @@ func (v Verification) Lines() []string {
 	return lines
 }
 
-// most is how many findings a check reports of one company: the first rows show
-// what is wrong, and memory stays bounded. Each statement ends with upTo.
+// most is how many findings of one company a check reports. The first rows show the
+// mistake, and the limit bounds the memory. Each statement ends with upTo.
 const (
 	most = 20
 	upTo = " LIMIT 20"
 )
 
-// check compares two copies of a fact. Its statement has one parameter, the
-// company, and finds the rows that differ: id, expected, found.
+// check compares two copies of a fact. Its statement finds the rows of a company that
+// differ: id, expected, found.
 type check struct {
 	name string
 	find string
-	// when is a cheap statement that finds anything at all where find may. Without
-	// a row from it, the dear statement is not asked. Empty means always.
+	// when is a cheap statement. Only if it finds a row can find have one. Empty means that
+	// find always runs.
 	when string
-	// agree says quickly that find would find nothing. Nil means that nobody can say.
+	// agree is a quick test whether find has nothing to find. Nil means that there is none.
 	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
-	// then is a dear statement that names more of what find has found, if anything.
+	// then is an expensive statement for details. It runs if find has found a row.
 	then string
-	// ordered says that find returns every event, with the account and the number
-	// of its entry: it must stand in the order in which that account saw the money.
+	// ordered marks a find that returns every event with the account and number of its
+	// entry. The events must be in the order of the account's entries.
 	ordered bool
 }
 
-// owners name what contradicts itself between transfers and what they belong to.
+// owners are the checks between transfers and their owners.
 var owners = []check{
 	{name: "operation money", find: operationMoney},
 	{name: "transfer owner", find: transferOwner},
 }
 
-// checks are all other comparisons of one company, the money first.
+// checks are all other checks of one company, those of money first.
 var checks = []check{
 	{name: "adjustment money", find: adjustmentMoney},
 	{name: "case money", find: caseMoney},
@@ -108,9 +108,8 @@ var checks = []check{
 	{name: "kept answer", find: keptAnswer},
 }
 
-// Verify compares all copies of a company's facts. Each comparison sees one
-// instant. The book is re-added beside the other comparisons, at an instant of its
-// own.
+// Verify compares all copies of a company's facts, as they were at one instant. The ledger
+// is added up at the same time, as it was at another instant.
 func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
 	var v Verification
 	var found []Finding
@@ -131,7 +130,7 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 	return v, errors.Join(err, checked)
 }
 
-// Verify is Service.Verify on what q sees, which must be one instant.
+// Verify is Service.Verify with a querier that sees one instant.
 func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
 	v, err := added(ctx, q, company, now)
 	if err != nil {
@@ -142,10 +141,10 @@ func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (V
 	return v, err
 }
 
-// added re-adds the book and the daily limits, and holds all transfers against what
-// they belong to.
+// added adds up the ledger and the daily limits, and compares all transfers with their
+// owners.
 func added(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
-	moved := newTally(maphash.MakeSeed())
+	moved := newDigest(maphash.MakeSeed())
 	if v.Integrity, err = integrity(ctx, q, company, now, moved.addTransfer); err != nil {
 		return v, err
 	}
@@ -206,6 +205,6 @@ func findings(ctx context.Context, q db.Querier, statement, company, name string
 	}, statement, company)
 }
 
-// Companies are all companies of which there is anything in the database, in
-// order: what `kobo verify` walks over. One whose head row is gone is among them.
+// Companies are all companies with a row in the database, in order, for `kobo verify`. A
+// company without its lock row is included.
 func (s *Service) Companies(ctx context.Context) ([]string, error) { return companies(ctx, s.db) }

@@ -11,33 +11,32 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// What follows asks quickly whether the events of operations say what they must.
-// Both copies are read from one end to the other, and each fact is added to a sum
-// of hashes: equal sums mean equal facts, in whatever order they were read. Only
-// if the sums differ is the statement asked that finds the rows. The seed is new
-// each time, so nobody can make facts that add up to the same.
+// This test is a quick comparison of operations with their events. It reads both copies
+// and adds the hash of each fact to a sum. Equal sums mean equal facts, in whatever
+// order. Only if the sums differ, a statement finds the rows. The seed is new each time,
+// so nobody can prepare facts with an equal sum.
 
-// tally is what one copy of the facts comes to.
-type tally struct {
+// digest is the sum of one copy of the facts.
+type digest struct {
 	seed  maphash.Seed
-	fact  []byte            // the last fact, whose room serves the next
-	step  []byte            // the last step, likewise
+	fact  []byte            // the last fact; its memory is used again
+	step  []byte            // the last step; its memory is used again
 	sum   uint64            // of all facts, in any order
-	order map[string]uint64 // of the money's steps in their order, by clearing account
+	order map[string]uint64 // of the transfers' steps in order, by clearing account
 }
 
-func newTally(seed maphash.Seed) *tally { return &tally{seed: seed, order: map[string]uint64{}} }
+func newDigest(seed maphash.Seed) *digest { return &digest{seed: seed, order: map[string]uint64{}} }
 
-func (t *tally) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
+func (t *digest) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
 
-// then adds a step of an operation's money, of which the place counts.
-func (t *tally) then(account, reference, step string) {
+// then adds a step of an operation's transfers. The order of the steps counts.
+func (t *digest) then(account, reference, step string) {
 	const prime = 1099511628211
 	t.step = append(append(append(t.step[:0], reference...), 0), step...)
 	t.order[account] = t.order[account]*prime + maphash.Bytes(t.seed, t.step)
 }
 
-func (t *tally) equals(u *tally) bool {
+func (t *digest) equals(u *digest) bool {
 	if t.sum != u.sum || len(t.order) != len(u.order) {
 		return false
 	}
@@ -49,19 +48,19 @@ func (t *tally) equals(u *tally) bool {
 	return true
 }
 
-// steps are the steps of the money that events tell of in the order of their
-// clearing account. A reversal does not pass through it.
+// steps are the transfers' steps by kind of event, for transfers through the clearing
+// account. A reversal does not pass through that account.
 var steps = map[string]string{
 	"payout.pending": "", "payout.success": "settle", "payout.failed": "refund",
 	"vtu.pending": "", "vtu.success": "settle", "vtu.failed": "refund",
 	"card.funding_pending": "", "card.funded": "settle", "card.funding_failed": "refund",
 }
 
-// eventsAgree tells whether the events of operations are all there, once each and in
-// their order, and say what they must.
+// eventsAgree tells whether each operation has its events once, in order and with the
+// right data.
 func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	seed := maphash.MakeSeed()
-	said, due := newTally(seed), newTally(seed)
+	said, due := newDigest(seed), newDigest(seed)
 	if err := said.addEvents(ctx, q, company); err != nil {
 		return false, err
 	}
@@ -76,8 +75,8 @@ func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error
 	return said.equals(due), nil
 }
 
-// addEvents adds what the events of operations say.
-func (t *tally) addEvents(ctx context.Context, q db.Querier, company string) error {
+// addEvents adds the facts in the events of operations.
+func (t *digest) addEvents(ctx context.Context, q db.Querier, company string) error {
 	last := int64(math.MinInt64)
 	return db.Pages(ctx, q, toldOfOperations, 3, func() []any { return []any{company, last} }, func(row []string) error {
 		kind, data := row[1], row[2]
@@ -92,8 +91,8 @@ func (t *tally) addEvents(ctx context.Context, q db.Querier, company string) err
 	})
 }
 
-// addOperations adds what the operations say that their events must say.
-func (t *tally) addOperations(ctx context.Context, q db.Querier, company string) error {
+// addOperations adds the facts that the operations' events must have.
+func (t *digest) addOperations(ctx context.Context, q db.Querier, company string) error {
 	last := ""
 	return db.Pages(ctx, q, dueOfOperations, 12, func() []any { return []any{company, last} }, func(row []string) error {
 		last = row[0]
@@ -109,8 +108,8 @@ func (t *tally) addOperations(ctx context.Context, q db.Querier, company string)
 	})
 }
 
-// addSteps adds the steps of the money in the order of their clearing account.
-func (t *tally) addSteps(ctx context.Context, q db.Querier, company, account string) error {
+// addSteps adds the steps of the transfers in the order of a clearing account.
+func (t *digest) addSteps(ctx context.Context, q db.Querier, company, account string) error {
 	last := int64(math.MinInt64)
 	return db.Pages(ctx, q, clearingSteps, 3, func() []any { return []any{company, account, last} }, func(row []string) error {
 		t.then(account, row[1], row[2])
@@ -118,8 +117,8 @@ func (t *tally) addSteps(ctx context.Context, q db.Querier, company, account str
 	})
 }
 
-// factOf adds to a fact what an event says of an operation: those parts of its data
-// that the operation has too. It returns the operation's id as well.
+// factOf appends the parts of an event's data that the operation has too. It also returns
+// the operation's id.
 func factOf(fact []byte, kind, data string) (out []byte, subject string) {
 	part := func(from, to string) {
 		if i := strings.Index(data, from); i >= 0 {
@@ -155,7 +154,7 @@ func factOf(fact []byte, kind, data string) (out []byte, subject string) {
 	return fact, subject
 }
 
-// dueOf is an operation with what its events must say.
+// dueOf is an operation with the facts of its events.
 type dueOf struct {
 	id, kind, state, key string
 	account, bank        string // a payout's
@@ -164,16 +163,16 @@ type dueOf struct {
 	amount, fee          money.Kobo
 }
 
-// eventKinds are the kinds of events by the kind of operation: of its beginning, its
-// success, its failure and its return.
+// eventKinds are the kinds of events by kind of operation: begin, success, failure and
+// reversal.
 var eventKinds = map[string][4]string{
 	"payout": {"payout.pending", "payout.success", "payout.failed", "payout.reversed"},
 	"vtu":    {"vtu.pending", "vtu.success", "vtu.failed", "vtu.reversed"},
 	"card":   {"card.funding_pending", "card.funded", "card.funding_failed", "card.funding_reversed"},
 }
 
-// add adds the facts of all events that the operation must have.
-func (o dueOf) add(t *tally, fact []byte) []byte {
+// add adds the facts of all events of the operation.
+func (o dueOf) add(t *digest, fact []byte) []byte {
 	words := eventKinds[o.kind]
 	fact = o.fact(fact[:0], words[0], "PENDING")
 	t.add(fact)
@@ -192,7 +191,7 @@ func (o dueOf) add(t *tally, fact []byte) []byte {
 	return fact
 }
 
-// fact is what an event of this kind must say, as factOf reads it.
+// fact is the fact of an event of this kind, as factOf returns it.
 func (o dueOf) fact(b []byte, kind, state string) []byte {
 	put := func(parts ...string) {
 		for _, p := range parts {
@@ -218,7 +217,7 @@ func (o dueOf) fact(b []byte, kind, state string) []byte {
 	return b
 }
 
-// text is a text as events write it: nothing for an empty one.
+// text is a text as events write it. An empty text is null.
 func text(s string) string {
 	if s == "" {
 		return "null"
@@ -228,12 +227,12 @@ func text(s string) string {
 	}
 	b, err := json.Marshal(s)
 	if err != nil {
-		return "" // a text can always be written
+		return "" // JSON can write every text
 	}
 	return string(b)
 }
 
-// plain tells whether JSON writes a text as it is.
+// plain tells whether JSON writes a text without escapes.
 func plain(s string) bool {
 	for _, c := range []byte(s) {
 		if c < 0x20 || c > 0x7e || strings.IndexByte(`"\<>&`, c) >= 0 {
@@ -249,8 +248,8 @@ const (
 		AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
 			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
 	ORDER BY sequence`
-	// dueOfOperations leaves out a payee of another settlement account or provider,
-	// and the account of a payout whose key is not its own: the sums differ then.
+	// dueOfOperations has no account number for a payee of another settlement account or
+	// provider, and for a payout with a wrong key. Then the sums differ.
 	dueOfOperations = `
 	SELECT o.id, o.kind, o.state, o.idempotency_key,
 		CASE WHEN v.settlement_id = o.settlement_id AND v.provider = o.provider AND o.idempotency_key = o.id THEN v.account_number ELSE '' END,

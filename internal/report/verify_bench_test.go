@@ -13,9 +13,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// BenchmarkVerify compares all copies of the facts of a company that has paid out a
-// quarter of a million times, which is a million entries (KOBO_TEST_PAYOUTS: another
-// number). "integrity" is the part that a company can ask for itself.
+// BenchmarkVerify compares all copies of the facts of a company with a quarter of a million
+// payouts, which are a million entries (KOBO_TEST_PAYOUTS sets another number).
+// "integrity" is the part that a company can request.
 func BenchmarkVerify(b *testing.B) {
 	payouts := int64(250_000)
 	if text := os.Getenv("KOBO_TEST_PAYOUTS"); text != "" {
@@ -47,8 +47,8 @@ func BenchmarkVerify(b *testing.B) {
 	})
 }
 
-// paidOften is the book of a company that was credited once and has paid out so
-// often, with all that the program writes for it.
+// paidOften adds a company with one credit and so many payouts, with all rows that the
+// program writes.
 func paidOften(b *testing.B, d *db.DB, company string, n int64) {
 	b.Helper()
 	const rows = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < CAST($2 AS BIGINT)), r AS (

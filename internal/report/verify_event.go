@@ -7,13 +7,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// What follows compares the events with what they tell of. An event's data is the
-// text that the program wrote; a fact in it is looked for as that text. Texts that
-// JSON escapes are not compared.
+// These checks compare the events with their rows. A check searches an event's data for
+// a fact as the program writes it. Texts that JSON escapes are not compared.
 
-// meanings says which operation an event is about: its kind, the state that the
-// event tells, the step of the money in the same commit, and where in the data the
-// operation's id begins.
+// meanings are the kinds of an operation's events: the kind of operation, the state, the
+// step of the transfer in the same commit, and the place of the operation's id in the
+// data.
 const meanings = `WITH meaning (event, operation, state, step, place) AS (VALUES
 		('payout.pending', 'payout', 'PENDING', '', 15), ('payout.success', 'payout', 'SUCCESS', 'settle', 15),
 		('payout.failed', 'payout', 'FAILED', 'refund', 15), ('payout.reversed', 'payout', 'REVERSED', 'reverse', 15),
@@ -21,8 +20,8 @@ const meanings = `WITH meaning (event, operation, state, step, place) AS (VALUES
 		('card.funding_pending', 'card', 'PENDING', '', 15), ('card.funded', 'card', 'SUCCESS', 'settle', 15),
 		('card.funding_failed', 'card', 'FAILED', 'refund', 15))`
 
-// Amounts as events write them: naira as a number without noughts at its end, and
-// with two decimals.
+// These are amounts as events write them: naira with two decimals, and naira as a number
+// without zeros at its end.
 const (
 	operationDecimal = `CAST(o.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + o.amount_kobo % 100 AS TEXT), 2)`
 	operationNaira   = `rtrim(rtrim(` + operationDecimal + `, '0'), '.')`
@@ -30,9 +29,9 @@ const (
 	creditNaira      = `rtrim(rtrim(CAST(c.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + c.amount_kobo % 100 AS TEXT), 2), '0'), '.')`
 )
 
-// operationEvent is each event of an operation, with the entry of the clearing
-// account that was made in the same commit. It must say what its operation says,
-// and one that tells of a beginning also what its payee or its purchase says.
+// operationEvent reads each event of an operation with the clearing account's entry of
+// the same commit. The event must agree with its operation. The event of the beginning
+// must also agree with the payee or the purchase.
 const operationEvent = `
 	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
 		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
@@ -74,8 +73,8 @@ const operationEvent = `
 	LEFT JOIN vtu_purchase AS p ON e.kind = 'vtu.pending' AND p.company_id = o.company_id AND p.id = o.id
 	ORDER BY e.sequence`
 
-// creditEvent is each event of a credit on an account of the company's or of a
-// customer's, with the entry of the settlement account.
+// creditEvent reads each event of a credit to an account of the company or a customer,
+// with the settlement account's entry.
 const creditEvent = `
 	SELECT e.sequence, e.kind, coalesce(t.credit_account, ''), coalesce(t.credit_entry, 0),
 		CASE WHEN c.id IS NULL THEN 'a credit that it is about' WHEN strpos(e.data, '"amount":' || ` + creditNaira + ` || ',') > 0
@@ -94,31 +93,39 @@ const creditEvent = `
 		AND d.amount_kobo = c.amount_kobo AND d.session_id = c.session_id AND d.settlement_id = c.settlement_id
 	ORDER BY e.sequence`
 
-// orderedEvents reads events in their order. One that has other words is a finding,
-// and one whose entry is not after that of the event before it on the same account.
+// toldEvent is an event with the entry that was made in the same commit.
+type toldEvent struct {
+	sequence      int64
+	kind, account string
+	entry         int64
+	expected      string // the right data, where the event has other data
+}
+
+// orderedEvents reads events in their order. An event with wrong data is a finding. So
+// is an event whose entry is not after that of the account's event before it.
 func orderedEvents(ctx context.Context, q db.Querier, statement, company, name string) (out []Finding, err error) {
 	last := map[string]int64{}
 	_, err = db.All(ctx, q, func(s db.Scanner) (struct{}, error) {
-		var sequence, entry int64
-		var kind, account, expected string
-		err := s.Scan(&sequence, &kind, &account, &entry, &expected)
+		e, err := db.Fields[toldEvent](s)
 		found := "other words, or none"
-		if expected == "" && account != "" {
-			if before := last[account]; entry <= before {
-				expected, found = fmt.Sprintf("an event after that of entry %d of %s", before, account), fmt.Sprintf("that of entry %d", entry)
+		if e.expected == "" && e.account != "" {
+			if before := last[e.account]; e.entry <= before {
+				e.expected = fmt.Sprintf("an event after that of entry %d of %s", before, e.account)
+				found = fmt.Sprintf("that of entry %d", e.entry)
 			}
-			last[account] = entry
+			last[e.account] = e.entry
 		}
-		if expected != "" && len(out) < most {
-			out = append(out, Finding{Company: company, Check: name, ID: fmt.Sprintf("%d %s", sequence, kind), Expected: expected, Found: found})
+		if e.expected != "" && len(out) < most {
+			id := fmt.Sprintf("%d %s", e.sequence, e.kind)
+			out = append(out, Finding{Company: company, Check: name, ID: id, Expected: e.expected, Found: found})
 		}
 		return struct{}{}, err
 	}, statement, company)
 	return out, err
 }
 
-// collectionEvent: an event of a virtual account is about a collection that has
-// come so far, and what it says was paid is a credit.
+// collectionEvent: an event of a virtual account has a collection in the right state,
+// and the paid amount is that of a credit.
 const collectionEvent = `
 	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
 		coalesce('the words of a ' || v.state || ' collection and of its credit', 'a collection that it is about'),
@@ -140,13 +147,13 @@ const collectionEvent = `
 			OR e.event = 'virtual_account.success' AND c.id <> v.credit_id)
 	ORDER BY e.sequence` + upTo
 
-// A company without any such thing has no event of it: else the counts differ.
+// A company without such rows has no such events, or the counts differ.
 const (
 	anyCollection = `SELECT id, '', '' FROM collection WHERE company_id = $1 LIMIT 1`
 	anyCrypto     = `SELECT address, '', '' FROM crypto_transaction WHERE company_id = $1 LIMIT 1`
 )
 
-// cryptoEvent: an event of a crypto transaction says what the transaction says.
+// cryptoEvent: an event of a crypto transaction agrees with the transaction.
 const cryptoEvent = `
 	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
 		coalesce('the words of a ' || t.state || ' ' || t.kind || ' of ' || t.units, 'a transaction that it is about'),
@@ -162,7 +169,7 @@ const cryptoEvent = `
 		OR e.event <> 'crypto.' || t.kind || '_' || t.state AND e.event <> 'crypto.deposit_pending'
 	ORDER BY e.sequence` + upTo
 
-// eventCounts: as many events of a kind as things that they are told of.
+// eventCounts: there are as many events of a kind as rows that cause them.
 const eventCounts = meanings + `, done AS (
 		SELECT kind, state, count(*) AS n FROM operation WHERE company_id = $1 GROUP BY kind, state
 	), due (event, n) AS (
@@ -188,8 +195,8 @@ const eventCounts = meanings + `, done AS (
 	SELECT due.event, CAST(due.n AS TEXT) || ' events', CAST(coalesce(said.n, 0) AS TEXT) FROM due LEFT JOIN said ON said.kind = due.event
 	WHERE due.n <> coalesce(said.n, 0) ORDER BY due.event` + upTo
 
-// missingEvent names the operations whose events are not there once each. The
-// counts say first whether there can be one.
+// missingEvent names the operations that do not have each of their events once. It runs
+// only if the counts differ.
 const missingEvent = meanings + `, told AS (
 		SELECT m.event, substr(e.data, m.place, strpos(substr(e.data, m.place, 80) || '"', '"') - 1) AS subject, count(*) AS n
 		FROM event AS e CROSS JOIN meaning AS m WHERE e.company_id = $1 AND m.event = e.kind GROUP BY 1, 2
@@ -200,8 +207,8 @@ const missingEvent = meanings + `, told AS (
 		AND (m.state = 'PENDING' OR m.state = o.state OR m.state = 'SUCCESS' AND o.state = 'REVERSED')
 		AND coalesce(told.n, 0) <> 1 ORDER BY o.id` + upTo
 
-// creditKinds are the events that tell of money that came in, one for each credit
-// in a company's own book.
+// creditKinds are the kinds of events about credits: one for each credit in a company's
+// own ledger.
 const creditKinds = `('settlement.credit', 'transaction.credit', 'virtual_account.success', 'virtual_account.late_payment')`
 
 const (

@@ -11,9 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// limitCounters re-adds the counters of the daily limits from the payouts: what
-// was begun on a day and not given back since. What they take in memory grows
-// with the company's days and settlement accounts, not with the payouts.
+// limitCounters adds up the payouts of each day that were not given back, and compares
+// the sums with the counters of the daily limits. Its memory grows with the days and
+// settlement accounts, not with the payouts.
 func limitCounters(ctx context.Context, q db.Querier, company string) ([]Finding, error) {
 	paid, err := paidByDay(ctx, q, company)
 	if err != nil {
@@ -21,7 +21,7 @@ func limitCounters(ctx context.Context, q db.Querier, company string) ([]Finding
 	}
 	expected := map[string]int64{}
 	for _, p := range paid {
-		day := "payout/" + p.day.Format(time.DateOnly)
+		day := "payout/" + clock.Time(p.day*dayMicros).Format(time.DateOnly)
 		account := fmt.Sprintf("%s/settlement/%d", day, p.settlementID)
 		for _, name := range []string{day, account} {
 			expected[name+"/amount"] += p.amount
@@ -52,22 +52,16 @@ func counterFinding(company, name string, expected, found int64) Finding {
 	return Finding{Company: company, Check: "limit counter", ID: name, Expected: fmt.Sprint(expected), Found: fmt.Sprint(found)}
 }
 
-// dayPaid is what one settlement account paid out on one day in Lagos.
+// dayPaid are the payouts of one settlement account on one day in Lagos, counted from
+// 1970.
 type dayPaid struct {
-	day                         time.Time
-	settlementID, amount, count int64
+	day, settlementID, amount, count int64
 }
 
-// paidByDay adds up the payouts that were not given back. Lagos is one hour ahead
-// of UTC all year, so a day there is a division.
+// paidByDay adds up the payouts that were not given back. Lagos is one hour ahead of UTC
+// all year, so a division gives the day.
 func paidByDay(ctx context.Context, q db.Querier, company string) ([]dayPaid, error) {
-	return db.All(ctx, q, func(s db.Scanner) (dayPaid, error) {
-		var p dayPaid
-		var day int64
-		err := s.Scan(&day, &p.settlementID, &p.amount, &p.count)
-		p.day = clock.Time(day * dayMicros)
-		return p, err
-	}, `
+	return db.All(ctx, q, db.Fields[dayPaid], `
 		SELECT day, settlement_id, CAST(sum(amount_kobo) AS BIGINT), count(*) FROM (
 			SELECT (created_at + 3600000000) / 86400000000 AS day, settlement_id, amount_kobo FROM operation
 			WHERE company_id = $1 AND kind = 'payout' AND state IN ('PENDING', 'SUCCESS')

@@ -1,14 +1,14 @@
 package report
 
-// What follows compares the ledger with the rows that its transfers belong to.
+// These checks compare the ledger with the owners of its transfers.
 
 // operationMoney: an operation has one hold of amount and fee. A success has one
-// settlement and one fee besides, a failure one refund, and a reversal all of a
-// success and both ways back. A success may also bear one charge. Transfers are
-// told apart by their accounts: those from before the steps have other steps.
+// settlement and one fee besides, and a failure one refund. A reversal has all transfers
+// of a success and both ways back. A success may also have one charge. The accounts
+// distinguish the transfers, since old transfers have other steps.
 //
-// Each kind of transfer has a digit of the sum, so the sum and the number of
-// transfers say how many there are of each kind.
+// Each kind of transfer has a digit of the sum. So the sum gives the number of transfers
+// of each kind.
 const operationMoney = `
 	SELECT m.id, m.state || ' of ' || CAST(m.amount_kobo AS TEXT) || ' kobo and a fee of ' || CAST(m.fee_kobo AS TEXT) || ' kobo',
 		CAST(m.transfers AS TEXT) || ' transfers: ' || CAST(m.digits % 10 AS TEXT) || ' hold, ' || CAST(m.digits / 10 % 10 AS TEXT) || ' settle, '
@@ -44,7 +44,7 @@ const operationMoney = `
 		OR m.state IN ('SUCCESS', 'REVERSED') AND m.digits = m.due + 1000000 AND m.transfers = m.steps + 1)
 	ORDER BY m.id` + upTo
 
-// The money of a transfer as the audit log and events write it.
+// transferDecimal is a transfer's amount as the audit log and events write it.
 const transferDecimal = `CAST(t.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + t.amount_kobo % 100 AS TEXT), 2)`
 
 // transferOwner: a transfer belongs to an operation, a credit, an assigned credit,
@@ -80,7 +80,7 @@ const (
 				AND l.subject = t.credit_account AND l.details = '{"amount":"' || ` + transferDecimal + ` || '"}'))`
 )
 
-// adjustmentMoney: an approved adjustment moved its amount once.
+// adjustmentMoney: an approved adjustment has one transfer of its amount.
 const adjustmentMoney = `
 	SELECT j.id, 'a transfer of ' || CAST(j.amount_kobo AS TEXT) || ' kobo', 'none'
 	FROM settlement_adjustment AS j
@@ -88,8 +88,8 @@ const adjustmentMoney = `
 		WHERE t.company_id = j.company_id AND t.reference = j.id AND t.step = '' AND t.amount_kobo = j.amount_kobo)
 	ORDER BY j.id` + upTo
 
-// caseMoney: a day of charges that two operators booked is in the ledger, and a
-// credit that they assigned has left suspense.
+// caseMoney: a booked day of charges is in the ledger, and an assigned credit has left
+// suspense.
 const caseMoney = `
 	SELECT b.id, 'a transfer, for the case is ' || b.outcome, 'none'
 	FROM operation_case AS b
@@ -102,8 +102,8 @@ const caseMoney = `
 					WHERE t.company_id = c.company_id AND t.reference = c.id AND t.kind = 'assign'))))
 	ORDER BY b.id` + upTo
 
-// openingMoney: an opening balance has no row of its own. There are as many
-// transfers of an amount into an account as lines of the audit log that say so.
+// openingMoney: an opening balance has no row of its own. An account has as many transfers
+// of an amount as the audit log has lines about them.
 const (
 	openingMoney = `
 	WITH moved AS (
@@ -121,8 +121,8 @@ const (
 	anyOpening = `SELECT id, '', '' FROM operator_audit WHERE company_id = $1 AND action = 'settlement.fund' LIMIT 1`
 )
 
-// creditSession: a bank's session is in one company's book, the one that was
-// decided on first. A company has another's session when the house assigned it.
+// creditSession: a bank's session belongs to one company, by the first decision. A company
+// may also have a session that was assigned to it from the house.
 const creditSession = `
 	SELECT c.id, 'session ' || c.session_id || ' of ' || c.provider || ' decided for this company',
 		coalesce('decided for ' || s.company_id, 'not decided')
@@ -134,8 +134,8 @@ const creditSession = `
 				AND a.outcome = 'assigned' AND a.target_company = c.company_id))
 	ORDER BY c.id` + upTo
 
-// accountFloor: what belongs to a company, and what is on its way, never goes
-// below zero. What stands for the fintech's own money may.
+// accountFloor: settlement, clearing and suspense accounts never go below zero. Accounts of
+// the fintech's own money may.
 const accountFloor = `
 	SELECT a.id, CAST(a.due AS TEXT), CAST(a.floor_kobo AS TEXT) FROM (
 		SELECT id, floor_kobo, CASE
@@ -145,8 +145,8 @@ const accountFloor = `
 		FROM ledger_account WHERE company_id = $1
 	) AS a WHERE a.floor_kobo <> a.due ORDER BY a.id` + upTo
 
-// settlementAccount: a settlement account is a line of the ledger, and the other
-// way round.
+// settlementAccount: each settlement account has a ledger account, and each such ledger
+// account has its settlement account.
 const settlementAccount = `
 	SELECT 'settlement/' || CAST(s.id AS TEXT), 'an account in the ledger', 'none' FROM settlement_account AS s
 	WHERE s.company_id = $1 AND NOT EXISTS (SELECT 1 FROM ledger_account AS a
@@ -156,9 +156,9 @@ const settlementAccount = `
 	WHERE a.company_id = $1 AND substr(a.id, 1, 11) = 'settlement/' AND NOT EXISTS (SELECT 1 FROM settlement_account AS s
 		WHERE s.company_id = a.company_id AND 'settlement/' || CAST(s.id AS TEXT) = a.id)` + upTo
 
-// operationDetail: beside each operation stands what was paid for, under the same
-// id; and where there are as many of them, each is an operation's. anyWithoutDetail
-// walks over both in one order, where operationDetail looks up each.
+// operationDetail: each operation has its payout, purchase or funding with the same id. If
+// their numbers are equal, each detail has its operation. anyWithoutDetail merges both
+// tables in one order; operationDetail searches for each row.
 const (
 	anyWithoutDetail = `
 	SELECT id, kind, '' FROM operation WHERE company_id = $1 AND kind IN ('payout', 'vtu', 'card')
@@ -189,7 +189,7 @@ const (
 	WHERE p.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id AND o.kind = 'vtu')` + upTo
 )
 
-// cardFunding: a funding is of its operation's amount, and open while that is
+// cardFunding: a funding has its operation's amount. It is open while the operation is
 // pending.
 const cardFunding = `
 	SELECT f.id, coalesce(o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo', 'its operation'), f.state || ' of ' || CAST(f.amount_kobo AS TEXT) || ' kobo'
@@ -199,8 +199,8 @@ const cardFunding = `
 		OR f.state <> CASE o.state WHEN 'PENDING' THEN 'OPEN' ELSE 'CLOSED' END)
 	ORDER BY f.id` + upTo
 
-// billVerification: a verification that was used paid for one purchase, which did
-// not fail, and a purchase that did not fail has used the one that it names.
+// billVerification: a used verification has one purchase, which did not fail. A purchase
+// that did not fail has used the verification that it names.
 const billVerification = `
 	SELECT v.id, 'a purchase that used the verification', coalesce(v.purchase_id || ' ' || o.state, 'none')
 	FROM vtu_verification AS v
@@ -215,8 +215,8 @@ const billVerification = `
 	WHERE p.company_id = $1 AND p.verification_id <> ''
 		AND (v.id IS NULL OR v.state <> 'USED' OR p.meter_number <> '' AND p.meter_number <> v.entity_number)` + upTo
 
-// paidCollection: a collection is paid by one credit into its account, and by no
-// other one before it was paid.
+// paidCollection: a paid collection has one credit to its account, of the right amount. An
+// unpaid collection has none.
 const paidCollection = `
 	SELECT v.id, 'paid by the credit ' || v.credit_id || ' of ' || CAST(v.amount_kobo AS TEXT) || ' kobo, ' || v.amount_control,
 		coalesce(v.state || ' with ' || CAST(c.amount_kobo AS TEXT) || ' kobo', v.state || ' with none')

@@ -11,9 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// The quick question about events says yes to what the program wrote, whatever a
-// caller's key holds, and no after any change. The dear statement is asked only
-// then.
+// The quick test of events is true for the program's rows, whatever the keys of callers, and
+// false after any change. The expensive statement runs only then.
 func TestEventsAgreeUntilOneIsAltered(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -50,7 +49,7 @@ func TestEventsAgreeUntilOneIsAltered(t *testing.T) {
 						t.Errorf("%s: %d rows, %v", what, n, err)
 					}
 					agree(q, false, what)
-					return db.ErrNone // and it is taken back
+					return db.ErrNone // the change is rolled back
 				})
 				if err == nil {
 					t.Errorf("%s stays", what)

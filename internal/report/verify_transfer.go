@@ -10,16 +10,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// What follows asks quickly whether each operation has its transfers, and whether
-// each transfer belongs to something. The transfers of operations are summed as
-// hashes, and so are those that the operations must have. Transfers of other kinds
-// are few, and a statement looks at each.
+// This test is a quick comparison of transfers with their owners. It sums the hashes of the
+// operations' transfers, and those of the transfers that the operations must have. Other
+// transfers are few, and a statement checks each.
 
-// otherKinds are the kinds of transfers that belong to no operation, or beside it.
+// otherKinds are the kinds of transfers without an operation, and charges.
 var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "charge": true}
 
-// strayTransfer finds a transfer of these kinds without its owner. A charge may be
-// an operation's, once, after its success.
+// strayTransfer finds a transfer of these kinds without its owner. An operation may have one
+// charge after its success.
 const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'suspense', 'assign', 'adjustment', 'charge')
 		AND NOT (t.kind = 'charge'
 			AND EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference AND o.state IN ('SUCCESS', 'REVERSED')
@@ -29,14 +28,14 @@ const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'sus
 		AND (EXISTS (SELECT 1 FROM operation AS p WHERE p.company_id = t.company_id AND p.id = t.reference)
 			OR (1 = 1` + ownedOtherwise + `)) LIMIT 1`
 
-// addTransfer adds a transfer, if only an operation can own its kind.
-func (t *tally) addTransfer(m ledger.Transfer) {
+// addTransfer adds a transfer if its kind always has an operation as its owner.
+func (t *digest) addTransfer(m ledger.Transfer) {
 	if !otherKinds[m.Kind] {
 		t.move(m.Reference, m.Kind, m.Debit, m.Credit, m.Amount)
 	}
 }
 
-func (t *tally) move(reference, kind, debit, credit string, amount money.Kobo) {
+func (t *digest) move(reference, kind, debit, credit string, amount money.Kobo) {
 	t.fact = t.fact[:0]
 	for _, part := range [...]string{reference, kind, debit, credit} {
 		t.fact = append(append(t.fact, part...), 0)
@@ -45,10 +44,10 @@ func (t *tally) move(reference, kind, debit, credit string, amount money.Kobo) {
 	t.add(t.fact)
 }
 
-// transfersAgree tells whether what moved is what the operations say, and whether
-// every other transfer belongs to something.
-func transfersAgree(ctx context.Context, q db.Querier, company string, moved *tally) (bool, error) {
-	due, last := newTally(moved.seed), ""
+// transfersAgree tells whether the operations have the right transfers, and whether every
+// other transfer has its owner.
+func transfersAgree(ctx context.Context, q db.Querier, company string, moved *digest) (bool, error) {
+	due, last := newDigest(moved.seed), ""
 	err := db.Pages(ctx, q, `
 		SELECT id, kind, state, provider, settlement_id, amount_kobo, fee_kobo
 		FROM operation WHERE company_id = $1 AND id >= $2 ORDER BY id`, 7,
@@ -67,9 +66,8 @@ func transfersAgree(ctx context.Context, q db.Querier, company string, moved *ta
 	return len(stray) == 0, err
 }
 
-// addOperation adds the transfers that an operation must have, as operationMoney
-// says.
-func (t *tally) addOperation(id, kind, state, provider, from string, amount, fee money.Kobo) {
+// addOperation adds the transfers that an operation must have (see operationMoney).
+func (t *digest) addOperation(id, kind, state, provider, from string, amount, fee money.Kobo) {
 	clearing, bank := settlement.ClearingAccount(kind), settlement.ProviderAccount(provider)
 	t.move(id, kind, from, clearing, amount+fee)
 	if state == "FAILED" {

@@ -10,8 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// The quick question about transfers says yes to what the program wrote, and no
-// after any change. The dear statements are asked only then.
+// The quick test of transfers is true for the program's rows and false after any change. The
+// expensive statements run only then.
 func TestTransfersAgreeUntilOneIsAltered(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTransfersAgreeUntilOneIsAltered(t *testing.T) {
 						t.Errorf("%s: %d rows, %v", what, n, err)
 					}
 					agree(q, false, what)
-					return db.ErrNone // and it is taken back
+					return db.ErrNone // the change is rolled back
 				})
 				if err == nil {
 					t.Errorf("%s stays", what)

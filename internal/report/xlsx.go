@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// workbook writes an XLSX file, a zip of XML texts, from front to back: rows are
-// compressed and sent as they come, and nothing of them stays (docs/decisions/0011).
+// workbook writes an XLSX file, a zip of XML texts, from front to back. It compresses and
+// sends each row at once and keeps none in memory (docs/decisions/0011).
 type workbook struct {
 	zip    *zip.Writer
 	made   time.Time
-	out    *bufio.Writer // into the part that is open
+	out    *bufio.Writer // into the open part
 	opened int           // sheets so far
-	at     int64         // rows of the sheet that is open
+	at     int64         // rows of the open sheet
 	err    error
 }
 
-// cell is a number if it has one, or else a text. Texts are never formulas.
+// cell is a number, or a text if number is "". A text is never a formula.
 type cell struct {
 	style        int
 	number, text string
@@ -29,7 +29,7 @@ type cell struct {
 
 func words(style int, text string) cell { return cell{style: style, text: text} }
 
-// The styles, as xlsxStyles has them in order.
+// The styles are in the order of xlsxStyles.
 const (
 	plainStyle = iota
 	titleStyle
@@ -69,7 +69,7 @@ func newWorkbook(w io.Writer, made time.Time) *workbook {
 	return &workbook{zip: zip.NewWriter(w), made: made.UTC()}
 }
 
-// part begins a text of the file; the one before it is over.
+// part ends the open part of the zip file and begins the next one.
 func (b *workbook) part(name string) {
 	if b.out != nil {
 		b.keep(b.out.Flush())
@@ -98,7 +98,7 @@ func (b *workbook) put(texts ...string) {
 	}
 }
 
-// begin writes everything but the sheets, whose names are known.
+// begin writes all parts but the sheets.
 func (b *workbook) begin(sheets []string) {
 	var types, list, sheetLinks strings.Builder
 	for i, name := range sheets {
@@ -123,7 +123,7 @@ func (b *workbook) begin(sheets []string) {
 	b.put(xlsxStyles)
 }
 
-// sheet begins the next sheet, with columns of such widths.
+// sheet begins the next sheet with these widths of columns.
 func (b *workbook) sheet(widths []int) {
 	b.endSheet()
 	b.opened++
@@ -143,8 +143,7 @@ func (b *workbook) endSheet() {
 	}
 }
 
-// row writes the next row. A cell with nothing in it and no look of its own is
-// left out.
+// row writes the next row. It leaves out empty cells without a style.
 func (b *workbook) row(cells ...cell) {
 	b.at++
 	n := strconv.FormatInt(b.at, 10)
@@ -168,11 +167,11 @@ func (b *workbook) row(cells ...cell) {
 	b.put(`</row>`)
 }
 
-// longestText is what a cell may hold.
+// longestText is the most bytes of a cell.
 const longestText = 32_767
 
-// escape writes a text. Spreadsheets write letters that XML lacks as _x001F_, and
-// a text that looks so must not become one.
+// escape writes a text. Spreadsheets read _x001F_ as a character, so a text with such a
+// part is escaped.
 func (b *workbook) escape(text string) {
 	if len(text) > longestText {
 		text = strings.ToValidUTF8(text[:longestText], "")

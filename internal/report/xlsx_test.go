@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// workbook is a statement in sheets of so many rows, read back.
+// workbook writes a statement in sheets of so many rows and reads it back.
 func workbook(t *testing.T, s *report.Statement, rows int64) *excelize.File {
 	t.Helper()
 	var out bytes.Buffer
@@ -31,7 +31,7 @@ func workbook(t *testing.T, s *report.Statement, rows int64) *excelize.File {
 	return f
 }
 
-// wellFormed wants every part of the file to be XML, and to be listed.
+// wellFormed checks that every part of the file is XML and is listed.
 func wellFormed(t *testing.T, file []byte) {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))

@@ -18,17 +18,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// patience is how long an endpoint has for its answer.
-const patience = 10 * time.Second
+// timeout is how long one attempt may take.
+const timeout = 10 * time.Second
 
-// azure is public in every list, and on every virtual machine of Azure the host
-// that hands out its secrets.
+// azure is a public address in every list. On a virtual machine of Azure it is the
+// host that gives out the machine's secrets.
 var azure = netip.MustParsePrefix("168.63.129.16/32")
 
-// guard keeps us from being sent to addresses that only we can reach: private
-// networks, this machine, the metadata service of a cloud. It looks when an
-// endpoint is saved, at what the name means then, and again at each connection,
-// at the address that is really dialled: a name may mean something else by then.
+// guard refuses addresses that only our own network can reach: private networks,
+// this machine, the metadata service of a cloud. It checks the addresses of a host
+// when an endpoint is saved. It checks the dialled address again at each connection,
+// since the host may have another address by then.
 type guard struct {
 	loopback bool
 	safe     *ssrf.Guardian
@@ -47,19 +47,19 @@ func newGuard(loopback bool, resolver *net.Resolver) guard {
 	return guard{loopback: loopback, safe: ssrf.New(options...), resolver: resolver}
 }
 
-// client is what deliveries are sent with. It follows no redirect, asks no
-// proxy, and dials nothing that the guard refuses.
+// client is the HTTP client for deliveries. It follows no redirect, uses no proxy, and
+// dials no address that the guard refuses.
 func (g guard) client() *http.Client {
-	dialer := &net.Dialer{Timeout: patience, Control: g.safe.Safe, Resolver: g.resolver}
+	dialer := &net.Dialer{Timeout: timeout, Control: g.safe.Safe, Resolver: g.resolver}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: patience, ForceAttemptHTTP2: true,
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: timeout, ForceAttemptHTTP2: true,
 			MaxIdleConns: 1024, MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second,
 			MaxResponseHeaderBytes: 32 << 10, DisableCompression: true,
-			// A connection of HTTP/2 that something on the way has forgotten is found
-			// before the attempt is over, and the next one has another.
-			HTTP2: &http.HTTP2Config{SendPingTimeout: patience / 2, PingTimeout: patience / 4},
+			// Pings find a dead HTTP/2 connection before the attempt is over, so the next
+			// attempt opens a new one.
+			HTTP2: &http.HTTP2Config{SendPingTimeout: timeout / 2, PingTimeout: timeout / 4},
 		},
 	}
 }
@@ -67,14 +67,14 @@ func (g guard) client() *http.Client {
 func refused(message string) error { return fault.New(fault.Refused, message) }
 
 var (
-	// almostIP is what some resolvers take for an address: 127.1, 0x7f000001,
-	// 2130706433. A real name's last part is never a number.
+	// almostIP matches names that some resolvers read as an address: 127.1, 0x7f000001,
+	// 2130706433. The last part of a real host name is never a number.
 	almostIP = regexp.MustCompile(`(^|\.)(0[xX][0-9a-fA-F]*|[0-9]+)\.?$`)
-	// inside are names that only mean something inside a network.
+	// inside matches names that exist only inside a network.
 	inside = regexp.MustCompile(`(?i)(^|\.)(localhost|local|internal|intranet|lan|home|corp|localdomain)\.?$`)
 )
 
-// check tells whether an address may be saved as an endpoint's.
+// check returns an error if an endpoint may not have this url.
 func (g guard) check(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" || len(address) > 2000 || strings.ContainsAny(address, " \\\t\r\n") {
@@ -83,16 +83,15 @@ func (g guard) check(ctx context.Context, address string) error {
 	host := u.Hostname()
 	switch {
 	case strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII }):
-		// Letters of other scripts may be folded into a name or an address that
-		// nobody has looked at.
+		// A client may change letters of other scripts into a name that was not checked.
 		return refused("The host of the url must be in ASCII (xn--…)")
-	case !validPort(u):
+	case !hasValidPort(u):
 		return refused("The port of the url must be 1 to 65535")
 	case u.User != nil:
 		return refused("The url must not hold a user or a password")
 	case u.Fragment != "":
 		return refused("The url must not have a fragment")
-	case u.Scheme == "http" && g.loopback && g.onThisMachine(ctx, host):
+	case u.Scheme == "http" && g.loopback && g.isOnThisMachine(ctx, host):
 		return nil
 	case u.Scheme != "https":
 		return refused("The url must be https")
@@ -100,7 +99,7 @@ func (g guard) check(ctx context.Context, address string) error {
 	return g.checkHost(ctx, host)
 }
 
-func validPort(u *url.URL) bool {
+func hasValidPort(u *url.URL) bool {
 	if u.Port() == "" {
 		return !strings.HasSuffix(u.Host, ":")
 	}
@@ -122,8 +121,7 @@ func (g guard) checkHost(ctx context.Context, host string) error {
 	defer cancel()
 	addresses, err := g.resolver.LookupHost(ctx, host)
 	if err != nil {
-		// A name that cannot be looked up now is no private address. What it
-		// means is asked again at each connection.
+		// A host without an address now is not private. Each connection checks again.
 		return nil //nolint:nilerr // see above
 	}
 	for _, a := range addresses {
@@ -149,8 +147,8 @@ func (g guard) checkIP(ip netip.Addr) error {
 	return nil
 }
 
-// onThisMachine tells whether every address of a host is a loopback one.
-func (g guard) onThisMachine(ctx context.Context, host string) bool {
+// isOnThisMachine tells whether all addresses of a host are loopback addresses.
+func (g guard) isOnThisMachine(ctx context.Context, host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.IsLoopback()
 	}
@@ -166,8 +164,8 @@ func (g guard) onThisMachine(ctx context.Context, host string) bool {
 	return err == nil
 }
 
-// forbidden tells whether a connection was refused by the guard.
-func forbidden(err error) bool {
+// isForbidden tells whether the guard refused a connection.
+func isForbidden(err error) bool {
 	for _, e := range []error{ssrf.ErrProhibitedIP, ssrf.ErrProhibitedNetwork, ssrf.ErrProhibitedPort, ssrf.ErrInvalidHostPort} {
 		if errors.Is(err, e) {
 			return true

@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// names is a resolver that asks a name server of the test's own, which answers
-// every question with the addresses that it is told to, a comma between two.
+// names is a resolver with a name server of the test. The server answers every
+// question with these addresses, separated by commas.
 func names(t *testing.T) (*net.Resolver, *atomic.Value) {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -40,8 +40,8 @@ func names(t *testing.T) (*net.Resolver, *atomic.Value) {
 	}}, address
 }
 
-// answerTo answers a DNS question with those of the addresses that are of the type
-// that was asked for (RFC 1035 §4).
+// answerTo answers a DNS question with the addresses of the requested type (RFC 1035
+// §4).
 func answerTo(question []byte, addresses string) []byte {
 	end := 12
 	for question[end] != 0 {
@@ -122,7 +122,7 @@ func TestAddressesThatMayNotBeSaved(t *testing.T) {
 	}
 }
 
-// A name may not be saved while it means a private address, whichever.
+// An endpoint may not have a host name with a private address of any kind.
 func TestNamesOfPrivateAddressesMayNotBeSaved(t *testing.T) {
 	resolver, address := names(t)
 	for _, ip := range []string{
@@ -133,14 +133,14 @@ func TestNamesOfPrivateAddressesMayNotBeSaved(t *testing.T) {
 			t.Errorf("%s: %v", ip, err)
 		}
 	}
-	// A name that nobody knows now is no private one. It is looked up again each time.
+	// A name without an address now is accepted. Each connection looks it up again.
 	address.Store("")
 	if err := strict(resolver).guard.check(t.Context(), "https://hooks.example.com/"); err != nil {
 		t.Error(err)
 	}
 }
 
-// A name that was public when it was saved and is private when it is dialled.
+// A name that was public when it was saved may be private at the connection.
 func TestARebindingNameIsRefusedAtTheConnection(t *testing.T) {
 	var reached atomic.Bool
 	inside := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
@@ -179,7 +179,7 @@ func TestPrivateAddressesAreRefusedAtTheConnection(t *testing.T) {
 	}
 }
 
-// No answer of an endpoint leads anywhere else, or fills our memory.
+// An endpoint's answer cannot send us to another address or fill our memory.
 func TestAnswersAreNotTrusted(t *testing.T) {
 	var reached atomic.Bool
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
@@ -213,7 +213,7 @@ func TestAnswersAreNotTrusted(t *testing.T) {
 	if r := post("/redirect"); r.trouble != "redirects are not followed" || r.status != 307 || reached.Load() {
 		t.Errorf("a redirect: %+v, followed: %v", r, reached.Load())
 	}
-	if r := post("/endless"); !r.taken() || len(r.excerpt) > 4*excerptLength || wrote.Load() > 32<<20 {
+	if r := post("/endless"); !r.isSuccess() || len(r.excerpt) > 4*excerptLength || wrote.Load() > 32<<20 {
 		t.Errorf("an endless answer: %v, %d bytes of excerpt, %d written", r.trouble, len(r.excerpt), wrote.Load())
 	}
 	if r := post("/cut"); r.trouble != "the connection failed" || r.status != 200 {
@@ -223,7 +223,7 @@ func TestAnswersAreNotTrusted(t *testing.T) {
 		t.Errorf("garbage: %+v", r)
 	}
 	server.Close()
-	// A connection kept alive may be found broken before a new one is refused.
+	// A kept connection may fail before a new one is refused.
 	if r := post("/gone"); r.trouble != "the connection was refused" && r.trouble != "the connection failed" {
 		t.Errorf("nobody there: %+v", r)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// An answer that asks to talk of something else is no answer, however long the
-// connection stays open.
+// An answer that asks for another protocol fails, however long the connection stays
+// open.
 func TestNoOtherProtocolIsSpoken(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // for the 10 seconds
 	defer cancel()
@@ -51,7 +51,7 @@ func TestNoOtherProtocolIsSpoken(t *testing.T) {
 	}
 }
 
-// Answers that only announce others have no end either.
+// An endless row of interim answers is cut off.
 func TestAnnouncementsAreCutOff(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
@@ -60,13 +60,13 @@ func TestAnnouncementsAreCutOff(t *testing.T) {
 			w.WriteHeader(http.StatusEarlyHints)
 		}
 	})
-	if r.taken() || r.status != 0 {
+	if r.isSuccess() || r.status != 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// A name that means a public address and a private one may not be saved; and the
-// private one is not dialled when the public one does not answer.
+// A name with a public and a private address may not be saved. The private address is
+// not dialled when the public one does not answer.
 func TestAPrivateAddressAmongPublicOnes(t *testing.T) {
 	resolver, means := names(t)
 	s := strict(resolver)
@@ -90,18 +90,18 @@ func TestAPrivateAddressAmongPublicOnes(t *testing.T) {
 	}()
 	_, port, err := net.SplitHostPort(inside.Addr().String())
 	must(t, err)
-	// The one at which nobody listens stands for a public address.
+	// An address at which no server listens stands for a public one.
 	s.guard.safe = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.2/32")))
 	s.client = s.guard.client()
 	for _, both := range []string{"127.0.0.2,127.0.0.1", "127.0.0.1,127.0.0.2"} {
 		means.Store(both)
-		if r := s.post(t.Context(), "https://hooks.example.com:"+port+"/", "id", nil, []secret.Text{aSecret()}); r.taken() || reached.Load() {
+		if r := s.post(t.Context(), "https://hooks.example.com:"+port+"/", "id", nil, []secret.Text{aSecret()}); r.isSuccess() || reached.Load() {
 			t.Errorf("%s: %+v, reached: %v", both, r, reached.Load())
 		}
 	}
 }
 
-// No proxy is asked, whatever the environment says: it would dial for us what
+// No proxy is used, whatever the environment says. A proxy would dial addresses that
 // the guard refuses.
 func TestNoProxyIsAsked(t *testing.T) {
 	var asked atomic.Bool
@@ -120,8 +120,8 @@ func TestNoProxyIsAsked(t *testing.T) {
 	}
 }
 
-// modern is a server that speaks HTTP/2, and a service that trusts its
-// certificate and that may talk to it.
+// modern is a server that speaks HTTP/2, and a service that trusts its certificate
+// and may reach it.
 func modern(t *testing.T, h http.HandlerFunc) (*httptest.Server, *Service, *http.Transport) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(h)
@@ -135,7 +135,7 @@ func modern(t *testing.T, h http.HandlerFunc) (*httptest.Server, *Service, *http
 	return server, s, transport
 }
 
-// HTTP/2 gives an endpoint nothing that HTTP/1 does not.
+// HTTP/2 gives an endpoint no more power than HTTP/1.
 func TestHTTP2IsNoWayAround(t *testing.T) {
 	var wrote atomic.Int64
 	server, s, _ := modern(t, func(w http.ResponseWriter, r *http.Request) {
@@ -175,11 +175,11 @@ func TestHTTP2IsNoWayAround(t *testing.T) {
 	}
 }
 
-// A connection that something on the way has forgotten, so that nobody answers
-// and nobody hangs up, is given up for another.
+// A connection can be dead without being closed. The service detects that and opens
+// another one.
 func TestAForgottenConnectionIsGivenUp(t *testing.T) {
 	server, s, transport := modern(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	if ping := transport.HTTP2; ping.SendPingTimeout+ping.PingTimeout >= patience || ping.SendPingTimeout == 0 {
+	if ping := transport.HTTP2; ping.SendPingTimeout+ping.PingTimeout >= timeout || ping.SendPingTimeout == 0 {
 		t.Errorf("%+v is too late", ping)
 	}
 	transport.HTTP2.SendPingTimeout, transport.HTTP2.PingTimeout = 300*time.Millisecond, 700*time.Millisecond
@@ -207,19 +207,19 @@ func TestAForgottenConnectionIsGivenUp(t *testing.T) {
 	post := func() result {
 		return s.post(t.Context(), "https://"+way.Addr().String()+"/", "id", []byte("{}"), []secret.Text{aSecret()})
 	}
-	if r := post(); !r.taken() {
+	if r := post(); !r.isSuccess() {
 		t.Fatalf("%+v", r)
 	}
 	forgotten.Store(1)
 	if r := post(); r.trouble != "the connection failed" {
 		t.Errorf("on the forgotten connection: %+v", r)
 	}
-	if r := post(); !r.taken() || connections.Load() != 2 {
+	if r := post(); !r.isSuccess() || connections.Load() != 2 {
 		t.Errorf("after it: %+v, %d connections", r, connections.Load())
 	}
 }
 
-// pass passes on what is said, while the connection is not forgotten.
+// pass copies bytes in both directions until the connection is cut silently.
 func pass(from, to net.Conn, lives func() bool) {
 	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 4096)
@@ -229,12 +229,12 @@ func pass(from, to net.Conn, lives func() bool) {
 			return
 		}
 		if lives() {
-			_, _ = to.Write(buffer[:n]) // who has hung up hears nothing
+			_, _ = to.Write(buffer[:n]) // the other side may have closed
 		}
 	}
 }
 
-// A certificate is for this name, and for now.
+// A certificate must be for this host and valid now.
 func TestACertificateIsOfThisHostAndNow(t *testing.T) {
 	var reached atomic.Bool
 	server, s, transport := modern(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })
@@ -253,7 +253,7 @@ func TestACertificateIsOfThisHostAndNow(t *testing.T) {
 		t.Errorf("one that has run out: %+v, reached: %v", r, reached.Load())
 	}
 	transport.TLSClientConfig.Time = nil
-	if r := post(server.URL + "/"); !r.taken() || !reached.Load() {
+	if r := post(server.URL + "/"); !r.isSuccess() || !reached.Load() {
 		t.Errorf("a good one: %+v", r)
 	}
 }

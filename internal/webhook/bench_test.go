@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// BenchmarkDeliveries drains a queue of b.N events of one company that each of
-// the endpoints wants, over loopback. The events are there before it begins.
+// BenchmarkDeliveries sends b.N existing events of one company to each of its
+// endpoints, over loopback.
 func BenchmarkDeliveries(b *testing.B) {
 	for _, dialect := range []db.Dialect{db.SQLite, db.Postgres} {
 		for _, endpoints := range []int{1, 10} {
@@ -62,24 +62,23 @@ func benchmarkDeliveries(b *testing.B, dialect db.Dialect, endpoints int) {
 	<-ended
 }
 
-// feed commits n events, as a purchase would write them, many at once.
+// feed commits n events like those of a purchase, many in a unit.
 func (w *world) feed(t testing.TB, company string, n int) {
 	t.Helper()
 	data := map[string]string{"transactionId": "0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e", "status": "SUCCESS", "padding": strings.Repeat("x", 300)}
 	for n > 0 {
 		some := min(n, 1000)
-		u := ledger.Unit{Company: company}
+		u := ledger.For(company)
 		for range some {
-			u.Notes = append(u.Notes, event.New(company, event.VTUSuccess, data))
+			event.Emit(&u, event.VTUSuccess, data)
 		}
 		must(t, w.Book.Commit(context.Background(), u))
 		n -= some
 	}
 }
 
-// A queue that has grown long costs no more for each event: what is looked for,
-// and written, is found by an index, however many events and deliveries there
-// are.
+// Every statement of sending uses an index. So an event costs the same, however many
+// events and deliveries there are.
 func TestALongQueueIsNotScanned(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -93,14 +92,14 @@ func TestALongQueueIsNotScanned(t *testing.T) {
 		for name, query := range map[string]string{
 			"the next page of events": `SELECT company_id, sequence, id, kind, data, created_at FROM event
 				WHERE company_id = 'acme' AND sequence > 2000 ORDER BY sequence LIMIT 200`,
-			"what is to be tried again": deliveryColumns + `WHERE company_id = 'acme' AND endpoint_id = '` + e.ID + `' AND state = 'PENDING'
+			"what is to be tried again": deliveriesWhere + `company_id = 'acme' AND endpoint_id = '` + e.ID + `' AND state = 'PENDING'
 				AND next_at <= 99 ORDER BY next_at LIMIT 4`,
 			"when the next retry is due": `SELECT coalesce(min(next_at), 0) FROM webhook_delivery
 				WHERE company_id = 'acme' AND endpoint_id = '` + e.ID + `' AND state = 'PENDING'`,
 			"the event of a retry": `SELECT data FROM event WHERE company_id = 'acme' AND id = 'e'`,
-			"the newest deliveries": deliveryColumns + `WHERE company_id = 'acme' AND endpoint_id = '` + e.ID + `' AND ('' = '')
+			"the newest deliveries": deliveriesWhere + `company_id = 'acme' AND endpoint_id = '` + e.ID + `' AND ('' = '')
 				ORDER BY id DESC LIMIT 50`,
-			"what was given up": deliveryColumns + `WHERE company_id = 'acme' AND endpoint_id = '` + e.ID + `' AND state = 'FAILED'
+			"what was given up": deliveriesWhere + `company_id = 'acme' AND endpoint_id = '` + e.ID + `' AND state = 'FAILED'
 				ORDER BY id DESC LIMIT 50`,
 			"what is old": `SELECT id FROM (SELECT id, updated_at FROM webhook_delivery
 				WHERE company_id = 'acme' AND endpoint_id = '` + e.ID + `' AND (state <> 'PENDING' OR 'ACTIVE' = 'DELETED')
@@ -111,7 +110,7 @@ func TestALongQueueIsNotScanned(t *testing.T) {
 		} {
 			plan := w.plan(t, query)
 			for _, small := range []string{"SCAN oldest", "SCAN webhook_delivery USING COVERING INDEX webhook_delivery_retry"} {
-				plan = strings.ReplaceAll(plan, small, "") // a page; an index of what waits and nothing else
+				plan = strings.ReplaceAll(plan, small, "") // one page, and the index of waiting deliveries alone
 			}
 			if strings.Contains(plan, "SCAN") || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "TEMP B-TREE") {
 				t.Errorf("%s is looked for by reading everything:\n%s", name, plan)
@@ -120,7 +119,7 @@ func TestALongQueueIsNotScanned(t *testing.T) {
 	})
 }
 
-// old are n deliveries to an endpoint that were delivered in 1970.
+// old adds n deliveries to an endpoint, all of 1970.
 func (w *world) old(t *testing.T, e Secret, n int) {
 	t.Helper()
 	for first := 0; first < n; first += 500 {
@@ -134,7 +133,7 @@ func (w *world) old(t *testing.T, e Secret, n int) {
 	}
 }
 
-// plan is how the engine would answer a query.
+// plan is the engine's plan for a query.
 func (w *world) plan(t *testing.T, query string) string {
 	t.Helper()
 	explain, columns := "EXPLAIN ", 1

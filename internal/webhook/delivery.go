@@ -14,41 +14,40 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// DeliveryState is what became of a delivery.
+// DeliveryState is the state of a delivery.
 type DeliveryState string
 
 // The states of a delivery.
 const (
-	Pending   DeliveryState = "PENDING"   // it will be tried again
+	Pending   DeliveryState = "PENDING"   // a retry will follow
 	Delivered DeliveryState = "DELIVERED" // the endpoint answered 2xx in time
-	GivenUp   DeliveryState = "FAILED"    // three days of trying
+	GivenUp   DeliveryState = "FAILED"    // three days of attempts failed
 )
 
-// Delivery is an event that was sent to an endpoint, with what came of it last.
+// Delivery is an event that was sent to an endpoint, with the result of the last
+// attempt.
 type Delivery struct {
-	ID        string
-	Company   string
-	Endpoint  string
-	EventID   string // the message's webhook-id, the same each time it is sent
-	Kind      string
-	Sequence  int64 // of the event; 0 for a test
-	State     DeliveryState
-	Attempts  int64
-	Status    int64 // of the last answer; 0 for none
-	Latency   int64 // of the last attempt, in milliseconds
-	Excerpt   string
-	Trouble   string // why the last attempt does not count; "" if it does
-	NextAt    time.Time
-	CreatedAt time.Time
-	UpdatedAt time.Time // the last attempt
+	Company   string        `db:"company_id,key"`
+	ID        string        `db:"id,key"`
+	Endpoint  string        `db:"endpoint_id"`
+	EventID   string        `db:"event_id"` // the webhook-id of the message in all attempts
+	Kind      string        `db:"kind"`
+	Sequence  int64         `db:"sequence"` // of the event; 0 for a test
+	State     DeliveryState `db:"state"`
+	Attempts  int64         `db:"attempts"`
+	Status    int64         `db:"status"`     // of the last answer; 0 for none
+	Latency   int64         `db:"latency_ms"` // of the last attempt
+	Excerpt   string        `db:"excerpt"`
+	Trouble   string        `db:"trouble"` // why the last attempt failed; "" if it succeeded
+	NextAt    time.Time     `db:"next_at"`
+	CreatedAt time.Time     `db:"created_at"`
+	UpdatedAt time.Time     `db:"updated_at"` // the last attempt
 }
 
-// TestKind is the kind of a message that only tries an endpoint out. It is no
-// event of the feed.
+// TestKind is the kind of a test message. The feed has no such event.
 const TestKind = "webhook.test"
 
-// ages are how long after the first attempt a delivery is tried again, until
-// three days.
+// ages are the ages of a delivery at its retries, up to three days.
 var ages = func() []time.Duration {
 	out := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 	for age := time.Hour; age <= 72*time.Hour; age += time.Hour {
@@ -57,10 +56,10 @@ var ages = func() []time.Duration {
 	return out
 }()
 
-// next is when a delivery that has failed so often is tried again; ok is false
-// when it has been tried long enough. Ages that passed while nobody was at work
-// are not made up for. Each is brought forward by up to a tenth of the wait, so
-// that endpoints which failed together do not all come back together.
+// next is the time of the retry after so many attempts. Ok is false when no retry
+// follows. Retries whose time passed while no program ran are left out. Each retry is
+// early by up to a tenth of the wait, at random. So endpoints that failed together
+// are not all retried together.
 func next(created, now time.Time, attempts int64) (at time.Time, ok bool) {
 	i := max(int(attempts)-1, 0)
 	for i < len(ages) && created.Add(ages[i]).Before(now) {
@@ -80,7 +79,7 @@ func next(created, now time.Time, attempts int64) (at time.Time, ok bool) {
 	return at, true
 }
 
-// fresh is a delivery of an event that has not been tried yet.
+// fresh is a delivery of an event before its first attempt.
 func (e Endpoint) fresh(v event.Event, now time.Time) Delivery {
 	return Delivery{
 		ID: id.New(), Company: e.Company, Endpoint: e.ID, EventID: v.ID, Kind: v.Kind, Sequence: v.Sequence,
@@ -88,12 +87,12 @@ func (e Endpoint) fresh(v event.Event, now time.Time) Delivery {
 	}
 }
 
-// after is the delivery with what came of one more attempt.
+// after is the delivery with the result of one more attempt.
 func (d Delivery) after(r result, now time.Time) Delivery {
 	d.Attempts++
 	d.Status, d.Latency, d.Excerpt, d.Trouble, d.UpdatedAt = r.status, r.latency, r.excerpt, r.trouble, now
 	d.State, d.NextAt = Delivered, time.Time{}
-	if !r.taken() {
+	if !r.isSuccess() {
 		d.State = Pending
 		at, again := next(d.CreatedAt, now, d.Attempts)
 		if d.NextAt = at; !again {
@@ -103,11 +102,11 @@ func (d Delivery) after(r result, now time.Time) Delivery {
 	return d
 }
 
-// message is an event as it is posted: exactly what GET /events/{id} shows.
+// message is the body that is posted for an event. GET /events/{id} shows the same.
 func message(v event.Event) ([]byte, error) { return json.Marshal(v) }
 
-// Deliveries is a page of what was sent to an endpoint, newest first, and how
-// many there are: those in a state, or all for "".
+// Deliveries is a page of an endpoint's deliveries, newest first, and their number:
+// those in a state, or all for "".
 func (s *Service) Deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, int64, error) {
 	if _, err := s.Find(ctx, company, endpointID); err != nil {
 		return nil, 0, err
@@ -120,8 +119,8 @@ func (s *Service) Deliveries(ctx context.Context, company, endpointID string, st
 	return list, total, err
 }
 
-// Test posts a message that means nothing to an endpoint, once and at once, and
-// tells what came of it. If it is taken, so may be what waits.
+// Test posts a test message to an endpoint, without retries, and returns the result.
+// If the endpoint accepts it, the waiting events and retries are sent too.
 func (s *Service) Test(ctx context.Context, company, endpointID string, answered Answered) (Delivery, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
@@ -138,20 +137,21 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, answered
 		return Delivery{}, err
 	}
 	d := e.fresh(v, now).after(s.post(ctx, e.URL, v.ID, body, secrets), s.Clock.Now())
-	if d.State == Pending { // it is not tried again: who asked has the answer
+	if d.State == Pending { // a test has no retries
 		d.State, d.NextAt = GivenUp, time.Time{}
 	}
-	err = s.Book.Commit(context.WithoutCancel(ctx), ledger.Unit{
-		Company: company, Claims: answered(d, nil), Notes: []db.Record{d.record()},
-	})
+	u := ledger.For(company)
+	answered(&u, d, nil)
+	u.Append(deliveryTable.Record(d))
+	err = s.Book.Commit(context.WithoutCancel(ctx), u)
 	if err == nil && d.State == Delivered {
-		s.unrest(ctx, e)
+		s.endRest(ctx, e)
 	}
 	return d, err
 }
 
-// Resend sends what a delivery was about once more, from the beginning: as a new
-// delivery with the same message id.
+// Resend sends the event of a delivery again, as a new delivery with the same
+// message id.
 func (s *Service) Resend(ctx context.Context, company, deliveryID string, answered Answered) (Delivery, error) {
 	old, err := s.findDelivery(ctx, company, deliveryID)
 	if errors.Is(err, db.ErrNone) {
@@ -167,37 +167,39 @@ func (s *Service) Resend(ctx context.Context, company, deliveryID string, answer
 	if err != nil {
 		return Delivery{}, err
 	}
-	if !e.live() {
+	if !e.isLive() {
 		return Delivery{}, errPaused
 	}
 	now := s.Clock.Now()
 	d := e.fresh(event.Event{ID: old.EventID, Kind: old.Kind, Sequence: old.Sequence}, now)
 	d.NextAt = now
-	err = s.Book.Commit(ctx, ledger.Unit{Company: company, Claims: answered(d, nil), Notes: []db.Record{d.record()}})
-	if err != nil {
+	u := ledger.For(company)
+	answered(&u, d, nil)
+	u.Append(deliveryTable.Record(d))
+	if err = s.Book.Commit(ctx, u); err != nil {
 		return Delivery{}, err
 	}
-	// Should the program stop right here, the sweep finds the delivery.
-	if err := s.bringForward(ctx, company, e.ID, laneRetries, now); err != nil {
+	// If the program stops here, recoverRetries finds the delivery.
+	if err := s.bringForward(ctx, company, e.ID, queueRetries, now); err != nil {
 		return Delivery{}, err
 	}
 	s.nudge()
 	return d, nil
 }
 
-// Replay is a part of the feed that is sent once more.
+// Replay is a part of the feed that is sent again.
 type Replay struct {
 	Endpoint    string
 	First, Last int64 // sequence numbers
 	RequestedAt time.Time
 }
 
-// mostReplays is how many replays an endpoint may have at once: each is a lane,
-// and lanes are shared with others.
+// mostReplays is how many replays an endpoint may have at once. Each has a queue, and
+// all queues share the slots.
 const mostReplays = 5
 
-// Replay sends the events from first to last, by their sequence numbers, to an
-// endpoint once more: in order, and beside what is new.
+// Replay sends the events from first to last again, by their sequence numbers. They
+// go to the endpoint in order, beside the new events.
 func (s *Service) Replay(ctx context.Context, company, endpointID string, first, last int64, answered Answered) (Replay, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
@@ -209,7 +211,7 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 	}
 	first, last = max(first, 1), min(last, head)
 	switch {
-	case !e.live():
+	case !e.isLive():
 		return Replay{}, errPaused
 	case first > last:
 		return Replay{}, fault.New(fault.Refused, "There are no events in this range")
@@ -222,9 +224,11 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 	}
 	now := s.Clock.Now()
 	r := Replay{Endpoint: endpointID, First: first, Last: last, RequestedAt: now}
-	l := lane{company: company, endpoint: e.ID, id: id.New(), kind: laneReplay, sequence: first - 1, through: last, due: now}
-	err = s.Book.Commit(ctx, ledger.Unit{Company: company, Claims: answered(r, nil), Notes: []db.Record{l.record()}})
-	if err != nil {
+	q := queue{company: company, endpoint: e.ID, id: id.New(), kind: queueReplay, sequence: first - 1, through: last, due: now}
+	u := ledger.For(company)
+	answered(&u, r, nil)
+	u.Append(queueTable.Record(q))
+	if err = s.Book.Commit(ctx, u); err != nil {
 		return Replay{}, err
 	}
 	s.nudge()

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -17,15 +16,15 @@ import (
 )
 
 const (
-	// most is how many endpoints a company may have, and count the running sum of
-	// those it has.
-	most  = 20
+	// most is how many endpoints a company may have.
+	most = 20
+	// count names the limit counter of a company's endpoints.
 	count = "webhooks"
-	// overlap is how long the secret before a rotation still signs.
+	// overlap is how long the old secret signs after a rotation.
 	overlap = 24 * time.Hour
 )
 
-// Draft is what a company says of an endpoint. A nil field leaves what is there.
+// Draft is the part of an endpoint that a company sets. A nil field changes nothing.
 type Draft struct {
 	URL         *string
 	Description *string
@@ -33,18 +32,18 @@ type Draft struct {
 	Active      *bool
 }
 
-// Answered is the claim that keeps a request's answer in the commit of its
-// effect (idempotency.Key.Answered).
-type Answered func(result any, err error) []db.Record
+// Answered has the unit of a request's effect store the request's answer
+// (idempotency.Key.Answer).
+type Answered func(u *ledger.Unit, result any, err error)
 
-// Secret is an endpoint with the secret that signs what is sent to it, shown
-// when it is made and never again.
+// Secret is an endpoint with its signing secret. A company sees the secret only in
+// the answer to the request that made it.
 type Secret struct {
 	Endpoint
 	Value secret.Text
 }
 
-// Create adds an endpoint. It hears of what happens from now on.
+// Create adds an endpoint. The service sends it the events from now on.
 func (s *Service) Create(ctx context.Context, company string, d Draft, answered Answered) (Secret, error) {
 	now := s.Clock.Now()
 	e := Endpoint{ID: id.New(), Company: company, State: Active, CreatedAt: now}
@@ -60,17 +59,16 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 		return Secret{}, err
 	}
 	made := Secret{e, value}
-	err = s.Book.Commit(ctx, ledger.Unit{
-		Company: company,
-		Claims:  answered(made, nil),
-		Tallies: []ledger.Tally{{Name: count, Add: 1, Most: most}},
-		Notes: []db.Record{
-			e.record(),
-			lane{company: company, endpoint: e.ID, id: laneEvents, kind: laneEvents, sequence: head}.record(),
-			lane{company: company, endpoint: e.ID, id: laneRetries, kind: laneRetries}.record(),
-			s.audit(ctx, "create", e, now),
-		},
-	})
+	u := ledger.For(company)
+	answered(&u, made, nil)
+	u.Count(count, 1, most)
+	u.Append(
+		endpointTable.Record(e),
+		queueTable.Record(queue{company: company, endpoint: e.ID, id: queueEvents, kind: queueEvents, sequence: head}),
+		queueTable.Record(queue{company: company, endpoint: e.ID, id: queueRetries, kind: queueRetries}),
+		s.audit(ctx, "create", e, now),
+	)
+	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Over) {
 		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most)
 	}
@@ -80,7 +78,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 	return made, nil
 }
 
-// freshSecret gives the endpoint a new secret; the one it had becomes the old.
+// freshSecret gives the endpoint a new secret. The present one becomes the old one.
 func (s *Service) freshSecret(e *Endpoint) (secret.Text, error) {
 	value := newSecret()
 	sealed, err := s.Keys.Seal(e.Company, sealedAs, value)
@@ -91,7 +89,7 @@ func (s *Service) freshSecret(e *Endpoint) (secret.Text, error) {
 	return secret.NewText(value), nil
 }
 
-// apply puts a draft into an endpoint, if every part of it may be.
+// apply checks a draft and writes it into an endpoint.
 func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time) error {
 	e.UpdatedAt = now
 	if d.URL != nil {
@@ -111,6 +109,7 @@ func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time
 		if strings.ContainsAny(strings.Join(e.Kinds, ""), " ,") {
 			return fault.New(fault.Refused, "An event's name has no space and no comma")
 		}
+		e.kinds = strings.Join(e.Kinds, ",")
 	}
 	switch {
 	case d.Active == nil:
@@ -122,8 +121,8 @@ func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time
 	return nil
 }
 
-// Update changes an endpoint. One that is made active again goes on from where
-// it was paused.
+// Update changes an endpoint. An endpoint that becomes active again continues from
+// its position in the feed.
 func (s *Service) Update(ctx context.Context, company, endpointID string, d Draft, answered Answered) (Endpoint, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
@@ -133,32 +132,29 @@ func (s *Service) Update(ctx context.Context, company, endpointID string, d Draf
 	if err := s.apply(ctx, &e, d, s.Clock.Now()); err != nil {
 		return Endpoint{}, err
 	}
-	err = s.change(ctx, "update", before, e, answered(e, nil),
-		ledger.Change{Column: "url", Value: e.URL},
-		ledger.Change{Column: "description", Value: e.Description},
-		ledger.Change{Column: "kinds", Value: strings.Join(e.Kinds, ",")},
-	)
+	u := ledger.For(company)
+	answered(&u, e, nil)
+	err = s.change(ctx, u, "update", before, e)
 	if err == nil && e.URL != before.URL {
-		s.unrest(ctx, e) // that the old address answered nothing says nothing of this one
+		s.endRest(ctx, e) // the failures were those of the old address
 	}
 	return e, err
 }
 
-// unrest has what waits for an endpoint in trouble sent now, since it may well
-// answer again. If that fails, or the program stops before it, what waits is sent
-// in its time.
-func (s *Service) unrest(ctx context.Context, e Endpoint) {
+// endRest sends now what waits for an endpoint with failures, which may answer
+// again. If endRest fails, the events and retries are sent at their due time.
+func (s *Service) endRest(ctx context.Context, e Endpoint) {
 	if e.FailingAt.IsZero() {
 		return
 	}
-	if err := s.recovered(context.WithoutCancel(ctx), e, s.Clock.Now()); err != nil {
-		s.Log.Warn("what waits for a webhook waits on", "company", e.Company, "webhook", e.ID, "error", err)
+	if err := s.sendWaiting(context.WithoutCancel(ctx), e, s.Clock.Now()); err != nil {
+		s.Log.Warn("the waiting deliveries of a webhook were not brought forward", "company", e.Company, "webhook", e.ID, "error", err)
 	}
 	s.nudge()
 }
 
-// Rotate gives an endpoint a new secret. For a day both sign, so that whoever
-// verifies has time to change over.
+// Rotate gives an endpoint a new secret. Both secrets sign for a day, so that the
+// company has time to install the new one.
 func (s *Service) Rotate(ctx context.Context, company, endpointID string, answered Answered) (Secret, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
@@ -171,14 +167,12 @@ func (s *Service) Rotate(ctx context.Context, company, endpointID string, answer
 	}
 	e.OldUntil, e.UpdatedAt = now.Add(overlap), now
 	made := Secret{e, value}
-	return made, s.change(ctx, "rotate_secret", before, e, answered(made, nil),
-		ledger.Change{Column: "secret", Value: e.secret},
-		ledger.Change{Column: "old_secret", Value: e.oldSecret},
-		ledger.Change{Column: "old_until", Value: clock.Micros(e.OldUntil)},
-	)
+	u := ledger.For(company)
+	answered(&u, made, nil)
+	return made, s.change(ctx, u, "rotate_secret", before, e)
 }
 
-// Delete ends an endpoint. What was sent to it stays on record.
+// Delete ends an endpoint. Its deliveries stay on record.
 func (s *Service) Delete(ctx context.Context, company, endpointID string) error {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
@@ -186,36 +180,27 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 	}
 	before := e
 	e.State, e.UpdatedAt = Deleted, s.Clock.Now()
-	return s.change(ctx, "delete", before, e, nil)
+	u := ledger.For(company)
+	u.Count(count, -1, 0)
+	return s.change(ctx, u, "delete", before, e)
 }
 
-// change commits an endpoint's new self over the one it was, and who did it. Of
-// two who change it at once the second is told so: else the secret that one of
-// them was shown would never sign anything, or an address would be the old one
-// again.
-func (s *Service) change(ctx context.Context, what string, before, e Endpoint, claims []db.Record, set ...ledger.Change) error {
-	var gone []ledger.Tally
-	if e.State == Deleted {
-		gone = []ledger.Tally{{Name: count, Add: -1}}
-	}
-	err := s.Book.Commit(ctx, ledger.Unit{Company: e.Company, Claims: claims, Tallies: gone, Moves: []ledger.Move{{
-		Table: endpointTable, Key: []any{e.Company, e.ID}, From: []string{string(before.State)}, To: string(e.State),
-		Still: []ledger.Change{
-			{Column: "url", Value: before.URL},
-			{Column: "description", Value: before.Description},
-			{Column: "kinds", Value: strings.Join(before.Kinds, ",")},
-			{Column: "secret", Value: before.secret},
-		},
-		Set: append(set, ledger.Change{Column: "updated_at", Value: clock.Micros(e.UpdatedAt)}),
-	}}, Notes: []db.Record{s.audit(ctx, what, e, e.UpdatedAt)}})
+// change commits an endpoint over the one that was read, with a line of the audit
+// log. Of two requests at once the second is refused. Otherwise the secret in one
+// answer would never sign, or the endpoint would have its old address again.
+func (s *Service) change(ctx context.Context, u ledger.Unit, what string, before, e Endpoint) error {
+	u.Transition(endpointTable.Record(e), string(before.State)).Expect("url", before.URL).
+		Expect("description", before.Description).Expect("kinds", before.kinds).Expect("secret", before.secret)
+	u.Append(s.audit(ctx, what, e, e.UpdatedAt))
+	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return fault.New(fault.Conflict, "The webhook is being changed")
 	}
 	return err
 }
 
-// Address is the endpoint's url without what people put secrets into, for
-// operators: its query is left out.
+// Address is the endpoint's url for operators. It leaves out the query, where people
+// put secrets.
 func (e Endpoint) Address() string {
 	address, _, more := strings.Cut(e.URL, "?")
 	if more {
@@ -224,14 +209,14 @@ func (e Endpoint) Address() string {
 	return address
 }
 
-// audit is the audit log's line for a change: the endpoint as it is afterwards.
-// Of its address it has the host only, since people put secrets into the rest.
+// audit is the audit log's line for a change, with the endpoint as it is afterwards.
+// The line shows the host only, since people put secrets into the rest of a url.
 func (s *Service) audit(ctx context.Context, what string, e Endpoint, at time.Time) db.Record {
 	host := ""
 	if u, err := url.Parse(e.URL); err == nil {
 		host = u.Scheme + "://" + u.Host
 	}
 	return s.Audit(ctx, e.Company, "webhook."+what, e.ID, map[string]string{
-		"host": host, "events": strings.Join(e.Kinds, ","), "status": string(e.State),
+		"host": host, "events": e.kinds, "status": string(e.State),
 	}, at)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// figures tell Prometheus how sending goes. None is by company or by endpoint,
-// of which there is no end: who that is, is asked of the endpoints themselves.
+// figures are the metrics of sending. No metric has a label for the company or the
+// endpoint, since their number has no bound.
 type figures struct {
 	deliveries *prometheus.CounterVec
 	took       prometheus.Histogram
@@ -19,7 +19,7 @@ type figures struct {
 func newFigures() *figures {
 	return &figures{
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "kobo_webhook_deliveries_total", Help: "Attempts to deliver an event, by what came of them: delivered, retry or failed.",
+			Name: "kobo_webhook_deliveries_total", Help: "Attempts to deliver an event, by result: delivered, retry or failed.",
 		}, []string{"result"}),
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "kobo_webhook_attempt_seconds", Help: "How long attempts took.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
@@ -27,49 +27,49 @@ func newFigures() *figures {
 	}
 }
 
-// results are what the states of a delivery are called in the figures.
+// results are the names of a delivery's states in the metrics.
 var results = map[DeliveryState]string{Delivered: "delivered", Pending: "retry", GivenUp: "failed"}
 
-// count counts what has been written down.
+// count counts deliveries that have been stored.
 func (f *figures) count(done []Delivery) {
 	for _, d := range done {
 		f.deliveries.WithLabelValues(results[d.State]).Inc()
 	}
 }
 
-// Metrics are the service's figures. What waits is looked up when it is asked
-// for, and is the same whichever program on the database is asked.
+// Metrics are the service's metrics. The gauges are read from the database at each
+// scrape, so all programs on one database show the same.
 func (s *Service) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{s.figures.deliveries, s.figures.took, queues{s}}
+	return []prometheus.Collector{s.figures.deliveries, s.figures.took, collector{s}}
 }
 
-// queues looks up what waits.
-type queues struct{ *Service }
+// collector reads the gauges from the database.
+type collector struct{ *Service }
 
 var (
 	endpointsFigure = prometheus.NewDesc("kobo_webhook_endpoints", "Webhook endpoints by state.", []string{"state"}, nil)
 	waitingFigure   = prometheus.NewDesc("kobo_webhook_waiting",
-		"What waits to be sent: events that endpoints have not come to, and retries.", []string{"queue"}, nil)
+		"Events and retries that wait to be sent.", []string{"queue"}, nil)
 	oldestFigure = prometheus.NewDesc("kobo_webhook_oldest_seconds",
-		"Age of the oldest event that an endpoint has not come to; resting endpoints failed lately and are left alone.", []string{"endpoints"}, nil)
-	overdueFigure = prometheus.NewDesc("kobo_webhook_overdue_seconds", "How long ago the most overdue retry should have been made.", nil, nil)
+		"Age of the oldest event that waits to be sent; resting endpoints failed of late.", []string{"endpoints"}, nil)
+	overdueFigure = prometheus.NewDesc("kobo_webhook_overdue_seconds", "Delay of the most overdue retry.", nil, nil)
 )
 
-// Describe names the figures that Collect looks up.
-func (queues) Describe(out chan<- *prometheus.Desc) {
+// Describe names the gauges of Collect.
+func (collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{endpointsFigure, waitingFigure, oldestFigure, overdueFigure} {
 		out <- d
 	}
 }
 
-// Collect looks the figures up. If the database does not answer they are missing
-// and the others are not.
-func (q queues) Collect(out chan<- prometheus.Metric) {
+// Collect reads the gauges. If the database does not answer, the gauges alone are
+// missing.
+func (c collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	w, err := q.waiting(ctx)
+	w, err := c.waiting(ctx)
 	if err != nil {
-		q.Log.Warn("the webhooks' figures cannot be read", "error", err)
+		c.Log.Warn("the webhooks' metrics cannot be read", "error", err)
 		return
 	}
 	gauge := func(d *prometheus.Desc, value float64, label ...string) {
@@ -85,7 +85,7 @@ func (q queues) Collect(out chan<- prometheus.Metric) {
 	gauge(overdueFigure, w.overdue.Seconds())
 }
 
-// waiting is what has still to be sent, over all companies.
+// waiting is the sum of what waits to be sent, over all companies.
 type waiting struct {
 	endpoints             map[State]int
 	events, retries       int64
@@ -93,58 +93,58 @@ type waiting struct {
 	overdue               time.Duration
 }
 
-// place is how far an endpoint has come.
-type place struct {
+// position is an endpoint's position in the feed.
+type position struct {
 	company, endpoint string
 	state             State
 	sequence          int64
-	due               time.Time // it is left alone until then
+	due               time.Time // the endpoint rests until then
 }
 
-// tail is what an endpoint has to be sent again.
-type tail struct {
+// retryCount is the number of an endpoint's retries.
+type retryCount struct {
 	company, endpoint string
 	count             int64
-	due               time.Time // the first of it
+	due               time.Time // of the first retry
 }
 
-// waiting adds up places and tails: a row for each endpoint, and the retries by
-// the index that holds nothing else.
+// waiting adds up the positions, one row for each endpoint, and the retries, which
+// have an index of their own.
 func (s *Service) waiting(ctx context.Context) (waiting, error) {
 	w, now := waiting{endpoints: map[State]int{}}, s.Clock.Now()
-	places, err := s.places(ctx)
+	positions, err := s.positions(ctx)
 	if err != nil {
 		return w, err
 	}
-	tails, err := s.tails(ctx)
+	retries, err := s.waitingRetries(ctx)
 	if err != nil {
 		return w, err
 	}
 	live, companies := map[string]bool{}, map[string]bool{}
-	for _, p := range places {
+	for _, p := range positions {
 		w.endpoints[p.state]++
 		if p.state != Paused {
 			live[p.endpoint], companies[p.company] = true, true
 		}
 	}
-	for _, t := range tails {
+	for _, t := range retries {
 		if live[t.endpoint] {
 			w.retries += t.count
 			w.overdue = max(w.overdue, now.Sub(t.due))
 		}
 	}
-	return w, s.behind(ctx, &w, places, companies, now)
+	return w, s.behind(ctx, &w, positions, companies, now)
 }
 
-// behind adds what live endpoints have not come to.
-func (s *Service) behind(ctx context.Context, w *waiting, places []place, companies map[string]bool, now time.Time) error {
+// behind adds the events that live endpoints have not been sent.
+func (s *Service) behind(ctx context.Context, w *waiting, positions []position, companies map[string]bool, now time.Time) error {
 	heads, err := s.Book.Heads(ctx, slices.Collect(maps.Keys(companies)))
 	if err != nil {
 		return err
 	}
-	// Of each company the first event that waits is the oldest.
+	// A company's first waiting event is its oldest.
 	answering, resting := map[string]int64{}, map[string]int64{}
-	for _, p := range places {
+	for _, p := range positions {
 		n := heads[p.company] - p.sequence
 		if p.state == Paused || n <= 0 {
 			continue
@@ -164,8 +164,7 @@ func (s *Service) behind(ctx context.Context, w *waiting, places []place, compan
 	return err
 }
 
-// oldest is the age of the oldest of the events that come after places in the
-// feeds of companies.
+// oldest is the age of the oldest event after these positions in the companies' feeds.
 func (s *Service) oldest(ctx context.Context, after map[string]int64, now time.Time) (age time.Duration, err error) {
 	for company, sequence := range after {
 		page, _, err := s.Events.Feed(ctx, company, sequence, 1, 0)

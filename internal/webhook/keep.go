@@ -12,24 +12,22 @@ import (
 const ClearJob = "webhook.clear"
 
 const (
-	// clearEvery is how often old deliveries are looked for, clearMost how many
-	// are removed at once.
+	// clearEvery is the time between two runs of the job.
 	clearEvery = time.Hour
-	clearMost  = 1000
-	// clearLimit is how long that may go on before the job is given back: less
-	// than its lease.
+	// clearMost is the most deliveries that one statement removes.
+	clearMost = 1000
+	// clearLimit is the longest run. It is shorter than the job's lease.
 	clearLimit = time.Minute
 )
 
-// Begin puts the standing job on the list, unless it is there.
+// Begin puts the standing job on the to-do list, unless the list has it.
 func (s *Service) Begin(ctx context.Context) error {
-	return s.DB.Insert(ctx, job.New(inbox.House, ClearJob, "", s.Clock.Now().Add(clearEvery)))
+	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)}.Record())
 }
 
-// Clear is the work of a ClearJob: it removes deliveries that were delivered or
-// given up and that nobody has touched for as long as they are kept. One that
-// waits to be sent is never removed, unless its endpoint is deleted. The events
-// stay, and can be replayed.
+// Clear is the work of a ClearJob. It removes finished deliveries that have not
+// changed for Config.Keep. It removes a delivery that waits for a retry only if the
+// endpoint is deleted. The events stay, and a company can replay them.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	now := s.Clock.Now()
 	limited, cancel := context.WithTimeout(ctx, clearLimit)
@@ -43,7 +41,7 @@ func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err err
 		for _, e := range page {
 			for more := true; more; {
 				if limited.Err() != nil && ctx.Err() == nil {
-					return now, nil // and goes on
+					return now, nil // the next run continues
 				}
 				if more, err = s.clear(ctx, e, now.Add(-s.Keep)); err != nil {
 					return time.Time{}, err
@@ -57,9 +55,9 @@ func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err err
 	}
 }
 
-// clear removes one batch, and tells whether there may be another.
+// clear removes one batch and tells whether there may be another.
 func (s *Service) clear(ctx context.Context, e Endpoint, before time.Time) (more bool, err error) {
-	ids, err := s.doneWith(ctx, e, before, clearMost)
+	ids, err := s.expired(ctx, e, before, clearMost)
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}

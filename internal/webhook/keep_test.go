@@ -14,7 +14,7 @@ import (
 
 const day = 24 * time.Hour
 
-// clears does the standing job's work and tells when it is next.
+// clears does the standing job once and returns the time of the next run.
 func (w *world) clears() time.Duration {
 	w.t.Helper()
 	next, err := w.Clear(w.t.Context(), job.Job{})
@@ -22,8 +22,8 @@ func (w *world) clears() time.Duration {
 	return next.Sub(w.clock.Now()).Round(time.Minute)
 }
 
-// What was delivered or given up goes after 30 days; what waits stays, and so
-// does the feed, from which all of it can be sent again.
+// Finished deliveries are removed after 30 days. Waiting deliveries and the feed stay,
+// so a company can still have every event sent again.
 func TestOldDeliveriesGo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -53,7 +53,7 @@ func TestOldDeliveriesGo(t *testing.T) {
 		}
 		w.settle(2 * time.Hour)
 		w.clears()
-		// The three of a are gone; what b's end made it hear of is three days younger.
+		// The three deliveries of a are removed. That of b's failure is three days younger.
 		left := w.sent(a, "")
 		if slices.ContainsFunc(left, func(d Delivery) bool { return d.Kind == event.VTUSuccess }) || len(left) != 1 {
 			t.Errorf("left of those delivered: %+v", left)
@@ -69,7 +69,7 @@ func TestOldDeliveriesGo(t *testing.T) {
 		if n, err := w.deliveryCount(t.Context(), "acme", b.ID, ""); err != nil || n != 0 {
 			t.Errorf("%d of a deleted endpoint, %v", n, err)
 		}
-		// Gone is not lost.
+		// A removed delivery can be sent again from the feed.
 		before := len(good.all())
 		_, err = w.Replay(t.Context(), "acme", a.ID, 1, 3, none)
 		must(t, err)
@@ -81,7 +81,7 @@ func TestOldDeliveriesGo(t *testing.T) {
 	})
 }
 
-// However many are old, they go in small batches, all of them.
+// All old deliveries are removed, in small batches.
 func TestManyOldDeliveriesGoInBatches(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -101,8 +101,7 @@ func TestManyOldDeliveriesGoInBatches(t *testing.T) {
 	})
 }
 
-// What a company does with its endpoints is in the audit log, and nothing secret
-// with it.
+// The audit log has a company's changes to its endpoints, without secrets.
 func TestChangesAreInTheAuditLog(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -132,7 +131,7 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 		if n != 4 || !slices.Equal(got, want) {
 			t.Errorf("%d lines: %v", n, got)
 		}
-		// What is refused is not in it.
+		// The audit log has no refused change.
 		bad := "http://10.0.0.1/"
 		if _, err := w.Create(t.Context(), "acme", Draft{URL: &bad}, none); err == nil {
 			t.Error("taken")

@@ -19,22 +19,21 @@ import (
 )
 
 const (
-	// enough is how much of an answer is read. Who has more to say is not heard
-	// out.
+	// enough is the most bytes of an answer that are read.
 	enough = 64 << 10
-	// excerptLength is how many letters of it are kept, for who looks why it was a no.
+	// excerptLength is the most characters of an answer that are stored.
 	excerptLength = 300
 )
 
-// result is what came of one attempt.
+// result is the result of one attempt.
 type result struct {
 	status  int64  // of the answer; 0 for none
 	latency int64  // milliseconds
-	excerpt string // how the answer's body began
-	trouble string // why it does not count as taken; "" if it does
+	excerpt string // the beginning of the answer's body
+	trouble string // why the attempt failed; "" if it succeeded
 }
 
-func (r result) taken() bool { return r.trouble == "" }
+func (r result) isSuccess() bool { return r.trouble == "" }
 
 // post makes one attempt.
 func (s *Service) post(ctx context.Context, url, messageID string, body []byte, secrets []secret.Text) result {
@@ -46,17 +45,17 @@ func (s *Service) post(ctx context.Context, url, messageID string, body []byte, 
 	return r
 }
 
-// Try makes one attempt for who sends outside of the service, such as `kobo
-// listen`, with a client of its own. Trouble says why it does not count as taken.
+// Try makes one attempt with the caller's client, for programs such as `kobo listen`.
+// Trouble says why the attempt failed; it is "" if the attempt succeeded.
 func Try(ctx context.Context, client *http.Client, url, messageID string, body []byte, key secret.Text) (status int, excerpt, trouble string) {
 	r := attempt(ctx, client, url, messageID, body, []secret.Text{key})
 	return int(r.status), r.excerpt, r.trouble
 }
 
-// attempt posts one message. The moment that is signed is the machine's own time,
-// wherever the sandbox's clock stands: receivers hold it against theirs.
+// attempt posts one message. The signed time is the machine's own, whatever the
+// sandbox's clock says, since receivers compare it with their clocks.
 func attempt(ctx context.Context, client *http.Client, url, messageID string, body []byte, secrets []secret.Text) (r result) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -69,11 +68,11 @@ func attempt(ctx context.Context, client *http.Client, url, messageID string, bo
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		return result{trouble: inWords(err)}
+		return result{trouble: reason(err)}
 	}
-	defer func() { _ = answer.Body.Close() }() // what was needed of it has been read
+	defer func() { _ = answer.Body.Close() }() // the answer has been read
 	r = result{status: int64(answer.StatusCode)}
-	if r.status >= 200 { // after a 101 comes no answer, and no deadline would end it
+	if r.status >= 200 { // a 101 has no body, and no deadline would end the read
 		var text []byte
 		text, err = io.ReadAll(io.LimitReader(answer.Body, enough))
 		r.excerpt = printable(text)
@@ -84,14 +83,14 @@ func attempt(ctx context.Context, client *http.Client, url, messageID string, bo
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
 		r.trouble = "the answer was " + strconv.Itoa(answer.StatusCode)
 	case err != nil:
-		r.trouble = inWords(err)
+		r.trouble = reason(err)
 	}
 	return r
 }
 
-// inWords says why there was no answer, without addresses: a company is not
-// told what our network looks like.
-func inWords(err error) string {
+// reason says why there was no answer. It names no address, so that a company learns
+// nothing about our network.
+func reason(err error) string {
 	var (
 		dns  *net.DNSError
 		cert *tls.CertificateVerificationError
@@ -99,7 +98,7 @@ func inWords(err error) string {
 	)
 	var slow net.Error
 	switch {
-	case forbidden(err):
+	case isForbidden(err):
 		return "the address is not public"
 	case errors.Is(err, context.Canceled):
 		return "the server was stopped"
@@ -117,7 +116,7 @@ func inWords(err error) string {
 	return "the connection failed"
 }
 
-// printable is the beginning of a body as text that any database keeps.
+// printable is the beginning of a body as text that every database accepts.
 func printable(body []byte) string {
 	text := strings.ToValidUTF8(string(body), "\uFFFD")
 	text = strings.TrimSpace(strings.Map(func(c rune) rune {

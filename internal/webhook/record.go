@@ -11,13 +11,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// health is how an endpoint has been doing.
+// health is how many attempts at an endpoint have failed of late.
 type health struct {
 	failures  int64
 	failingAt time.Time
 }
 
-// after is the health with what came of one more attempt.
+// after is the health after one more attempt.
 func (h health) after(d Delivery) health {
 	if d.State == Delivered {
 		return health{}
@@ -29,9 +29,9 @@ func (h health) after(d Delivery) health {
 	return h
 }
 
-// rest is until when new events wait for an endpoint in trouble: as long as it
-// has been in trouble already, at least five seconds and at most an hour. The
-// zero time means that they do not.
+// rest is the end of an endpoint's rest: new events wait until then. A rest is as
+// long as the failures have lasted, from five seconds to an hour. The zero time means
+// no rest.
 func (h health) rest(now time.Time) time.Time {
 	if h.failures < tolerance {
 		return time.Time{}
@@ -39,17 +39,17 @@ func (h health) rest(now time.Time) time.Time {
 	return now.Add(min(max(now.Sub(h.failingAt), 5*time.Second), time.Hour))
 }
 
-// flush writes down what has been tried, and how far the lane has come. It does
-// so even when the program is being stopped.
+// flush stores the results of attempts and the queue's position in the feed, also
+// while the program stops.
 func (v *visit) flush(ctx context.Context) error {
-	if len(v.done) == 0 && v.lane.sequence == v.written {
+	if len(v.done) == 0 && v.queue.sequence == v.written {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
 	for _, d := range v.done {
 		if d.State == GivenUp {
-			// Before it is written down that nobody will try again.
-			if err := v.flag(ctx, d); err != nil {
+			// The company is told first. A stored FAILED delivery is never retried.
+			if err := v.markFailing(ctx, d); err != nil {
 				return err
 			}
 			break
@@ -61,47 +61,47 @@ func (v *visit) flush(ctx context.Context) error {
 	}
 	worked := slices.ContainsFunc(v.done, func(d Delivery) bool { return d.State == Delivered })
 	v.figures.count(v.done)
-	v.lane.due = time.Time{}
-	if v.lane.kind != laneRetries && len(v.done) > 0 {
-		v.lane.due = now.rest(v.Clock.Now())
+	v.queue.due = time.Time{}
+	if v.queue.kind != queueRetries && len(v.done) > 0 {
+		v.queue.due = now.rest(v.Clock.Now())
 	}
-	v.done, v.held, v.written = v.done[:0], 0, v.lane.sequence
+	v.done, v.held, v.written = v.done[:0], 0, v.queue.sequence
 	if worked && v.endpoint.State == Failing {
-		if err := v.cleared(ctx); err != nil {
+		if err := v.markActive(ctx); err != nil {
 			return err
 		}
 	}
 	if worked && before.failures >= tolerance {
-		return v.recovered(ctx, v.endpoint, v.Clock.Now())
+		return v.sendWaiting(ctx, v.endpoint, v.Clock.Now())
 	}
 	return nil
 }
 
-// record is one transaction: the deliveries, the endpoint's health and the
-// lane's place. It is refused when somebody else holds the lane by now; what was
-// sent is then sent again, under the same ids.
+// record stores the deliveries, the endpoint's health and the queue's position in one
+// transaction. It stores nothing if another program holds the queue by now, which
+// then sends the same events again, under the same ids.
 func (v *visit) record(ctx context.Context) (before, after health, err error) {
-	l := v.lane
+	q := v.queue
 	err = v.DB.Run(ctx, func(p db.Pipeline) error {
 		held, retriesDue := false, int64(0)
 		before = health{}
 		err := p.Read(ctx,
 			db.Lookup{
-				Table: endpointTable, By: endpointTable.KeyNames(), Columns: []string{"failures", "failed_at"}, Lock: true,
-				Keys: [][]any{{l.company, l.endpoint}},
+				Table: endpointTable.Table, By: endpointTable.KeyNames(), Columns: []string{"failures", "failed_at"}, Lock: true,
+				Keys: [][]any{{q.company, q.endpoint}},
 				Found: func(row []any) error {
 					before = health{row[2].(int64), clock.Time(row[3].(int64))}
 					return nil
 				},
 			},
 			db.Lookup{
-				Table: laneTable, By: laneTable.KeyNames(), Columns: []string{"fence", "due_at"}, Lock: true,
-				Keys: v.lanes(),
+				Table: queueTable.Table, By: queueTable.KeyNames(), Columns: []string{"fence", "due_at"}, Lock: true,
+				Keys: v.queues(),
 				Found: func(row []any) error {
-					if row[2] == l.id {
-						held = row[3] == l.fence
+					if row[2] == q.id {
+						held = row[3] == q.fence
 					}
-					if row[2] == laneRetries {
+					if row[2] == queueRetries {
 						retriesDue = row[4].(int64)
 					}
 					return nil
@@ -123,39 +123,39 @@ func (v *visit) record(ctx context.Context) (before, after health, err error) {
 	return before, after, err
 }
 
-// lanes are the keys of the lanes that the visit writes to, in their order.
-func (v *visit) lanes() [][]any {
-	own := []any{v.lane.company, v.lane.endpoint, v.lane.id}
-	if v.lane.kind == laneRetries {
+// queues are the keys of the queues that the visit writes to, in the order of locks.
+func (v *visit) queues() [][]any {
+	own := []any{v.queue.company, v.queue.endpoint, v.queue.id}
+	if v.queue.kind == queueRetries {
 		return [][]any{own}
 	}
-	retries := []any{v.lane.company, v.lane.endpoint, laneRetries}
-	if v.lane.id < laneRetries {
-		return [][]any{own, retries}
+	retry := []any{v.queue.company, v.queue.endpoint, queueRetries}
+	if v.queue.id < queueRetries {
+		return [][]any{own, retry}
 	}
-	return [][]any{retries, own}
+	return [][]any{retry, own}
 }
 
-// writes are what record commits. A delivery that failed for the first time
-// brings the lane for retries forward.
+// writes are the rows that record commits. A delivery that failed for the first time
+// makes the queue for retries due earlier.
 func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
-	l, now := v.lane, v.Clock.Now()
+	q, now := v.queue, v.Clock.Now()
 	rows := make([][]any, len(v.done))
 	for i, d := range v.done {
-		rows[i] = d.record().Values
+		rows[i] = deliveryTable.Record(d).Values
 	}
-	deliveries := db.Write{Table: deliveryTable, Rows: rows}
-	if l.kind == laneRetries {
+	deliveries := db.Write{Table: deliveryTable.Table, Rows: rows}
+	if q.kind == queueRetries {
 		deliveries.By, deliveries.Set = deliveryTable.KeyNames(), deliveryTable.Names()[deliveryTable.Key:]
 	}
 	writes := []db.Write{deliveries, {
-		Table: laneTable, By: laneTable.KeyNames(), Set: []string{"sequence", "lease_until"},
-		Rows: [][]any{{l.company, l.endpoint, l.id, l.sequence, clock.Micros(now.Add(lease))}},
+		Table: queueTable.Table, By: queueTable.KeyNames(), Set: []string{"sequence", "lease_until"},
+		Rows: [][]any{{q.company, q.endpoint, q.id, q.sequence, clock.Micros(now.Add(lease))}},
 	}}
 	if after != before {
 		writes = append(writes, db.Write{
-			Table: endpointTable, By: endpointTable.KeyNames(), Set: []string{"failures", "failed_at"},
-			Rows: [][]any{{l.company, l.endpoint, after.failures, clock.Micros(after.failingAt)}},
+			Table: endpointTable.Table, By: endpointTable.KeyNames(), Set: []string{"failures", "failed_at"},
+			Rows: [][]any{{q.company, q.endpoint, after.failures, clock.Micros(after.failingAt)}},
 		})
 	}
 	due := retriesDue
@@ -164,16 +164,16 @@ func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 			due = at
 		}
 	}
-	if due != retriesDue && l.kind != laneRetries {
+	if due != retriesDue && q.kind != queueRetries {
 		writes = append(writes, db.Write{
-			Table: laneTable, By: laneTable.KeyNames(), Set: []string{"due_at"},
-			Rows: [][]any{{l.company, l.endpoint, laneRetries, due}},
+			Table: queueTable.Table, By: queueTable.KeyNames(), Set: []string{"due_at"},
+			Rows: [][]any{{q.company, q.endpoint, queueRetries, due}},
 		})
 	}
 	return writes
 }
 
-// failing is what a company is told of an endpoint that takes nothing.
+// failing is the data of the event about a failing endpoint.
 type failing struct {
 	ID        string `json:"id"`
 	URL       string `json:"url"`
@@ -184,9 +184,8 @@ type failing struct {
 	FailingAt string `json:"failingSince"`
 }
 
-// flag marks the endpoint of a delivery that was given up, and tells the
-// company, unless that has been done already.
-func (v *visit) flag(ctx context.Context, d Delivery) error {
+// markFailing marks the endpoint of a FAILED delivery and tells the company, once.
+func (v *visit) markFailing(ctx context.Context, d Delivery) error {
 	if v.endpoint.State != Active {
 		return nil
 	}
@@ -195,15 +194,11 @@ func (v *visit) flag(ctx context.Context, d Delivery) error {
 	if since.IsZero() {
 		since = d.CreatedAt
 	}
-	err := v.Book.Commit(ctx, ledger.Unit{
-		Company: e.Company,
-		Moves:   []ledger.Move{e.move(Active, Failing)},
-		Notes: []db.Record{event.New(e.Company, event.WebhookFailing, failing{
-			e.ID, e.URL, Failing, d.ID, d.EventID, d.Trouble, clock.Text(since),
-		})},
-	})
+	u := e.transition(Failing)
+	event.Emit(&u, event.WebhookFailing, failing{e.ID, e.URL, Failing, d.ID, d.EventID, d.Trouble, clock.Text(since)})
+	err := v.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
-		return nil // flagged, paused or deleted meanwhile
+		return nil // marked, paused or deleted meanwhile
 	}
 	if err == nil {
 		v.endpoint.State = Failing
@@ -212,10 +207,10 @@ func (v *visit) flag(ctx context.Context, d Delivery) error {
 	return err
 }
 
-// cleared takes the mark off an endpoint that takes deliveries again.
-func (v *visit) cleared(ctx context.Context) error {
+// markActive takes the mark off an endpoint that accepts deliveries again.
+func (v *visit) markActive(ctx context.Context) error {
 	e := v.endpoint
-	err := v.Book.Commit(ctx, ledger.Unit{Company: e.Company, Moves: []ledger.Move{e.move(Failing, Active)}})
+	err := v.Book.Commit(ctx, e.transition(Active))
 	if ledger.Is(err, ledger.Moved) {
 		return nil
 	}
@@ -226,6 +221,10 @@ func (v *visit) cleared(ctx context.Context) error {
 	return err
 }
 
-func (e Endpoint) move(from, to State) ledger.Move {
-	return ledger.Move{Table: endpointTable, Key: []any{e.Company, e.ID}, From: []string{string(from)}, To: string(to)}
+// transition is a unit that changes the endpoint's state and no other column.
+func (e Endpoint) transition(to State) ledger.Unit {
+	u, from := ledger.For(e.Company), e.State
+	e.State = to
+	u.Transition(endpointTable.Record(e), string(from)).Only()
+	return u
 }

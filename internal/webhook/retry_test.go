@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// The public schedule: 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, then every hour to
-// 72 h, each up to a tenth of the wait early.
+// The public schedule is 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, then every hour up to
+// 72 h. Each retry is early by up to a tenth of the wait.
 func TestTheSchedule(t *testing.T) {
 	created := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	now, attempts, before := created, int64(1), time.Duration(0)
@@ -35,14 +35,14 @@ func TestTheSchedule(t *testing.T) {
 	if ages[len(ages)-1] != 72*time.Hour || fmt.Sprint(ages[:6]) != "[5s 30s 2m0s 10m0s 30m0s 1h0m0s]" {
 		t.Error(ages)
 	}
-	// Ages that passed while nobody was at work are not made up for.
+	// Retries whose time passed while no program ran are left out.
 	if at, ok := next(created, created.Add(5*time.Hour+time.Minute), 1); !ok || at.Sub(created) > 6*time.Hour || at.Sub(created) < 5*time.Hour+54*time.Minute {
 		t.Error(at.Sub(created), ok)
 	}
 }
 
-// An endpoint that is down misses nothing: what it did not take comes again on
-// the schedule, and what happened meanwhile waits in its place.
+// An endpoint that is down misses nothing. Failed deliveries are retried on the
+// schedule, and new events wait in order.
 func TestAnEndpointThatIsDownMissesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -87,8 +87,8 @@ func TestAnEndpointThatIsDownMissesNothing(t *testing.T) {
 	})
 }
 
-// After three days a delivery is given up, which is said: on the delivery, on
-// the endpoint, and in the feed. When the endpoint is back the rest is sent.
+// After three days a delivery is FAILED, its endpoint FAILING, and the feed has an
+// event about it. When the endpoint answers again, the other events are sent.
 func TestAnEndpointThatIsGoneIsFlagged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -128,8 +128,8 @@ func TestAnEndpointThatIsGoneIsFlagged(t *testing.T) {
 	})
 }
 
-// Who has repaired an endpoint, or named another address, is not kept waiting: a
-// test that is taken, and an address that has not been tried, let everything go.
+// A successful test and a new address end an endpoint's rest: everything that waits
+// is sent now.
 func TestARepairedEndpointNeedNotWait(t *testing.T) {
 	for name, repair := range map[string]func(w *world, e Secret, down *receiver){
 		"another address": func(w *world, e Secret, _ *receiver) {
@@ -170,7 +170,7 @@ func TestARepairedEndpointNeedNotWait(t *testing.T) {
 	}
 }
 
-// One message that an endpoint cannot take holds nothing up.
+// An event that an endpoint never accepts does not delay the other events.
 func TestOnePoisonedEventHoldsNothingUp(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -194,8 +194,8 @@ func TestOnePoisonedEventHoldsNothingUp(t *testing.T) {
 	})
 }
 
-// One dead endpoint (it never answers), one slow, eight healthy: the healthy hear
-// of an event within a second, nearly always.
+// One endpoint never answers, one is slow and eight are fast. The fast endpoints get
+// nearly every event within a second.
 func TestADeadEndpointDelaysNobody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -247,7 +247,7 @@ func TestADeadEndpointDelaysNobody(t *testing.T) {
 	})
 }
 
-// Two processes on one database: everything comes, in order, and once.
+// Two processes on one database send every event once and in order.
 func TestTwoProcessesSendTogether(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		keys, err := secret.Parse(secret.Generate())
@@ -290,8 +290,8 @@ func TestTwoProcessesSendTogether(t *testing.T) {
 	})
 }
 
-// A process that lost its lease writes nothing down; what it sent comes again,
-// under the same ids.
+// A process that lost its lease stores nothing. The next process sends the same
+// events again, under the same ids.
 func TestALostLeaseWritesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -306,7 +306,7 @@ func TestALostLeaseWritesNothing(t *testing.T) {
 		fresh, err := w.take(t.Context(), "acme", open, w.clock.Now())
 		must(t, err)
 		if again, err := w.take(t.Context(), "acme", open, w.clock.Now()); err != nil || again[0].fence != 0 {
-			t.Errorf("a held lane was taken: %+v, %v", again, err)
+			t.Errorf("a held queue was taken: %+v, %v", again, err)
 		}
 		w.work(t.Context(), stale[0])
 		if n := len(w.sent(e, "")); n != 0 {
@@ -326,9 +326,9 @@ func TestALostLeaseWritesNothing(t *testing.T) {
 	})
 }
 
-// A retry that nobody was told of, since the program died at the wrong moment,
-// is found.
-func TestTheSweepFindsForgottenRetries(t *testing.T) {
+// A program may die between storing a delivery and making its queue due. The service
+// finds that retry later.
+func TestForgottenRetriesAreFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
 		r := newReceiver(t)
@@ -343,16 +343,16 @@ func TestTheSweepFindsForgottenRetries(t *testing.T) {
 		forgotten.NextAt = w.clock.Now()
 		_, err = w.db.Exec(t.Context(), `INSERT INTO webhook_delivery (company_id, id, endpoint_id, event_id, kind, sequence, state,
 			attempts, status, latency_ms, excerpt, trouble, next_at, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`, forgotten.record().Values...)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`, deliveryTable.Record(forgotten).Values...)
 		must(t, err)
 		w.settle(0)
 		if n := len(r.all()); n != 2 {
 			t.Fatalf("%d messages", n)
 		}
-		must(t, w.sweep(t.Context(), w.clock.Now()))
+		must(t, w.recoverRetries(t.Context(), w.clock.Now()))
 		w.settle(0)
 		if n := len(r.all()); n != 3 {
-			t.Errorf("%d messages after the sweep", n)
+			t.Errorf("%d messages after the recovery", n)
 		}
 	})
 }

@@ -10,63 +10,61 @@ import (
 )
 
 const (
-	// poll is how often all lanes are looked at: for what is due by the clock,
-	// and for events that another process has committed.
+	// poll is the time between two reads of all queues. A read finds what the clock has
+	// made due and events that another process has committed.
 	poll = 300 * time.Millisecond
-	// gather is how long commits are gathered before the lanes of their
-	// companies are looked at.
+	// gather is how long the sender gathers commits before it reads the queues of their
+	// companies.
 	gather = 2 * time.Millisecond
-	// sweepEvery is how often the to-do list of retries is compared with the
-	// deliveries themselves.
-	sweepEvery = time.Minute
-	// How many lanes are worked in at once: those of endpoints that answer at
-	// once, those of slow ones and what is tried again, and those of endpoints
-	// that answered nothing lately. Apart, so that however many are slow or dead
-	// they never take the place of one that is not.
+	// recoverEvery is the time between two runs of recoverRetries.
+	recoverEvery = time.Minute
+	// The slots are how many queues a program works in at once. Fast endpoints, slow
+	// endpoints with all retries, and failing endpoints have slots of their own. So slow
+	// or dead endpoints never take the slot of a fast one.
 	healthySlots = 256
 	slowSlots    = 256
-	sickSlots    = 64
-	// slow is how many milliseconds an answer takes that is a slow one.
+	failingSlots = 64
+	// slow is the latency of a slow answer, in milliseconds.
 	slow = 500
 )
 
-// sender is what the service is busy with.
+// sender is the state of sending in this process.
 type sender struct {
 	mu       sync.Mutex
-	busy     map[string]chan struct{} // lanes that this process is in, and whose slots they take
+	busy     map[string]chan struct{} // the slots that the visited queues take
 	slow     map[string]bool          // endpoints whose last answer was slow
-	woken    map[string]bool          // companies whose lanes should be looked at
-	all      bool                     // or all of them
+	woken    map[string]bool          // companies whose queues must be read
+	all      bool                     // all queues must be read
 	signal   chan struct{}
 	healthy  chan struct{}
 	sluggish chan struct{}
-	sick     chan struct{}
+	failing  chan struct{}
 	visits   sync.WaitGroup
 }
 
 func newSender() *sender {
 	return &sender{
 		busy: map[string]chan struct{}{}, slow: map[string]bool{}, woken: map[string]bool{}, signal: make(chan struct{}, 1),
-		healthy: make(chan struct{}, healthySlots), sluggish: make(chan struct{}, slowSlots), sick: make(chan struct{}, sickSlots),
+		healthy: make(chan struct{}, healthySlots), sluggish: make(chan struct{}, slowSlots), failing: make(chan struct{}, failingSlots),
 	}
 }
 
-// Run sends until ctx ends, and then waits for the attempts under way.
+// Run sends until ctx ends, and then waits for running attempts.
 func (s *Service) Run(ctx context.Context) {
 	s.Book.Committed(s.wake)
 	defer s.sender.visits.Wait()
-	tick, sweep := time.NewTicker(poll), time.NewTicker(sweepEvery)
+	tick, recovery := time.NewTicker(poll), time.NewTicker(recoverEvery)
 	defer tick.Stop()
-	defer sweep.Stop()
+	defer recovery.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 			s.nudge()
-		case <-sweep.C:
-			if err := s.sweep(ctx, s.Clock.Now()); err != nil && ctx.Err() == nil {
-				s.Log.Warn("the retries were not swept", "error", err)
+		case <-recovery.C:
+			if err := s.recoverRetries(ctx, s.Clock.Now()); err != nil && ctx.Err() == nil {
+				s.Log.Warn("lost retries were not looked for", "error", err)
 			}
 		case <-s.sender.signal:
 			select {
@@ -75,14 +73,13 @@ func (s *Service) Run(ctx context.Context) {
 			case <-time.After(gather):
 			}
 			if err := s.round(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Warn("the webhooks' lanes cannot be read", "error", err)
+				s.Log.Warn("the webhooks' delivery queues cannot be read", "error", err)
 			}
 		}
 	}
 }
 
-// wake has the lanes of companies looked at. It is called in the path of every
-// commit.
+// wake has the sender read the queues of companies. Every commit calls it.
 func (s *Service) wake(companies []string) {
 	s.sender.mu.Lock()
 	for _, c := range companies {
@@ -92,7 +89,7 @@ func (s *Service) wake(companies []string) {
 	s.sender.ring()
 }
 
-// nudge has all lanes looked at.
+// nudge has the sender read all queues.
 func (s *Service) nudge() {
 	s.sender.mu.Lock()
 	s.sender.all = true
@@ -107,8 +104,8 @@ func (s *sender) ring() {
 	}
 }
 
-// Settled returns when there is nothing that could be sent now, or when ctx
-// ends: for who has moved the clock and wants to see what follows.
+// Settled returns when nothing is left to send now, or when ctx ends. It is for
+// callers that have moved the clock and wait for the consequences.
 func (s *Service) Settled(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -132,34 +129,34 @@ func (s *Service) Settled(ctx context.Context) error {
 	}
 }
 
-// open are the lanes that nobody holds and that have something to send now: of
-// some companies, or of all for nil.
-func (s *Service) open(ctx context.Context, companies []string) ([]lane, error) {
-	idle, err := s.idleLanes(ctx, companies, s.Clock.Now())
+// open are the queues without a lease that have something to send now: of some
+// companies, or of all for nil.
+func (s *Service) open(ctx context.Context, companies []string) ([]queue, error) {
+	idle, err := s.idleQueues(ctx, companies, s.Clock.Now())
 	if err != nil || len(idle) == 0 {
 		return nil, err
 	}
 	asked, seen := []string{}, map[string]bool{}
-	for _, l := range idle {
-		if !seen[l.company] {
-			seen[l.company] = true
-			asked = append(asked, l.company)
+	for _, q := range idle {
+		if !seen[q.company] {
+			seen[q.company] = true
+			asked = append(asked, q.company)
 		}
 	}
 	heads, err := s.Book.Heads(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	var open []lane
-	for _, l := range idle {
-		if l.kind != laneEvents || heads[l.company] > l.sequence {
-			open = append(open, l)
+	var open []queue
+	for _, q := range idle {
+		if q.kind != queueEvents || heads[q.company] > q.sequence {
+			open = append(open, q)
 		}
 	}
 	return open, nil
 }
 
-// round takes up open lanes as far as there are free slots.
+// round leases open queues as far as there are free slots, and works in them.
 func (s *Service) round(ctx context.Context) error {
 	s.sender.mu.Lock()
 	companies := slices.Collect(maps.Keys(s.sender.woken))
@@ -178,23 +175,23 @@ func (s *Service) round(ctx context.Context) error {
 		return err
 	}
 	rand.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
-	byCompany := map[string][]lane{}
-	for _, l := range open {
-		if s.sender.enter(l) {
-			byCompany[l.company] = append(byCompany[l.company], l)
+	byCompany := map[string][]queue{}
+	for _, q := range open {
+		if s.sender.enter(q) {
+			byCompany[q.company] = append(byCompany[q.company], q)
 		}
 	}
-	for company, lanes := range byCompany {
-		taken, err := s.take(ctx, company, lanes, s.Clock.Now())
-		for i, l := range lanes {
+	for company, queues := range byCompany {
+		taken, err := s.take(ctx, company, queues, s.Clock.Now())
+		for i, q := range queues {
 			if err != nil || taken[i].fence == 0 {
-				s.sender.leave(l) // somebody else was faster
+				s.sender.leave(q) // another program was faster
 				continue
 			}
 			s.sender.visits.Go(func() {
 				s.work(ctx, taken[i])
-				s.sender.leave(l)
-				s.wake([]string{l.company}) // what came while it was giving the lane back
+				s.sender.leave(q)
+				s.wake([]string{q.company}) // for events that came during the release
 			})
 		}
 		if err != nil {
@@ -204,77 +201,77 @@ func (s *Service) round(ctx context.Context) error {
 	return nil
 }
 
-// enter reserves a slot for a lane, if there is one and this process is not in
-// that lane already.
-func (s *sender) enter(l lane) bool {
+// enter reserves a slot for a queue. It is false if no slot is free, or if this
+// process works in the queue already.
+func (s *sender) enter(q queue) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[l.key()] != nil {
+	if s.busy[q.key()] != nil {
 		return false
 	}
-	slots := s.slots(l)
+	slots := s.slots(q)
 	select {
 	case slots <- struct{}{}:
-		s.busy[l.key()] = slots
+		s.busy[q.key()] = slots
 		return true
 	default:
 		return false
 	}
 }
 
-// leave frees the slot that enter reserved for the same lane.
-func (s *sender) leave(l lane) {
+// leave frees the slot that enter reserved for the queue.
+func (s *sender) leave(q queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	<-s.busy[l.key()]
-	delete(s.busy, l.key())
+	<-s.busy[q.key()]
+	delete(s.busy, q.key())
 }
 
-// slots are those that a lane takes one of. The lock must be held.
-func (s *sender) slots(l lane) chan struct{} {
+// slots are the slots for this sort of queue. The caller holds the lock.
+func (s *sender) slots(q queue) chan struct{} {
 	switch {
-	case l.sick():
-		return s.sick
-	case l.kind == laneRetries || s.slow[l.endpoint]:
+	case q.isFailing():
+		return s.failing
+	case q.kind == queueRetries || s.slow[q.endpoint]:
 		return s.sluggish
 	}
 	return s.healthy
 }
 
-// note remembers whether an endpoint is slow.
-func (s *sender) note(l lane, r result) {
+// noteLatency remembers whether an endpoint is slow.
+func (s *sender) noteLatency(q queue, r result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.latency < slow {
-		delete(s.slow, l.endpoint)
+		delete(s.slow, q.endpoint)
 		return
 	}
-	s.slow[l.endpoint] = true
+	s.slow[q.endpoint] = true
 }
 
-// shift has a lane whose endpoint keeps us waiting take a slot of the slow ones,
-// if there is one, so that others can have the one it has.
-func (s *sender) shift(l lane) {
+// moveToSlow moves the queue of an endpoint that has not answered yet to a slow slot,
+// if one is free. Its slot is then free for another queue.
+func (s *sender) moveToSlow(q queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[l.key()] != s.healthy {
+	if s.busy[q.key()] != s.healthy {
 		return
 	}
 	select {
 	case s.sluggish <- struct{}{}:
 		<-s.healthy
-		s.busy[l.key()] = s.sluggish
+		s.busy[q.key()] = s.sluggish
 		s.all = true
 		s.ring()
 	default:
 	}
 }
 
-// over tells whether a visit in a lane is to end: it takes a slot that is not
-// for such a slow endpoint, or it has lasted its turn and no slot is free.
-func (s *sender) over(l lane, since time.Time) bool {
+// isOver tells whether a visit must end: its endpoint is too slow for the slot, or its
+// turn is over and no slot is free.
+func (s *sender) isOver(q queue, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slots := s.busy[l.key()]
-	return slots != nil && (slots == s.healthy && s.slow[l.endpoint] || len(slots) == cap(slots) && time.Since(since) > turn)
+	slots := s.busy[q.key()]
+	return slots != nil && (slots == s.healthy && s.slow[q.endpoint] || len(slots) == cap(slots) && time.Since(since) > turn)
 }

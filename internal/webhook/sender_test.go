@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// However many endpoints keep us waiting, one that answers at once hears at
-// once, and so before any of them is given up.
+// Endpoints that do not answer never delay a fast one, however many they are. The fast
+// one gets its event before their attempts end.
 func TestManyHangingEndpointsDelayNobody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const slots, hanging, events = 3, 12, 30
@@ -51,29 +51,29 @@ func TestManyHangingEndpointsDelayNobody(t *testing.T) {
 	})
 }
 
-// A visit lasts as long as it likes while slots are free, and its turn when they
-// are not; what is slow has no place among what is not.
+// A visit has no limit while slots are free. Without a free slot it ends after its
+// turn. A slow endpoint leaves the fast slots.
 func TestAVisitEndsWithItsTurn(t *testing.T) {
 	s := newSender()
 	s.healthy = make(chan struct{}, 2)
-	one, two := lane{company: "a", endpoint: "1", id: laneEvents, kind: laneEvents}, lane{company: "a", endpoint: "2", id: laneEvents, kind: laneEvents}
+	one, two := queue{company: "a", endpoint: "1", id: queueEvents, kind: queueEvents}, queue{company: "a", endpoint: "2", id: queueEvents, kind: queueEvents}
 	long := time.Now().Add(-time.Hour)
-	if !s.enter(one) || s.over(one, long) {
+	if !s.enter(one) || s.isOver(one, long) {
 		t.Error("it ends while there is a free slot")
 	}
-	if !s.enter(two) || !s.over(one, long) || s.over(one, time.Now()) {
+	if !s.enter(two) || !s.isOver(one, long) || s.isOver(one, time.Now()) {
 		t.Error("it does not end when its turn is over")
 	}
-	if s.enter(one) || s.enter(lane{company: "a", endpoint: "3", kind: laneEvents}) {
-		t.Error("two in one lane, or in one slot")
+	if s.enter(one) || s.enter(queue{company: "a", endpoint: "3", kind: queueEvents}) {
+		t.Error("two in one queue, or in one slot")
 	}
 	s.leave(two)
-	s.note(one, result{latency: slow})
-	if !s.over(one, time.Now()) {
+	s.noteLatency(one, result{latency: slow})
+	if !s.isOver(one, time.Now()) {
 		t.Error("a slow one stays")
 	}
-	s.shift(one)
-	if s.over(one, long) || len(s.healthy) != 0 || len(s.sluggish) != 1 {
+	s.moveToSlow(one)
+	if s.isOver(one, long) || len(s.healthy) != 0 || len(s.sluggish) != 1 {
 		t.Error("a slow one has no place of its own")
 	}
 	s.leave(one)
@@ -81,18 +81,18 @@ func TestAVisitEndsWithItsTurn(t *testing.T) {
 		t.Error("that it is slow is forgotten")
 	}
 	s.leave(one)
-	s.note(one, result{latency: slow - 1})
+	s.noteLatency(one, result{latency: slow - 1})
 	if s.enter(one); len(s.healthy) != 1 || len(s.busy) != 1 {
 		t.Error("that it is quick again is not seen")
 	}
 	s.leave(one)
 	one.failures = tolerance
-	if s.enter(one); len(s.sick) != 1 {
+	if s.enter(one); len(s.failing) != 1 {
 		t.Error("one in trouble takes the place of others")
 	}
 }
 
-// A company cannot fill the lanes with replays.
+// The number of a company's replays has a limit.
 func TestReplaysHaveALimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -108,7 +108,7 @@ func TestReplaysHaveALimit(t *testing.T) {
 	})
 }
 
-// figuresOf are the service's own figures by name and labels.
+// figuresOf are the service's metrics by name and labels.
 func figuresOf(t *testing.T, w *world) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -179,7 +179,7 @@ func TestFiguresSayHowSendingGoes(t *testing.T) {
 	})
 }
 
-// What waits to be tried again and is not, is seen.
+// The metrics show a retry that is overdue.
 func TestAnOverdueRetryIsSeen(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")

@@ -1,18 +1,19 @@
-// Package webhook tells companies of their events: each event of a company's
-// feed is posted, signed, to the addresses that the company has named
-// (completion.md §4.5, on the Standard Webhooks specification).
+// Package webhook posts each event of a company's feed, signed, to the addresses
+// that the company has named (completion.md §4.5 and the Standard Webhooks
+// specification).
 //
-// An endpoint is such an address. Its queue is not a list but a place in the
-// feed: "everything up to number 41 has been sent". So an event costs nothing
-// when it happens, and a queue of a million is one row. What was sent is a
-// delivery; one that was not taken is sent again and again for three days.
+// An endpoint is such an address. A delivery is an event that was posted to an
+// endpoint. The service retries a delivery for three days, until the endpoint
+// accepts it.
 //
-// The work is done in lanes, each held by a lease of its own: an endpoint's new
-// events, one after the other and in their order; what failed before; and a
-// replay. Nobody waits in a lane for anybody else's endpoint.
+// An endpoint has one delivery queue for new events, one for retries and one for
+// each replay. A queue of events is not a list. It is a position in the feed:
+// "everything up to number 41 has been sent". So an event adds no row, and a queue
+// of a million events is one row. A program works in a queue under a lease. Each
+// queue belongs to one endpoint, so no endpoint waits for another one.
 //
-// Nothing is dropped silently. A delivery that is given up is kept as FAILED, its
-// endpoint is flagged FAILING, and an event tells the company.
+// Nothing is dropped silently. After three days the delivery becomes FAILED and its
+// endpoint FAILING, and an event tells the company.
 package webhook
 
 import (
@@ -32,43 +33,46 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// State is how an endpoint stands.
+// State is the state of an endpoint.
 type State string
 
-// The states of an endpoint. A FAILING one is still tried.
+// The states of an endpoint. The service still posts to a FAILING endpoint.
 const (
 	Active  State = "ACTIVE"
-	Failing State = "FAILING" // a delivery was given up, and nothing has been taken since
-	Paused  State = "PAUSED"  // by the company: its place in the feed is kept
+	Failing State = "FAILING" // a delivery has FAILED, and the endpoint has accepted none since
+	Paused  State = "PAUSED"  // by the company; the queue keeps its position in the feed
 	Deleted State = "DELETED"
 )
 
 // Endpoint is an address that a company's events are posted to.
 type Endpoint struct {
-	ID          string
-	Company     string
-	URL         string
-	Description string
-	Kinds       []string // the events it wants; empty for all
-	State       State
-	Failures    int64     // attempts that failed since the last that was taken
-	FailingAt   time.Time // the first of them; zero when there is none
-	OldUntil    time.Time // the secret before the last rotation signs until then
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	Company     string   `db:"company_id,key"`
+	ID          string   `db:"id,key"`
+	URL         string   `db:"url,changes"`
+	Description string   `db:"description,changes"`
+	Kinds       []string // the kinds of events that it wants; empty for all
+	kinds       string   `db:"kinds,changes"` // Kinds with commas
+	State       State    `db:"state,state"`
 
-	secret, oldSecret string // sealed
+	secret    string    `db:"secret,changes"`     // encrypted
+	oldSecret string    `db:"old_secret,changes"` // the secret before the last rotation, encrypted
+	OldUntil  time.Time `db:"old_until,changes"`  // the old secret signs until then
+
+	Failures  int64     `db:"failures"`  // failed attempts since the last success
+	FailingAt time.Time `db:"failed_at"` // the first of them; zero when there is none
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at,changes"`
 }
 
-// wants tells whether the endpoint is to hear of this kind.
+// wants tells whether the endpoint wants events of this kind.
 func (e Endpoint) wants(kind string) bool {
 	return len(e.Kinds) == 0 || slices.Contains(e.Kinds, kind)
 }
 
-// live tells whether anything is sent to it.
-func (e Endpoint) live() bool { return e.State == Active || e.State == Failing }
+// isLive tells whether the service sends to the endpoint.
+func (e Endpoint) isLive() bool { return e.State == Active || e.State == Failing }
 
-// Config is what the service stands on.
+// Config is what the service needs.
 type Config struct {
 	DB     *db.DB
 	Book   *ledger.Book
@@ -76,19 +80,19 @@ type Config struct {
 	Keys   *secret.Keyring
 	Clock  clock.Clock
 	Log    *slog.Logger
-	// Loopback also lets endpoints be on this very machine, over plain HTTP: for
-	// the sandbox.
+	// Loopback also allows endpoints on this machine, over plain HTTP, for the
+	// sandbox.
 	Loopback bool
-	// Resolver looks hosts up; nil is the machine's own.
+	// Resolver looks up host names; nil is the machine's own.
 	Resolver *net.Resolver
-	// Keep is how long deliveries are kept that nothing more comes of.
+	// Keep is how long finished deliveries are kept.
 	Keep time.Duration
-	// Audit makes the line of the audit log for what a company does with its
-	// endpoints (operator.SelfNote).
+	// Audit is the audit log's line for a change that a company makes to an
+	// endpoint (operator.SelfNote).
 	Audit func(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record
 }
 
-// Service keeps the endpoints and sends to them.
+// Service manages endpoints and sends to them.
 type Service struct {
 	Config
 	guard   guard
@@ -97,7 +101,7 @@ type Service struct {
 	figures *figures
 }
 
-// New is the service; Run sends.
+// New is a service that sends once Run is called.
 func New(c Config) *Service {
 	g := newGuard(c.Loopback, c.Resolver)
 	return &Service{Config: c, guard: g, client: g.client(), sender: newSender(), figures: newFigures()}
@@ -119,8 +123,8 @@ func (s *Service) List(ctx context.Context, company string) ([]Endpoint, error) 
 	return s.endpoints(ctx, company)
 }
 
-// All is a page of the endpoints of all companies, newest first, and how many
-// there are: those in a state, or any for "".
+// All is a page of the endpoints of all companies, newest first, and their number:
+// those in a state, or all for "".
 func (s *Service) All(ctx context.Context, state State, limit, offset int) ([]Endpoint, int64, error) {
 	total, err := s.allCount(ctx, state)
 	if err != nil {
@@ -130,18 +134,18 @@ func (s *Service) All(ctx context.Context, state State, limit, offset int) ([]En
 	return list, total, err
 }
 
-// Backlog is what an endpoint has still to be told.
+// Backlog is what waits to be sent to an endpoint.
 type Backlog struct {
-	Sequence int64 // the last event it was told of, or spared
+	Sequence int64 // the last event that was sent or not wanted
 	Behind   int64 // events after that
-	Retrying int64 // deliveries that will be tried again
-	Failed   int64 // deliveries that were given up
+	Retrying int64 // deliveries to retry
+	Failed   int64 // deliveries that are FAILED
 }
 
 // Backlog tells how far an endpoint is behind its company's feed.
 func (s *Service) Backlog(ctx context.Context, e Endpoint) (Backlog, error) {
 	var b Backlog
-	l, err := s.findLane(ctx, e.Company, e.ID, laneEvents)
+	q, err := s.findQueue(ctx, e.Company, e.ID, queueEvents)
 	if err != nil {
 		return b, err
 	}
@@ -149,7 +153,7 @@ func (s *Service) Backlog(ctx context.Context, e Endpoint) (Backlog, error) {
 	if err != nil {
 		return b, err
 	}
-	b.Sequence, b.Behind = l.sequence, max(head-l.sequence, 0)
+	b.Sequence, b.Behind = q.sequence, max(head-q.sequence, 0)
 	if b.Retrying, err = s.pendingCount(ctx, e.Company, e.ID); err != nil {
 		return b, err
 	}

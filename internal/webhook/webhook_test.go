@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// An endpoint hears of what happens after it was made: signed, in order, and as
-// the feed shows it.
+// An endpoint gets the events after its creation: signed, in order, and as the feed
+// shows them.
 func TestAnEndpointIsToldInOrder(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -71,7 +71,7 @@ func TestAnEndpointHearsOnlyWhatItAskedFor(t *testing.T) {
 	})
 }
 
-// For a day after a rotation both secrets sign; then only the new one does.
+// Both secrets sign for a day after a rotation. Then the new one signs alone.
 func TestTwoSecretsSignDuringARotation(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -102,7 +102,7 @@ func TestTwoSecretsSignDuringARotation(t *testing.T) {
 	})
 }
 
-// Nothing of a secret is in the database but its seal.
+// The database holds a secret only in encrypted form.
 func TestSecretsAreSealed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -155,7 +155,7 @@ func TestEndpointsBelongToTheirCompany(t *testing.T) {
 	})
 }
 
-// A paused endpoint keeps its place, and goes on from there.
+// A paused endpoint keeps its position in the feed and continues from there.
 func TestAPausedEndpointGoesOnWhereItWas(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -185,7 +185,7 @@ func TestAPausedEndpointGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
-// A test says at once what an endpoint answers, and is no event.
+// A test returns the endpoint's answer, and the feed does not show it.
 func TestATestSaysWhatTheEndpointAnswers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -212,8 +212,8 @@ func TestATestSaysWhatTheEndpointAnswers(t *testing.T) {
 	})
 }
 
-// What was sent can be sent again: one message, or a part of the feed, each
-// under the id it had.
+// A company can have a message or a part of the feed sent again. Each message keeps
+// its id.
 func TestResendAndReplayKeepTheID(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -250,14 +250,14 @@ func TestResendAndReplayKeepTheID(t *testing.T) {
 		if _, err := w.Replay(t.Context(), "acme", e.ID, 8, 9, none); !fault.Is(err, fault.Refused) {
 			t.Errorf("a replay of nothing: %v", err)
 		}
-		lanes, err := w.idleLanes(t.Context(), nil, w.clock.Now())
-		if err != nil || len(lanes) != 1 {
-			t.Errorf("the replay's lane is still there: %+v, %v", lanes, err)
+		queues, err := w.idleQueues(t.Context(), nil, w.clock.Now())
+		if err != nil || len(queues) != 1 {
+			t.Errorf("the replay's queue is still there: %+v, %v", queues, err)
 		}
 	})
 }
 
-// An update takes effect at once, in the middle of a queue.
+// An update takes effect at once, also while a queue is being sent.
 func TestAnUpdateTakesEffect(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -280,18 +280,17 @@ func TestAnUpdateTakesEffect(t *testing.T) {
 	})
 }
 
-// Of two changes at once the second is told so: a secret that was shown signs, and
-// what one of them did not mention stays as the other has left it.
+// Of two changes at once the second is refused. So the secret in an answer signs, and
+// no change is undone.
 func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("c1")
 		e, ctx := w.endpoint("c1", "http://127.0.0.1:9/old"), t.Context()
 		inner, address, words := Secret{}, "http://127.0.0.1:9/new", "Orders"
-		_, err := w.Rotate(ctx, "c1", e.ID, func(any, error) []db.Record {
+		_, err := w.Rotate(ctx, "c1", e.ID, func(*ledger.Unit, any, error) {
 			var err error
 			inner, err = w.Rotate(ctx, "c1", e.ID, none)
 			must(t, err)
-			return nil
 		})
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("the second rotation: %v", err)
@@ -300,10 +299,9 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 		if must(t, err); len(signing) != 2 || signing[0].Reveal() != inner.Value.Reveal() || signing[1].Reveal() != e.Value.Reveal() {
 			t.Error("the secret that was shown does not sign, or the one before does not any more")
 		}
-		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, func(any, error) []db.Record {
+		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, func(*ledger.Unit, any, error) {
 			_, err := w.Update(ctx, "c1", e.ID, Draft{URL: &address}, none)
 			must(t, err)
-			return nil
 		})
 		if now := w.now(e); !fault.Is(err, fault.Conflict) || now.URL != address || now.Description != "" {
 			t.Errorf("the second update: %v, and now %+v", err, now)
@@ -313,8 +311,8 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	})
 }
 
-// However many are made at once, there are no more than a company may have; one
-// that is deleted makes room for one.
+// Requests at once do not exceed the limit of a company's endpoints. A deleted endpoint
+// makes room for another one.
 func TestNoMoreEndpointsThanACompanyMayHave(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("c1")

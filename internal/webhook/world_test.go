@@ -23,7 +23,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// world is companies with a feed, and who sends for them.
+// world is a database with companies' feeds, and the service that sends their events.
 type world struct {
 	*Service
 	db    *db.DB
@@ -71,7 +71,9 @@ func (w *world) start() (stop func()) {
 
 func (w *world) found(company string) {
 	w.t.Helper()
-	must(w.t, w.Book.Commit(context.Background(), ledger.Unit{Company: company, Found: true}))
+	u := ledger.For(company)
+	u.FoundCompany()
+	must(w.t, w.Book.Commit(context.Background(), u))
 }
 
 // tell commits n events of a kind, each with its number in it.
@@ -79,9 +81,10 @@ func (w *world) tell(company, kind string, n int) {
 	w.t.Helper()
 	var all sync.WaitGroup
 	for i := range n {
-		one := event.New(company, kind, map[string]int{"number": i})
+		u := ledger.For(company)
+		event.Emit(&u, kind, map[string]int{"number": i})
 		commit := func() {
-			if err := w.Book.Commit(context.Background(), ledger.Unit{Company: company, Notes: []db.Record{one}}); err != nil {
+			if err := w.Book.Commit(context.Background(), u); err != nil {
 				w.t.Error(err)
 			}
 		}
@@ -94,11 +97,11 @@ func (w *world) tell(company, kind string, n int) {
 	all.Wait()
 }
 
-// aSecret is one that nobody verifies with.
+// aSecret is a secret for messages that no test verifies.
 func aSecret() secret.Text { return secret.NewText(newSecret()) }
 
 // none is a request without an Idempotency-Key.
-func none(any, error) []db.Record { return nil }
+func none(*ledger.Unit, any, error) {}
 
 // endpoint makes an endpoint of a company at an address.
 func (w *world) endpoint(company, url string, kinds ...string) Secret {
@@ -108,7 +111,7 @@ func (w *world) endpoint(company, url string, kinds ...string) Secret {
 	return e
 }
 
-// settle moves the clock and waits until nothing more can be sent.
+// settle moves the clock and waits until nothing is left to send.
 func (w *world) settle(by time.Duration) {
 	w.t.Helper()
 	w.clock.MoveTo(w.clock.Offset() + by)
@@ -134,8 +137,8 @@ func (w *world) sent(e Secret, state DeliveryState) []Delivery {
 	return list
 }
 
-// receiver is a company's server. It verifies what it gets with the library
-// that the specification publishes.
+// receiver is a company's server. It verifies messages with the library of the
+// specification's authors.
 type receiver struct {
 	*httptest.Server
 	t testing.TB
@@ -217,7 +220,7 @@ func (r *receiver) all() []received {
 	return append([]received(nil), r.got...)
 }
 
-// sequences are the numbers of the messages as they came, in words.
+// sequences are the numbers of the messages in the order of their arrival.
 func (r *receiver) sequences() string {
 	var out []int64
 	for _, m := range r.all() {
@@ -230,7 +233,7 @@ func fail(w http.ResponseWriter, _ received) {
 	http.Error(w, "not today", http.StatusInternalServerError)
 }
 
-// eventually waits for something that happens beside the test.
+// eventually waits until a condition is true, and fails the test after 20 seconds.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	limit, look := time.NewTimer(20*time.Second), time.NewTicker(5*time.Millisecond)

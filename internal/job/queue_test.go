@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// ask puts jobs of a kind on the list that ask a provider.
+// ask puts jobs of a kind on the list that call a provider.
 func (o *office) ask(kind, provider string, n int) {
 	o.t.Helper()
 	u := ledger.For(o.company)
@@ -21,14 +21,14 @@ func (o *office) ask(kind, provider string, n int) {
 	if err := o.book.Commit(o.t.Context(), u); err != nil {
 		o.t.Fatal(err)
 	}
-	o.clock.Advance(time.Second) // what is wanted later stands behind
+	o.clock.Advance(time.Second) // later jobs are due later
 }
 
-// phone is work that gets an answer at once, except from the provider that is slow.
+// phone is work with an answer at once, except from the slow provider.
 type phone struct {
-	held   chan job.Job // jobs whose provider is slow, as they are taken up
+	held   chan job.Job // the running jobs of the slow provider
 	done   chan job.Job
-	wait   chan struct{} // closed when the slow one answers
+	wait   chan struct{} // closed when the slow provider answers
 	answer func()
 }
 
@@ -47,7 +47,7 @@ func (p *phone) work(_ context.Context, j job.Job) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// staff starts a worker of the kinds ask, other and money, which is reserved.
+// staff starts a worker of the kinds ask, other and money. Workers are reserved for money.
 func (o *office) staff(p *phone, l job.Limits) hand {
 	w := job.NewWorker(o.db, o.clock, o.log)
 	for _, kind := range []string{"ask", "other", "money"} {
@@ -60,8 +60,7 @@ func (o *office) staff(p *phone, l job.Limits) hand {
 	return h
 }
 
-// untouched counts the jobs that no worker has taken up, and fails if one of them
-// is leased.
+// untouched counts the jobs that were never leased, and fails if one has a lease.
 func (o *office) untouched(kind string) (n int) {
 	o.t.Helper()
 	for _, l := range o.list() {
@@ -76,9 +75,8 @@ func (o *office) untouched(kind string) (n int) {
 	return n
 }
 
-// A slow provider holds its share of the workers for each kind. What stands behind
-// its jobs is done, and the jobs that wait are not leased: another program takes
-// them.
+// A slow provider holds no more than its share of the workers for each kind. Other jobs are
+// done. Its waiting jobs have no lease, so another program can take them.
 func TestASlowProviderHoldsItsShare(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p, limits := newPhone(), job.Limits{Workers: 16, Reserved: 2, PerProvider: 3}
@@ -114,8 +112,7 @@ func TestASlowProviderHoldsItsShare(t *testing.T) {
 	})
 }
 
-// However many providers are slow, the workers that are kept for a reserved kind
-// are free for it, up to the share of one provider.
+// Slow providers never hold the workers of a reserved kind, up to the share of one provider.
 func TestReservedKindsFindAFreeWorker(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p := newPhone()
@@ -144,8 +141,7 @@ func TestReservedKindsFindAFreeWorker(t *testing.T) {
 	})
 }
 
-// A job that was written before jobs named their provider shares a lane with its
-// like.
+// Old jobs of a kind without a provider share a queue.
 func TestAJobWithoutAProviderIsDone(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p := newPhone()

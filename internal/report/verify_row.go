@@ -1,10 +1,9 @@
 package report
 
-// What follows compares jobs, cases, the audit log, kept answers and counters with
-// the rows that they belong to.
+// These checks compare jobs, cases, the audit log, stored answers and counters with the
+// rows that they are about.
 
-// unfollowed: an operation without an outcome has the job that asks for it, or an
-// open case.
+// unfollowed: an open operation has the job that polls for its outcome, or an open case.
 const unfollowed = `
 	SELECT o.id, 'a job that asks for the outcome, or an open case', 'neither' FROM operation AS o
 	WHERE o.company_id = $1 AND o.state = 'PENDING'
@@ -12,31 +11,30 @@ const unfollowed = `
 		AND NOT EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = o.company_id AND c.subject = o.id AND c.state = 'OPEN')
 	ORDER BY o.id` + upTo
 
-// strayJob: a job that asks for an outcome is about an operation. It may outlive
-// the outcome, since somebody else may bring that.
+// strayJob: a job that polls for an outcome has its operation. The job may outlive the
+// outcome, which may come another way.
 const strayJob = `
 	SELECT j.kind || ' ' || j.subject, 'an operation', 'none' FROM job AS j
 	WHERE j.company_id = $1 AND j.kind = 'operation.resolve'
 		AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = j.company_id AND o.id = j.subject)
 	ORDER BY j.subject` + upTo
 
-// unwatchedCollection: a collection that waits for its payment has the job that
-// ends the waiting.
+// unwatchedCollection: a pending collection has the job that expires it.
 const unwatchedCollection = `
 	SELECT v.id, 'a job that ends the waiting', 'none' FROM collection AS v
 	WHERE v.company_id = $1 AND v.state = 'PENDING'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = v.company_id AND j.kind = 'collection.expire' AND j.subject = v.id)
 	ORDER BY v.id` + upTo
 
-// unworkedNotification: a notification that was not worked has its job.
+// unworkedNotification: a new notification has its job.
 const unworkedNotification = `
 	SELECT n.id, 'a job that works the notification', 'none' FROM inbox_notification AS n
 	WHERE n.company_id = $1 AND n.state = 'NEW'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = n.company_id AND j.kind = 'inbox.work' AND j.subject = n.id)
 	ORDER BY n.id` + upTo
 
-// undeliveredCredit: money that was assigned to a company has left the house's
-// suspense, so it is in the company's book, or a job is bringing it there.
+// undeliveredCredit: an assigned credit has left the house's suspense. So it is in the
+// company's ledger, or a job will add it there.
 const undeliveredCredit = `
 	SELECT a.id, 'the credit in the book of ' || a.target_company || ', or the job that brings it', 'neither'
 	FROM operation_case AS a
@@ -47,9 +45,9 @@ const undeliveredCredit = `
 			AND c.session_id = substr(a.subject, strpos(a.subject, '/') + 1) AND c.settlement_id = a.target_settlement)
 	ORDER BY a.id` + upTo
 
-// suspenseCase: money that belongs to nobody has a case. The case comes in a
-// commit after the money's. It must be there when no notification is being worked,
-// and the sweep of the bank's list has been past the credit.
+// suspenseCase: a credit in suspense has a case, which is added in a later commit. The case
+// must exist once all notifications are processed and the credit poll has passed the
+// credit.
 const suspenseCase = `
 	SELECT c.id, 'a case of ' || c.provider || '/' || c.session_id, 'none' FROM settlement_credit AS c
 	WHERE c.company_id = $1 AND c.settlement_id = 0
@@ -58,7 +56,7 @@ const suspenseCase = `
 		AND EXISTS (SELECT 1 FROM inbox_sweep AS s WHERE s.company_id = c.company_id AND s.provider = c.provider AND s.done_until > c.created_at)
 	ORDER BY c.id` + upTo
 
-// caseAudit: what operators said of a case is in the audit log.
+// caseAudit: the audit log has the proposals and decisions of a case.
 const caseAudit = `
 	SELECT c.id, 'an audit line case.propose of ' || c.proposed_by, 'none' FROM operation_case AS c
 	WHERE c.company_id = $1 AND c.proposed_by <> '' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
@@ -68,7 +66,7 @@ const caseAudit = `
 	WHERE c.company_id = $1 AND c.state = 'RESOLVED' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
 		WHERE l.company_id = c.company_id AND l.subject = c.id AND l.action = 'case.resolve' AND l.operator = c.resolved_by)` + upTo
 
-// auditedCase: what the audit log says of a case is true of it.
+// auditedCase: a line of the audit log about a case agrees with the case.
 const auditedCase = `
 	SELECT l.subject, 'a case for the audit line ' || l.action, coalesce(c.state, 'none') FROM operator_audit AS l
 	LEFT JOIN operation_case AS c ON c.company_id = l.company_id AND c.id = l.subject
@@ -76,8 +74,7 @@ const auditedCase = `
 		OR l.action = 'case.resolve' AND coalesce(c.state, '') <> 'RESOLVED')
 	ORDER BY l.id` + upTo
 
-// adjustmentAudit: who asked for an adjustment and who decided it is in the audit
-// log, and no one is both.
+// adjustmentAudit: the audit log has the request for an adjustment and its decision.
 const adjustmentAudit = `
 	SELECT a.id, 'an audit line adjustment.create of ' || a.created_by, 'none' FROM settlement_adjustment AS a
 	WHERE a.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
@@ -88,7 +85,7 @@ const adjustmentAudit = `
 		WHERE l.company_id = a.company_id AND l.subject = a.id AND l.operator = a.decided_by
 			AND l.action = CASE a.state WHEN 'APPROVED' THEN 'adjustment.approve' ELSE 'adjustment.reject' END)` + upTo
 
-// auditedAdjustment: what the audit log says of an adjustment is true of it.
+// auditedAdjustment: a line of the audit log about an adjustment agrees with it.
 const auditedAdjustment = `
 	SELECT l.subject, 'an adjustment for the audit line ' || l.action, coalesce(a.state || ' of ' || CAST(a.amount_kobo AS TEXT) || ' kobo', 'none')
 	FROM operator_audit AS l
@@ -99,7 +96,7 @@ const auditedAdjustment = `
 		OR l.action = 'adjustment.approve' AND a.state <> 'APPROVED' OR l.action = 'adjustment.reject' AND a.state <> 'REJECTED')
 	ORDER BY l.id` + upTo
 
-// auditLine: what operators set up for a company is in the audit log.
+// auditLine: the audit log has all that operators have set up for a company.
 const auditLine = `
 	SELECT 'company.create', 'an audit line', 'none' FROM company AS c
 	WHERE c.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = c.company_id AND l.action = 'company.create')
@@ -122,9 +119,9 @@ const auditLine = `
 		(SELECT count(*) AS n FROM operator_audit WHERE company_id = $1 AND action = 'payout.limit') AS l
 	WHERE t.n <> l.n` + upTo
 
-// keptAnswer: the answer that was kept under an Idempotency-Key for an operation
-// says what can have been true of it. A sealed answer is not read, nor one about a
-// card, whose first load has the card's own id.
+// keptAnswer: the stored answer of an Idempotency-Key agrees with a state that its operation
+// can have had. The check leaves out encrypted answers. It also leaves out answers about
+// a card, whose first load has the card's own id.
 const keptAnswer = `
 	SELECT o.kind || ' ' || o.id, 'an answer that can have been true of a ' || o.state, 'another with status ' || CAST(k.status AS TEXT)
 	FROM idempotency_key AS k JOIN operation AS o ON o.company_id = k.company_id AND o.id = k.subject
@@ -142,8 +139,8 @@ const keptAnswer = `
 		ELSE 1 = 1 END
 	ORDER BY k.value` + upTo
 
-// counters: a running sum is the sum of what it counts, and the last number of a
-// dense sequence is how many there are.
+// counters: a limit counter is the number or sum of its rows, and the last number of a
+// dense sequence is the number of its rows.
 const counters = `
 	WITH due (name, n) AS (
 		SELECT 'customer', count(*) FROM customer WHERE company_id = $1

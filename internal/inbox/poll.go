@@ -14,66 +14,67 @@ import (
 )
 
 const (
-	sweepEvery = 5 * time.Minute
-	// overlap is how far a round reaches back behind the one before it: a bank's
+	pollEvery = 5 * time.Minute
+	// overlap is how far a round reaches back before the end of the last one. A bank's
 	// list may show a credit later than it happened.
 	overlap = time.Hour
-	// tooLong is how long a bank may not be done with a credit before a human is
-	// asked and the sweep goes on without it.
+	// tooLong is how long a credit may be unfinished. Then a case is opened, and the poll
+	// goes on without the credit.
 	tooLong = 72 * time.Hour
-	// pages is how many pages one job reads; the next job goes on from there.
+	// pages is how many pages one job reads. The next job continues from there.
 	pages = 10
 )
 
-// sweep is how far one provider's list has been compared with our books.
-type sweep struct {
-	provider  string
-	doneUntil time.Time // everything before it is in the books
-	roundAt   time.Time // when the round began; zero between two rounds
-	page      int64     // the next to read
-	nextUntil time.Time // what doneUntil becomes when the round ends
+// poll is the progress of the credit poll of one provider.
+type poll struct {
+	company   string    `db:"company_id,key"` // the house
+	provider  string    `db:"provider,key"`
+	doneUntil time.Time `db:"done_until"` // the ledger has all credits before it
+	roundAt   time.Time `db:"round_at"`   // the begin of the round; zero between two rounds
+	page      int64     `db:"page"`       // the next page
+	nextUntil time.Time `db:"next_until"` // doneUntil after the round
 }
 
-// Sweep is the work of a SweepJob: it hands every finished credit of the bank's
-// own list to the books, which take each once. The list is the bank's answer to
-// us, so nothing on it needs to be asked again.
+// Sweep is the work of a SweepJob, the credit poll. It passes every finished credit of
+// the bank's list to Config.Receive, which records each once. The list is the bank's
+// own answer, so the poll does not ask again.
 func (s *Service) Sweep(ctx context.Context, j job.Job) (next time.Time, err error) {
 	bank := s.Banks[j.Subject]
 	if bank == nil {
-		return time.Time{}, nil // not configured any more
+		return time.Time{}, nil // no longer configured
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	at, err := s.findSweep(ctx, j.Subject)
+	at, err := s.findPoll(ctx, j.Subject)
 	if errors.Is(err, db.ErrNone) {
-		return time.Time{}, fmt.Errorf("inbox: there is no sweep of %s", j.Subject)
+		return time.Time{}, fmt.Errorf("inbox: there is no credit poll of %s", j.Subject)
 	}
 	for range pages {
 		if err != nil {
 			return time.Time{}, err
 		}
 		var done bool
-		if at, done, err = s.sweepPage(ctx, bank, at); done {
-			return s.Clock.Now().Add(sweepEvery), err
+		if at, done, err = s.pollPage(ctx, bank, at); done {
+			return s.Clock.Now().Add(pollEvery), err
 		}
 	}
 	return s.Clock.Now(), err
 }
 
-// CatchUp hands the books all that is on a bank's list by now, as a whole round of
-// the sweep does: a program that was down for a night has not been told of what
-// came in. It may run beside the sweep.
+// CatchUp records all credits that are on a bank's list now, like a whole round of the
+// credit poll. A program that was down has missed notifications. CatchUp may run
+// beside the poll.
 func (s *Service) CatchUp(ctx context.Context, bank string) error {
 	began := s.Clock.Now()
 	for {
-		at, err := s.findSweep(ctx, bank)
+		at, err := s.findPoll(ctx, bank)
 		if errors.Is(err, db.ErrNone) {
-			return nil // nothing is swept before the program has served
+			return nil // there is no poll before the program has served once
 		}
 		if err != nil {
 			return err
 		}
-		// A round that was left half done has not seen what came after it began.
+		// An old unfinished round lacks the credits since its begin.
 		ours := at.roundAt.IsZero() || !at.roundAt.Before(began)
 		next, err := s.Sweep(ctx, job.Job{Subject: bank})
 		if err != nil || next.IsZero() || ours && next.After(s.Clock.Now()) {
@@ -82,8 +83,8 @@ func (s *Service) CatchUp(ctx context.Context, bank string) error {
 	}
 }
 
-// sweepPage reads one page and writes down that it did.
-func (s *Service) sweepPage(ctx context.Context, bank provider.Receiver, at sweep) (after sweep, done bool, err error) {
+// pollPage reads one page and stores the progress.
+func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll) (after poll, done bool, err error) {
 	after = at
 	if at.roundAt.IsZero() {
 		after.roundAt = s.Clock.Now()
@@ -102,7 +103,9 @@ func (s *Service) sweepPage(ctx context.Context, bank provider.Receiver, at swee
 			continue
 		}
 		if after.roundAt.Sub(in.At) > tooLong {
-			if err := s.Ask(ctx, Subject(at.provider, cmp.Or(in.SessionID, in.ProviderID, "unnamed")), Unfinished, "a credit on the list of "+at.provider+" is not in the books after 72 hours: "+trouble); err != nil {
+			subject := Subject(at.provider, cmp.Or(in.SessionID, in.ProviderID, "unnamed"))
+			err := s.Ask(ctx, subject, Unfinished, "a credit on the list of "+at.provider+" is not in the books after 72 hours: "+trouble)
+			if err != nil {
 				return at, false, err
 			}
 			continue
@@ -114,13 +117,13 @@ func (s *Service) sweepPage(ctx context.Context, bank provider.Receiver, at swee
 	}
 	after.page++
 	if !more {
-		after = sweep{provider: at.provider, doneUntil: after.nextUntil}
+		after = poll{company: House, provider: at.provider, doneUntil: after.nextUntil}
 	}
 	return after, !more, s.advance(ctx, at, after)
 }
 
-// take hands one credit to the books. Trouble says why it is not in them; it
-// does not keep the others out. The error is for when none can be taken.
+// take records one credit. Trouble says why the ledger does not have it; the other
+// credits go on. The error means that no credit can be recorded now.
 func (s *Service) take(ctx context.Context, providerName string, in provider.Inbound) (trouble string, err error) {
 	if in.Outcome == provider.Unknown {
 		return "the bank is not done with it: " + in.Status, nil

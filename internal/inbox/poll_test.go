@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// sweeps lets the next sweep happen.
+// sweeps moves the clock to the next credit poll and waits for its end.
 func (h *house) sweeps() {
 	h.t.Helper()
 	h.clock.Advance(5 * time.Minute)
@@ -24,7 +24,7 @@ func (h *house) sweeps() {
 func TestANotificationThatNeverCame(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)
-		for i := range 40 { // many pages, and more than one job reads
+		for i := range 40 { // more pages than one job reads
 			h.bank.book(h.credit(fmt.Sprintf("s-%d", i), account, 100))
 		}
 		h.notify(notice{Kind: provider.AccountCredit, Session: "s-7", Account: account, Amount: 100})
@@ -34,7 +34,7 @@ func TestANotificationThatNeverCame(t *testing.T) {
 		h.holds(a, 4000)
 		h.sweeps()
 		h.holds(a, 4000)
-		// One that shows up on the list later than it happened.
+		// This credit is on the list later than it happened.
 		late := h.credit("s-late", account, 50)
 		late.At = h.clock.Now().Add(-50 * time.Minute)
 		h.bank.book(late)
@@ -43,8 +43,8 @@ func TestANotificationThatNeverCame(t *testing.T) {
 	})
 }
 
-// Whoever wants the books to be as the bank's list is now need not wait for the
-// next sweep. A round that was left half done long ago does not count.
+// CatchUp records the bank's list without waiting for the next poll. It completes an
+// old unfinished round and begins another one.
 func TestCatchingUp(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)
@@ -89,7 +89,7 @@ func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
 		h.bank.change(func(b *bank) { b.credits[0].Outcome = provider.Confirmed })
 		h.sweeps()
 		h.holds(a, 100)
-		// One that is never done becomes a case, and the sweep goes on.
+		// A credit that stays unfinished becomes a case, and the poll goes on.
 		stuck := h.credit("s-2", account, 100)
 		stuck.Outcome = provider.Unknown
 		h.bank.book(stuck)
@@ -107,7 +107,7 @@ func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
 	})
 }
 
-// One credit that the books refuse keeps no other out.
+// A credit that cannot be recorded does not keep out the others.
 func TestARefusedCreditKeepsNoOtherOut(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)
@@ -147,7 +147,7 @@ func TestTwoProgramsSweepOnce(t *testing.T) {
 	})
 }
 
-// BenchmarkStore is what the door takes in a second, by 64 senders of different
+// BenchmarkStore measures the callback handler with 64 senders of different
 // notifications.
 func BenchmarkStore(b *testing.B) {
 	for _, dialect := range dbtest.Dialects {

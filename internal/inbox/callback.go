@@ -11,32 +11,31 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Pattern is where the door is, as net/http writes it.
+// Pattern is the callback's path, as net/http writes it.
 const Pattern = "POST /callbacks/{provider}/{secret}"
 
-// largest is how many bytes a notification may have: many times what any bank
-// sends.
+// largest is the most bytes of a notification: many times the size that banks send.
 const largest = 64 << 10
 
-// Path is the path of a provider's callback. It holds a secret that is derived
-// from the master key: with a bank that signs nothing, knowing the address is
-// all that tells a notification from an invention.
+// Path is the path of a provider's callback. It holds a secret that is derived from
+// the master key. If a bank signs nothing, the secret path alone shows that a
+// notification is from the bank.
 func (s *Service) Path(provider string) string {
-	return "/callbacks/" + provider + "/" + spelled(s.Keys.MAC("callback", provider))
+	return "/callbacks/" + provider + "/" + encodeMAC(s.Keys.MAC("callback", provider))
 }
 
-// spelled puts a MAC into characters that no URL has to escape, and meant reads
-// it back.
-func spelled(mac string) string  { return strings.Replace(mac, "$", ".", 1) }
-func meant(secret string) string { return strings.Replace(secret, ".", "$", 1) }
+// encodeMAC writes a MAC in characters that a URL does not escape, and decodeMAC
+// reads it.
+func encodeMAC(mac string) string    { return strings.Replace(mac, "$", ".", 1) }
+func decodeMAC(secret string) string { return strings.Replace(secret, ".", "$", 1) }
 
-// Door takes notifications at Pattern. Whoever does not know the secret is
-// answered as at any unknown path, be the provider one of ours or not. A
-// notification is not looked into here: what cannot be read is kept as well.
+// Door is the handler of callbacks at Pattern. A wrong secret gets the answer of an
+// unknown path, for every provider. The handler does not read a notification, so
+// unreadable notifications are stored as well.
 func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
-		if !s.Keys.Verify(meant(r.PathValue("secret")), "callback", name) || s.Banks[name] == nil {
+		if !s.Keys.Verify(decodeMAC(r.PathValue("secret")), "callback", name) || s.Banks[name] == nil {
 			Say(w, http.StatusNotFound, "Not found")
 			return
 		}
@@ -44,11 +43,12 @@ func (s *Service) Door() http.Handler {
 		if !ok {
 			return
 		}
-		err := s.lane.add(Notification{
-			ID: s.idOf(name, body), Provider: name, Body: secret.NewText(string(body)), State: New, ReceivedAt: s.Clock.Now(),
+		err := s.store(Notification{
+			company: House, ID: s.idOf(name, body), Provider: name, Body: secret.NewText(string(body)), State: New,
+			ReceivedAt: s.Clock.Now(),
 		})
 		if err != nil {
-			// Whether or not it is there: sent again it is the same row.
+			// The provider sends it again. If it was stored, that changes nothing.
 			s.Log.Error("a notification was not stored", "provider", name, "error", err)
 			Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 			return
@@ -58,18 +58,18 @@ func (s *Service) Door() http.Handler {
 	})
 }
 
-// Read is what a provider sent to a door of ours. Not ok means that the provider
-// has been answered: it is too long, or was cut off.
+// Read reads a request of a provider. If the request is too long or cut off, Read
+// answers it and ok is false.
 func Read(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	return ReadAtMost(w, r, largest)
 }
 
-// ReadAtMost is Read for a door whose provider says more. A length that is
-// declared and too long is refused before anything is read.
+// ReadAtMost is Read with a limit of its own. A request whose declared length exceeds
+// the limit is refused before it is read.
 func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
 	tooLong := fmt.Sprintf("Request body is larger than %d KiB", most>>10)
 	if r.ContentLength > most {
-		w.Header().Set("Connection", "close") // the server would read on before it answers
+		w.Header().Set("Connection", "close") // otherwise the server reads the rest before it answers
 		Say(w, http.StatusRequestEntityTooLarge, tooLong)
 		return nil, false
 	}
@@ -84,7 +84,7 @@ func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte
 	return body, err == nil
 }
 
-// Say answers a provider: with what was wrong, or with success for "".
+// Say answers a provider with an error message, or with success for "".
 func Say(w http.ResponseWriter, status int, wrong string) {
 	if wrong == "" {
 		Reply(w, status, `{"status":"success"}`)
@@ -93,17 +93,18 @@ func Say(w http.ResponseWriter, status int, wrong string) {
 	Reply(w, status, `{"status":"error","message":"`+wrong+`"}`)
 }
 
-// Reply answers a provider that wants words of its own, in JSON.
+// Reply answers a provider with this JSON body.
 func Reply(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", fault.New(fault.Unavailable, "").RetryAfter())
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body+"\n") // nobody is left to tell when the sender has gone
+	_, _ = io.WriteString(w, body+"\n") // nobody reads the error of a closed connection
 }
 
-// idOf is the same for the same notification, and tells nothing of what is in it.
+// idOf is the id of a notification: equal for equal bodies. It reveals nothing of the
+// body.
 func (s *Service) idOf(provider string, body []byte) string {
 	return s.Keys.MAC("notification", provider, string(body))
 }

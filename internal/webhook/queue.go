@@ -1,0 +1,233 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// The kinds of delivery queue. Every endpoint has one of each of the first two
+// kinds, whose id is the kind. Each replay has a queue until it is finished.
+const (
+	queueEvents  = "events"
+	queueRetries = "retries"
+	queueReplay  = "replay"
+)
+
+// queue is a delivery queue of an endpoint.
+type queue struct {
+	company    string    `db:"company_id,key"`
+	endpoint   string    `db:"endpoint_id,key"`
+	id         string    `db:"id,key"`
+	kind       string    `db:"kind"`
+	sequence   int64     `db:"sequence"` // events up to here are finished
+	through    int64     `db:"through"`  // the last event of a replay
+	due        time.Time `db:"due_at"`   // the next visit; zero if only new events can bring one
+	leaseUntil time.Time `db:"lease_until"`
+	fence      int64     `db:"fence"` // the number of the lease
+
+	failures int64 // of the endpoint, when the queue was read
+}
+
+func (q queue) key() string { return q.company + "/" + q.endpoint + "/" + q.id }
+
+// isFailing tells whether the endpoint has failed too often of late.
+func (q queue) isFailing() bool { return q.failures >= tolerance }
+
+const (
+	// lease is how long a program holds a queue without renewing the lease. A queue
+	// waits that long after its program died.
+	lease = 3 * timeout
+	// pageSize is how many events are read at once.
+	pageSize = 200
+	// together is how many retries of an endpoint are sent at once.
+	together = 4
+	// hold is how many milliseconds of sending are stored together. A program that
+	// dies loses at most these results, and they are sent again.
+	hold = 100
+	// tolerance is how many failures in a row change nothing. After that many, new
+	// events wait until the endpoint's rest is over.
+	tolerance = 3
+	// turn is how long a visit may last while other queues wait for a slot.
+	turn = 500 * time.Millisecond
+)
+
+// visit is the time between the lease of a queue and its release.
+type visit struct {
+	*Service
+	queue    queue
+	endpoint Endpoint
+	secrets  []secret.Text
+	done     []Delivery // sent and not stored yet
+	held     int64      // milliseconds of sending since results were stored
+	written  int64      // the stored position in the feed
+	since    time.Time  // the begin of the visit, by the machine's own clock
+}
+
+// errOver ends a visit: the program lost the lease, or the endpoint is not live.
+var errOver = errors.New("webhook: the visit is over")
+
+// work sends what is due in a queue and releases the queue.
+func (s *Service) work(ctx context.Context, q queue) {
+	v := &visit{Service: s, queue: q, written: q.sequence, since: time.Now()}
+	var err error
+	if q.kind == queueRetries {
+		err = v.retries(ctx)
+	} else {
+		err = v.events(ctx)
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err == nil || errors.Is(err, errOver) {
+		err = s.release(after, v.queue, v.queue.due)
+	} else {
+		s.Log.Warn("deliveries stopped", "company", q.company, "webhook", q.endpoint, "lane", q.id, "error", err)
+		err = s.release(after, v.queue, s.Clock.Now().Add(5*time.Second))
+	}
+	if err != nil {
+		// The lease ends by itself, and a program leases the queue again.
+		s.Log.Warn("a delivery queue was not released", "company", q.company, "webhook", q.endpoint, "lane", q.id, "error", err)
+	}
+}
+
+// readEndpoint reads the endpoint again, since its address may have changed.
+func (v *visit) readEndpoint(ctx context.Context) (err error) {
+	if err = ctx.Err(); err != nil {
+		return errOver
+	}
+	if v.endpoint, err = v.findEndpoint(ctx, v.queue.company, v.queue.endpoint); err != nil {
+		return err
+	}
+	if !v.endpoint.isLive() {
+		return errOver
+	}
+	v.secrets, err = v.Service.secrets(v.endpoint, v.Clock.Now())
+	return err
+}
+
+// events sends the events after the queue's position, one after the other, until
+// none is left or the endpoint must rest.
+func (v *visit) events(ctx context.Context) error {
+	for more := true; more; {
+		if err := v.readEndpoint(ctx); err != nil {
+			return err
+		}
+		var page []event.Event
+		var err error
+		if page, more, err = v.Events.Feed(ctx, v.queue.company, v.queue.sequence, pageSize, 0); err != nil {
+			return err
+		}
+		for _, e := range page {
+			if v.queue.kind == queueReplay && e.Sequence > v.queue.through {
+				more = false
+				break
+			}
+			if err := v.event(ctx, e); err != nil {
+				return err
+			}
+		}
+		if err := v.flush(ctx); err != nil {
+			return err
+		}
+		if v.queue.kind == queueReplay && v.queue.sequence >= v.queue.through {
+			return nil
+		}
+		if err := v.turn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// event makes the first attempt for one event.
+func (v *visit) event(ctx context.Context, e event.Event) error {
+	if !v.endpoint.wants(e.Kind) {
+		v.queue.sequence = e.Sequence
+		return nil
+	}
+	d, err := v.send(ctx, v.endpoint.fresh(e, v.Clock.Now()), e)
+	if err != nil {
+		return errors.Join(err, v.flush(ctx))
+	}
+	v.queue.sequence = e.Sequence
+	v.add(d)
+	if d.State == Delivered && v.held < hold && len(v.done) < pageSize {
+		return nil
+	}
+	if err := v.flush(ctx); err != nil {
+		return err
+	}
+	if !v.queue.due.IsZero() && v.queue.due.After(v.Clock.Now()) {
+		return errOver // the endpoint rests until then
+	}
+	return v.turn()
+}
+
+// turn ends a visit while other queues wait for a slot. Call it when all results are
+// stored. The queue gets its next visit like the others.
+func (v *visit) turn() error {
+	if v.sender.isOver(v.queue, v.since) {
+		return errOver
+	}
+	return nil
+}
+
+// send makes one attempt. An attempt that the program's stop interrupts does not count.
+func (v *visit) send(ctx context.Context, d Delivery, e event.Event) (Delivery, error) {
+	body, err := message(e)
+	if err != nil {
+		return d, err
+	}
+	late := time.AfterFunc(slow*time.Millisecond, func() { v.sender.moveToSlow(v.queue) })
+	r := v.post(ctx, v.endpoint.URL, e.ID, body, v.secrets)
+	late.Stop()
+	v.sender.noteLatency(v.queue, r)
+	if !r.isSuccess() && ctx.Err() != nil {
+		return d, errOver
+	}
+	return d.after(r, v.Clock.Now()), nil
+}
+
+func (v *visit) add(d Delivery) {
+	v.done = append(v.done, d)
+	v.held += d.Latency
+}
+
+// retries sends the retries that are due, a few at once, the most overdue first.
+func (v *visit) retries(ctx context.Context) error {
+	for {
+		if err := v.readEndpoint(ctx); err != nil {
+			return err
+		}
+		list, err := v.dueDeliveries(ctx, v.queue.company, v.queue.endpoint, v.Clock.Now(), together)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		errs := make([]error, len(list))
+		var all sync.WaitGroup
+		for i := range list {
+			all.Go(func() {
+				var e event.Event
+				if e, errs[i] = v.Events.Find(ctx, v.queue.company, list[i].EventID); errs[i] == nil {
+					list[i], errs[i] = v.send(ctx, list[i], e)
+				}
+			})
+		}
+		all.Wait()
+		for i, d := range list {
+			if errs[i] == nil {
+				v.add(d)
+			}
+		}
+		if err := errors.Join(append(errs, v.flush(ctx))...); err != nil {
+			return err
+		}
+		if err := v.turn(); err != nil {
+			return err
+		}
+	}
+}
