@@ -178,7 +178,7 @@ func (a *attempt) Enter(ctx context.Context) error {
 // Adopt makes the collection wait for its payment.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.State, a.Intent = Pending, opening.Intent{}
-	u.Enqueue(job.Job{Kind: ExpireJob, Subject: a.ID, RunAt: a.ExpiresAt})
+	job.Enqueue(u, job.Job{Kind: ExpireJob, Subject: a.ID, RunAt: a.ExpiresAt})
 	return a.Collection, nil
 }
 

@@ -92,7 +92,7 @@ func ExpectCredentials(u *ledger.Unit, n int64) { u.Count(credentials, 0, n) }
 // IsVoid tells whether ExpectCredentials was the reason for a refusal.
 func IsVoid(err error) bool {
 	r := ledger.Refused(err)
-	return r != nil && r.Reason == ledger.Over && r.Tally.Name == credentials
+	return r != nil && r.Reason == ledger.Over && r.Count.Name == credentials
 }
 
 // MayUsePIN refuses a company with a locked PIN. Permissions by that PIN work again

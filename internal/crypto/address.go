@@ -98,15 +98,13 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		if err := s.enter(ctx, n, a); err != nil {
 			return Address{}, err
 		}
-		one, err := quota.Next(ctx, s.DB, g.Company, quota.CryptoAddress, now)
-		if err != nil {
+		u := ledger.For(g.Company)
+		if err := quota.Count(ctx, s.DB, &u, quota.CryptoAddress, now); err != nil {
 			return Address{}, err
 		}
-		u := ledger.For(g.Company)
-		u.Count(one.Name, one.Add, one.Most)
 		u.Insert(addressTable.Record(a))
 		g.Key.Begin(&u, a.subject(), now.Add(watchWithin))
-		u.Enqueue(job.Job{Kind: WatchJob, Subject: a.subject(), Provider: a.custody, RunAt: now.Add(watchWithin)})
+		job.Enqueue(&u, job.Job{Kind: WatchJob, Subject: a.subject(), Provider: a.custody, RunAt: now.Add(watchWithin)})
 		err = s.Book.Commit(ctx, u)
 		if ledger.Is(err, ledger.Exists, addressTable.Table) {
 			continue

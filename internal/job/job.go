@@ -12,6 +12,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // Job is one thing to do for a company.
@@ -44,12 +45,8 @@ func (j Job) Record() db.Record {
 // an error the job runs again after a pause.
 type Work func(ctx context.Context, j Job) (next time.Time, err error)
 
-// New is a Job's record.
-func New(company, kind, subject string, runAt time.Time) db.Record {
-	return NewFor("", company, kind, subject, runAt)
-}
-
-// NewFor is New for work that asks a provider.
-func NewFor(provider, company, kind, subject string, runAt time.Time) db.Record {
-	return Job{Company: company, Kind: kind, Subject: subject, Provider: provider, RunAt: runAt}.Record()
+// Enqueue has a unit put a job of its company on the to-do list.
+func Enqueue(u *ledger.Unit, j Job) {
+	j.Company = u.Company
+	u.Append(j.Record())
 }

@@ -45,7 +45,7 @@ func each(t *testing.T, f func(t *testing.T, o *office)) {
 func (o *office) want(kind, subject string, at time.Time) {
 	o.t.Helper()
 	u := ledger.For(o.company)
-	u.Enqueue(job.Job{Kind: kind, Subject: subject, RunAt: at})
+	job.Enqueue(&u, job.Job{Kind: kind, Subject: subject, RunAt: at})
 	if err := o.book.Commit(o.t.Context(), u); err != nil {
 		o.t.Fatal(err)
 	}

@@ -30,33 +30,33 @@ func (d *decision) accept(w *pending) {
 	u := w.unit
 	d.accepted = append(d.accepted, w)
 	h := d.heads[u.Company]
-	if u.Found && !h.found {
+	if u.found && !h.found {
 		h.founded = true
 	}
-	for _, o := range u.Open {
+	for _, o := range u.open {
 		if a := d.accounts[accountKey{u.Company, o.ID}]; !a.found && !a.opened {
 			a.opened, a.floor = true, o.Floor
 		}
 	}
-	for _, t := range u.Tallies {
+	for _, t := range u.counts {
 		c := d.counters[counterKey{u.Company, t.Name}]
 		c.value = max(c.value+t.Add, 0)
 	}
 	high := d.high(u)
-	for _, t := range u.Transfers {
+	for _, t := range u.transfers {
 		d.transfer(u.Company, t)
 		h.changed = true
 	}
-	for _, a := range u.Alerts {
+	for _, a := range u.alerts {
 		d.alert(u.Company, a)
 	}
-	for _, r := range u.Claims {
+	for _, r := range u.inserts {
 		d.claim(r)
 	}
-	for _, m := range u.Moves {
+	for _, m := range u.transitions {
 		d.move(m)
 	}
-	for _, r := range u.Notes {
+	for _, r := range u.appended {
 		d.insert(r.Table, filled(r.Values, h.at, func(n Next) int64 { return d.next(u.Company, n) }))
 	}
 	d.fall(u.Company, high)
@@ -135,18 +135,18 @@ func (d *decision) insert(t *db.Table, row []any) {
 }
 
 // move gathers moves that change the same columns of the same table.
-func (d *decision) move(m Move) {
-	d.moves[m.Table.Name].fresh[keyOf(m.Key)] = true
-	set := []string{m.Table.State}
-	row := append(append(make([]any, 0, len(m.Key)+1+len(m.Set)), m.Key...), m.To)
-	for _, c := range m.Set {
-		set = append(set, c.Column)
-		row = append(row, c.Value)
+func (d *decision) move(m Transition) {
+	d.moves[m.table.Name].fresh[keyOf(m.key)] = true
+	set := []string{m.table.State}
+	row := append(append(make([]any, 0, len(m.key)+1+len(m.set)), m.key...), m.to)
+	for _, c := range m.set {
+		set = append(set, c.column)
+		row = append(row, c.value)
 	}
-	name := m.Table.Name + " " + strings.Join(set, " ")
+	name := m.table.Name + " " + strings.Join(set, " ")
 	w := d.updates[name]
 	if w == nil {
-		w = &db.Write{Table: m.Table, By: m.Table.KeyNames(), Set: set}
+		w = &db.Write{Table: m.table, By: m.table.KeyNames(), Set: set}
 		d.updates[name] = w
 		d.updated = append(d.updated, name)
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Alert is how low an account may get without anybody being told.
-type Alert struct {
-	Account string
-	Below   money.Kobo // 0 for no alert
+// alert is how low an account may get before somebody is told.
+type alert struct {
+	account string
+	below   money.Kobo // 0 for no alert
 }
 
 // Fall is an account that had its alert or more before a unit, and has less
@@ -36,8 +36,8 @@ func (b *Book) Watch(fn Watcher) { b.watcher = fn }
 
 // high are the accounts at their alert or above it that the unit debits.
 func (d *decision) high(u Unit) (out []string) {
-	for i := range u.Transfers {
-		id := u.Transfers[i].Debit
+	for i := range u.transfers {
+		id := u.transfers[i].Debit
 		if a := d.accounts[accountKey{u.Company, id}]; a.alert > 0 && a.balance >= a.alert && d.watched {
 			out = append(out, id)
 		}
@@ -59,9 +59,9 @@ func (d *decision) fall(company string, high []string) {
 	}
 }
 
-func (d *decision) alert(company string, to Alert) {
-	a := d.accounts[accountKey{company, to.Account}]
-	a.alert = to.Below
+func (d *decision) alert(company string, to alert) {
+	a := d.accounts[accountKey{company, to.account}]
+	a.alert = to.below
 	a.changed = true
 }
 

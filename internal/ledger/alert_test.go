@@ -71,27 +71,27 @@ func TestAFallIsToldOnce(t *testing.T) {
 		found(t, b, "c1")
 		fund(t, b, "c1", 150)
 		commit := func(kind string, u Unit) error {
-			u.Company, u.Notes = "c1", []db.Record{said("c1", kind)}
+			u.Company, u.appended = "c1", []db.Record{said("c1", kind)}
 			return b.Commit(t.Context(), u)
 		}
-		must(t, commit("set", Unit{Alerts: []Alert{{settlement, 100}}}))
+		must(t, commit("set", Unit{alerts: []alert{{settlement, 100}}}))
 		for _, amount := range []money.Kobo{-50, -1, -1, 3, -2, 50} {
-			must(t, commit(fmt.Sprintf("%d", amount), Unit{Transfers: []Transfer{moved(amount)}}))
+			must(t, commit(fmt.Sprintf("%d", amount), Unit{transfers: []Transfer{moved(amount)}}))
 		}
 		// Within one unit only its end counts, and a refused one tells nothing.
-		must(t, commit("dip", Unit{Transfers: []Transfer{moved(-100), moved(+90), moved(-80), moved(+90)}}))
-		if r := Refused(commit("refused", Unit{Transfers: []Transfer{moved(-1000)}})); r == nil {
+		must(t, commit("dip", Unit{transfers: []Transfer{moved(-100), moved(+90), moved(-80), moved(+90)}}))
+		if r := Refused(commit("refused", Unit{transfers: []Transfer{moved(-1000)}})); r == nil {
 			t.Error("it was not refused")
 		}
-		must(t, commit("twice", Unit{Transfers: []Transfer{moved(-60), moved(-1)}}))
-		must(t, commit("off", Unit{Alerts: []Alert{{settlement, 0}}}))
-		must(t, commit("silent", Unit{Transfers: []Transfer{moved(+100), moved(-100)}}))
+		must(t, commit("twice", Unit{transfers: []Transfer{moved(-60), moved(-1)}}))
+		must(t, commit("off", Unit{alerts: []alert{{settlement, 0}}}))
+		must(t, commit("silent", Unit{transfers: []Transfer{moved(+100), moved(-100)}}))
 		want := "1 set 9, 2 -50 9, 3 -1 9, 4 settlement/1<100:99(100) 9, 5 -1 9, 6 3 9, 7 -2 9, 8 settlement/1<100:99(101) 9, " +
 			"9 50 9, 10 dip 9, 11 twice 9, 12 settlement/1<100:88(149) 9, 13 off 9, 14 silent 9"
 		if got := feed(t, d, "c1"); got != want {
 			t.Errorf("told\n%s\nwant\n%s", got, want)
 		}
-		if r := Refused(commit("nowhere", Unit{Alerts: []Alert{{"nowhere", 1}}})); r == nil || r.Reason != NoAccount {
+		if r := Refused(commit("nowhere", Unit{alerts: []alert{{"nowhere", 1}}})); r == nil || r.Reason != NoAccount {
 			t.Errorf("an alert of an account that is not there: %v", r)
 		}
 		if alerts, err := b.Alerts(t.Context(), "c1"); err != nil || len(alerts) != 0 {
@@ -113,10 +113,10 @@ func TestABatchTellsEachFall(t *testing.T) {
 		}
 		var batch []*pending
 		add := func(u Unit) { batch = append(batch, &pending{unit: u, done: make(chan error, 1)}) }
-		add(Unit{Company: "c1", Alerts: []Alert{{settlement, 100}}})
+		add(Unit{Company: "c1", alerts: []alert{{settlement, 100}}})
 		for _, c := range []string{"c1", "c2"} {
 			for _, amount := range []money.Kobo{-1, -1, +2, -3} {
-				add(Unit{Company: c, Transfers: []Transfer{moved(amount)}, Notes: []db.Record{said(c, fmt.Sprintf("%d", amount))}})
+				add(Unit{Company: c, transfers: []Transfer{moved(amount)}, appended: []db.Record{said(c, fmt.Sprintf("%d", amount))}})
 			}
 		}
 		if late := b.commit(batch); len(late) > 0 {
@@ -147,13 +147,13 @@ func TestAFallThatCannotBeToldIsRefused(t *testing.T) {
 		b.Watch(func([]Fall, func(...db.Lookup) error) ([]db.Record, error) { return answers, failure })
 		found(t, b, "c1")
 		fund(t, b, "c1", 100)
-		must(t, b.Commit(t.Context(), Unit{Company: "c1", Alerts: []Alert{{settlement, 100}}}))
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", alerts: []alert{{settlement, 100}}}))
 		for _, c := range []struct {
 			answers []db.Record
 			failure error
 		}{{nil, failure}, {nil, nil}, {[]db.Record{said("c2", "a")}, nil}} {
 			answers, failure = c.answers, c.failure
-			err := b.Commit(t.Context(), Unit{Company: "c1", Transfers: []Transfer{moved(-1)}})
+			err := b.Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{moved(-1)}})
 			if err == nil || c.failure != nil && !errors.Is(err, c.failure) {
 				t.Errorf("%v: %v", c, err)
 			}
@@ -173,7 +173,7 @@ func TestInstantsGrowWithNumbers(t *testing.T) {
 		found(t, at(1000), "c1")
 		for _, seconds := range []int64{1000, 1010, 1005, 1011, 5000, 4940, 4939, 1012, 1013} {
 			must(t, at(seconds).Commit(t.Context(), Unit{
-				Company: "c1", Transfers: []Transfer{moved(1)}, Notes: []db.Record{said("c1", "a")},
+				Company: "c1", transfers: []Transfer{moved(1)}, appended: []db.Record{said("c1", "a")},
 			}))
 		}
 		want := []int64{1000, 1010, 1010, 1011, 5000, 5000, 4939, 1012, 1013}
@@ -187,8 +187,8 @@ func TestInstantsGrowWithNumbers(t *testing.T) {
 			}
 		}
 		// Money alone dates the company too.
-		must(t, at(2000).Commit(t.Context(), Unit{Company: "c1", Transfers: []Transfer{moved(1)}}))
-		must(t, at(1999).Commit(t.Context(), Unit{Company: "c1", Notes: []db.Record{said("c1", "last")}}))
+		must(t, at(2000).Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{moved(1)}}))
+		must(t, at(1999).Commit(t.Context(), Unit{Company: "c1", appended: []db.Record{said("c1", "last")}}))
 		if got := feed(t, d, "c1"); !strings.HasSuffix(got, "last 2000") {
 			t.Errorf("the feed ends %s", got)
 		}

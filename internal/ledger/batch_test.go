@@ -29,8 +29,8 @@ func together(b *Book, units ...Unit) (told []error, batches int) {
 }
 
 func moving(id, to string, more ...Transfer) Unit {
-	return Unit{Company: "c1", Transfers: more, Moves: []Move{
-		{Table: thingTable, Key: []any{"c1", id}, From: []string{"NEW"}, To: to},
+	return Unit{Company: "c1", transfers: more, transitions: []Transition{
+		{table: thingTable, key: []any{"c1", id}, from: []string{"NEW"}, to: to},
 	}}
 }
 
@@ -45,19 +45,19 @@ func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
-		must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "old", "", "NEW")}}))
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "old", "", "NEW")}}))
 
 		told, batches := together(b, moving("old", "FAILED"), moving("old", "SUCCESS", paying("old", "", 100)))
 		if r := Refused(told[1]); told[0] != nil || r == nil || r.Reason != Moved || r.State != "FAILED" || batches != 2 {
 			t.Errorf("two outcomes: %v in %d batches", told, batches)
 		}
 		told, batches = together(b,
-			Unit{Company: "c1", Claims: []db.Record{thing("c1", "fresh", "", "NEW")}}, moving("fresh", "SUCCESS", paying("fresh", "", 10)))
+			Unit{Company: "c1", inserts: []db.Record{thing("c1", "fresh", "", "NEW")}}, moving("fresh", "SUCCESS", paying("fresh", "", 10)))
 		if told[0] != nil || told[1] != nil || batches != 2 {
 			t.Errorf("a claim and its outcome: %v in %d batches", told, batches)
 		}
 		told, batches = together(b,
-			Unit{Company: "c1", Claims: []db.Record{thing("c1", "1", "same", "NEW")}}, Unit{Company: "c1", Claims: []db.Record{thing("c1", "2", "same", "NEW")}})
+			Unit{Company: "c1", inserts: []db.Record{thing("c1", "1", "same", "NEW")}}, Unit{Company: "c1", inserts: []db.Record{thing("c1", "2", "same", "NEW")}})
 		if r := Refused(told[1]); told[0] != nil || r == nil || r.Rows[0].Value("id") != "1" || batches != 1 {
 			t.Errorf("two equal claims: %v in %d batches", told, batches)
 		}
@@ -75,20 +75,20 @@ func TestAWrongUnitHarmsNoNeighbour(t *testing.T) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
-		must(t, b.Commit(t.Context(), Unit{Company: "c1", Transfers: []Transfer{paying("taken", "settle", 1)}}))
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{paying("taken", "settle", 1)}}))
 		spent := money.Kobo(1)
 		for name, wrong := range map[string]Unit{
-			"a step that was taken":       {Transfers: []Transfer{paying("taken", "settle", 5)}},
-			"a step the batch takes":      {Transfers: []Transfer{paying("a step the batch takes, before", "", 5)}},
-			"a step that it takes itself": {Transfers: []Transfer{paying("twice", "", 5), paying("twice", "", 5)}},
-			"a row that breaks a CHECK": {Transfers: []Transfer{paying("x", "", 5)}, Notes: []db.Record{
+			"a step that was taken":       {transfers: []Transfer{paying("taken", "settle", 5)}},
+			"a step the batch takes":      {transfers: []Transfer{paying("a step the batch takes, before", "", 5)}},
+			"a step that it takes itself": {transfers: []Transfer{paying("twice", "", 5), paying("twice", "", 5)}},
+			"a row that breaks a CHECK": {transfers: []Transfer{paying("x", "", 5)}, appended: []db.Record{
 				{Table: thingTable, Values: []any{"c1", "check", "", "NEW", int64(-1)}},
 			}},
 		} {
 			wrong.Company = "c1"
 			told, _ := together(b,
-				Unit{Company: "c1", Transfers: []Transfer{paying(name+", before", "", 10)}}, wrong,
-				Unit{Company: "c1", Transfers: []Transfer{paying(name+", after", "", 10)}})
+				Unit{Company: "c1", transfers: []Transfer{paying(name+", before", "", 10)}}, wrong,
+				Unit{Company: "c1", transfers: []Transfer{paying(name+", after", "", 10)}})
 			spent += 20
 			if told[0] != nil || told[1] == nil || told[2] != nil {
 				t.Errorf("%s: %v", name, told)
@@ -106,9 +106,9 @@ func TestABalanceDoesNotOverflow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
-		must(t, b.Commit(t.Context(), Unit{Company: "c1", Open: []Account{{"other", money.NoFloor}}}))
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", open: []Account{{"other", money.NoFloor}}}))
 		pour := func(reference, from, to string) error {
-			return b.Commit(t.Context(), Unit{Company: "c1", Transfers: []Transfer{
+			return b.Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{
 				{Reference: reference, Debit: from, Credit: to, Amount: math.MaxInt64, Kind: "credit"},
 			}})
 		}
@@ -129,34 +129,34 @@ func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
-		must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "a", "key", "PENDING"), thing("c1", "b", "", "PENDING")}}))
-		change := func(id string, seen ...Change) error {
-			return b.Commit(context.Background(), Unit{Company: "c1", Moves: []Move{{
-				Table: thingTable, Key: []any{"c1", id}, From: []string{"PENDING"}, Still: seen, To: "PENDING", Set: []Change{{"price_kobo", int64(8)}},
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "a", "key", "PENDING"), thing("c1", "b", "", "PENDING")}}))
+		write := func(id string, seen ...change) error {
+			return b.Commit(context.Background(), Unit{Company: "c1", transitions: []Transition{{
+				table: thingTable, key: []any{"c1", id}, from: []string{"PENDING"}, expected: seen, to: "PENDING", set: []change{{"price_kobo", int64(8)}},
 			}}})
 		}
 		var won atomic.Int64
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				err := change("a", Change{"price_kobo", int64(7)}, Change{"claim", "key"})
+				err := write("a", change{"price_kobo", int64(7)}, change{"claim", "key"})
 				if r := Refused(err); err == nil {
 					won.Add(1)
 				} else if r == nil || r.Reason != Moved || r.State != "PENDING" {
 					t.Error(err)
 				}
 			})
-			all.Go(func() { must(t, change("b")) }) // who has looked at nothing minds nothing
+			all.Go(func() { must(t, write("b")) }) // an unguarded change meets no guard
 		}
 		all.Wait()
 		if won.Load() != 1 {
 			t.Errorf("%d have changed it", won.Load())
 		}
-		for _, seen := range []Change{{"price_kobo", int64(7)}, {"claim", "another"}} {
-			if r := Refused(change("a", seen)); r == nil || r.Reason != Moved {
+		for _, seen := range []change{{"price_kobo", int64(7)}, {"claim", "another"}} {
+			if r := Refused(write("a", seen)); r == nil || r.Reason != Moved {
 				t.Errorf("%v: %v", seen, r)
 			}
 		}
-		must(t, change("a", Change{"price_kobo", int64(8)}))
+		must(t, write("a", change{"price_kobo", int64(8)}))
 	})
 }

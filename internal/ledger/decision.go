@@ -120,26 +120,26 @@ func (d *decision) name(u Unit) {
 		d.heads[u.Company] = &head{}
 		d.companies = append(d.companies, u.Company)
 	}
-	for _, a := range u.Open {
+	for _, a := range u.open {
 		d.nameAccount(u.Company, a.ID)
 	}
-	for _, t := range u.Transfers {
+	for _, t := range u.transfers {
 		d.nameAccount(u.Company, t.Debit)
 		d.nameAccount(u.Company, t.Credit)
 	}
-	for _, a := range u.Alerts {
-		d.nameAccount(u.Company, a.Account)
+	for _, a := range u.alerts {
+		d.nameAccount(u.Company, a.account)
 	}
-	for _, r := range u.Claims {
+	for _, r := range u.inserts {
 		d.nameClaim(r)
 	}
-	for _, m := range u.Moves {
+	for _, m := range u.transitions {
 		d.nameMove(m)
 	}
-	for _, t := range u.Tallies {
+	for _, t := range u.counts {
 		d.nameCounter(u.Company, t.Name)
 	}
-	for _, r := range u.Notes {
+	for _, r := range u.appended {
 		for _, v := range r.Values {
 			if n, ok := v.(Next); ok && n != Sequence {
 				d.nameCounter(u.Company, string(n))
@@ -269,8 +269,8 @@ func (d *decision) decide(w *pending) {
 // mustWait: a row that this batch has just written is not read again before it
 // is committed.
 func (d *decision) mustWait(u Unit) bool {
-	for _, m := range u.Moves {
-		if d.moves[m.Table.Name].fresh[keyOf(m.Key)] {
+	for _, m := range u.transitions {
+		if d.moves[m.table.Name].fresh[keyOf(m.key)] {
 			return true
 		}
 	}
@@ -279,31 +279,31 @@ func (d *decision) mustWait(u Unit) bool {
 
 // objection is why the unit cannot be accepted, or nil. It changes nothing.
 func (d *decision) objection(u Unit) error {
-	if h := d.heads[u.Company]; !h.found && !h.founded && !u.Found {
+	if h := d.heads[u.Company]; !h.found && !h.founded && !u.found {
 		return &Refusal{Reason: NoCompany}
 	}
 	if rows := d.existing(u); rows != nil {
 		return &Refusal{Reason: Exists, Rows: rows}
 	}
-	for _, m := range u.Moves {
-		if set := d.moves[m.Table.Name]; !set.fits(m) {
-			return &Refusal{Reason: Moved, Table: m.Table, State: set.states[keyOf(m.Key)]}
+	for _, m := range u.transitions {
+		if set := d.moves[m.table.Name]; !set.fits(m) {
+			return &Refusal{Reason: Moved, Table: m.table, State: set.states[keyOf(m.key)]}
 		}
 	}
-	for _, a := range u.Alerts {
-		if there := d.accounts[accountKey{u.Company, a.Account}]; !there.found && !there.opened {
-			return &Refusal{Reason: NoAccount, Account: a.Account}
+	for _, a := range u.alerts {
+		if there := d.accounts[accountKey{u.Company, a.account}]; !there.found && !there.opened {
+			return &Refusal{Reason: NoAccount, Account: a.account}
 		}
 	}
 	if t, over := d.excess(u); over {
-		return &Refusal{Reason: Over, Tally: t}
+		return &Refusal{Reason: Over, Count: t}
 	}
 	return d.shortfall(u)
 }
 
 // existing are the rows that are where the unit would insert its own once.
 func (d *decision) existing(u Unit) (rows []db.Record) {
-	for _, r := range u.Claims {
+	for _, r := range u.inserts {
 		if key := uniqueOf(r); key != nil {
 			if row, there := d.claims[r.Table.Name].rows[keyOf(key)]; there {
 				rows = append(rows, row)
@@ -314,26 +314,26 @@ func (d *decision) existing(u Unit) (rows []db.Record) {
 }
 
 // excess is a tally that the unit would take above its limit.
-func (d *decision) excess(u Unit) (Tally, bool) {
-	for i, t := range u.Tallies {
+func (d *decision) excess(u Unit) (Count, bool) {
+	for i, t := range u.counts {
 		sum := d.counters[counterKey{u.Company, t.Name}].value
-		for _, earlier := range u.Tallies[:i] {
+		for _, earlier := range u.counts[:i] {
 			if earlier.Name == t.Name {
 				sum += earlier.Add
 			}
 		}
 		// Written so that it cannot overflow: sum + add > most.
-		limited := t.Add == 0 || t.Add > 0 && t.Most > 0
-		if limited && sum > t.Most-t.Add {
+		limited := t.Add == 0 || t.Add > 0 && t.Limit > 0
+		if limited && sum > t.Limit-t.Add {
 			return t, true
 		}
 	}
-	return Tally{}, false
+	return Count{}, false
 }
 
 // shortfall plays the transfers through on copies of the accounts.
 func (d *decision) shortfall(u Unit) error {
-	if len(u.Transfers) == 0 {
+	if len(u.transfers) == 0 {
 		return nil
 	}
 	trial := make(map[string]account, 4)
@@ -344,14 +344,14 @@ func (d *decision) shortfall(u Unit) error {
 		if a := d.accounts[accountKey{u.Company, id}]; a.found || a.opened {
 			return *a, true
 		}
-		for _, o := range u.Open {
+		for _, o := range u.open {
 			if o.ID == id {
 				return account{floor: o.Floor}, true
 			}
 		}
 		return account{}, false
 	}
-	for _, t := range u.Transfers {
+	for _, t := range u.transfers {
 		debit, ok := at(t.Debit)
 		if !ok {
 			return &Refusal{Reason: NoAccount, Account: t.Debit}

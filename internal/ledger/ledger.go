@@ -48,7 +48,7 @@ type Refusal struct {
 	State   string      // Moved: the state the row is in; "" when there is no such row
 	Account string      // Short, NoAccount
 	Balance money.Kobo  // Short: what the account holds
-	Tally   Tally       // Over: which
+	Count   Count       // Over: which
 }
 
 // Error is the refusal in words.
@@ -61,7 +61,7 @@ func (r *Refusal) Error() string {
 	case Short, NoAccount:
 		return fmt.Sprintf("ledger: %s: %s", r.Reason, r.Account)
 	case Over:
-		return fmt.Sprintf("ledger: %s would exceed %d", r.Tally.Name, r.Tally.Most)
+		return fmt.Sprintf("ledger: %s would exceed %d", r.Count.Name, r.Count.Limit)
 	}
 	return "ledger: " + string(r.Reason)
 }

@@ -24,16 +24,16 @@ const (
 func found(t testing.TB, b *Book, company string) {
 	t.Helper()
 	must(t, b.Commit(t.Context(), Unit{
-		Company: company, Found: true,
-		Open:   []Account{{outside, money.NoFloor}, {settlement, 0}, {clearing, 0}},
-		Claims: []db.Record{thing(company, id.New(), "", "NEW")},
+		Company: company, found: true,
+		open:    []Account{{outside, money.NoFloor}, {settlement, 0}, {clearing, 0}},
+		inserts: []db.Record{thing(company, id.New(), "", "NEW")},
 	}))
 }
 
 // fund brings money in from outside.
 func fund(t testing.TB, b *Book, company string, amount money.Kobo) {
 	t.Helper()
-	must(t, b.Commit(t.Context(), Unit{Company: company, Transfers: []Transfer{
+	must(t, b.Commit(t.Context(), Unit{Company: company, transfers: []Transfer{
 		{Reference: id.New(), Debit: outside, Credit: settlement, Amount: amount, Kind: "credit"},
 	}}))
 }
@@ -82,7 +82,7 @@ func TestATransferLeavesTwoEntriesWithBalances(t *testing.T) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
-		must(t, b.Commit(t.Context(), Unit{Company: "c1", Transfers: []Transfer{
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{
 			{Reference: "r", Debit: settlement, Credit: clearing, Amount: 300, Kind: "vtu", Narration: "n"},
 			{Reference: "r", Step: "settle", Debit: clearing, Credit: outside, Amount: 300, Kind: "vtu"},
 		}}))
@@ -110,7 +110,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
-		must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "a", "key", "PENDING")}}))
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "a", "key", "PENDING")}}))
 		pay := func(amount, leave money.Kobo) []Transfer {
 			return []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: amount, Leave: leave}}
 		}
@@ -118,13 +118,13 @@ func TestRefusalsChangeNothing(t *testing.T) {
 			unit Unit
 			want Refusal
 		}{
-			"below the floor":         {Unit{Transfers: pay(1001, 0)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
-			"leaving too little":      {Unit{Transfers: pay(1000, 1)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
-			"second transfer short":   {Unit{Transfers: append(pay(600, 0), pay(600, 0)...)}, Refusal{Reason: Short, Account: settlement, Balance: 400}},
-			"no such account":         {Unit{Transfers: []Transfer{{Reference: "x", Debit: settlement, Credit: "nowhere", Amount: 1}}}, Refusal{Reason: NoAccount, Account: "nowhere"}},
-			"claim not new":           {Unit{Claims: []db.Record{thing("c1", "b", "key", "PENDING")}, Transfers: pay(1, 0)}, Refusal{Reason: Exists}},
-			"move from another state": {Unit{Moves: []Move{{Table: thingTable, Key: []any{"c1", "a"}, From: []string{"DONE"}, To: "UNDONE"}}, Transfers: pay(1, 0)}, Refusal{Reason: Moved, State: "PENDING"}},
-			"move of nothing":         {Unit{Moves: []Move{{Table: thingTable, Key: []any{"c1", "zz"}, From: []string{"PENDING"}, To: "DONE"}}, Transfers: pay(1, 0)}, Refusal{Reason: Moved}},
+			"below the floor":         {Unit{transfers: pay(1001, 0)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
+			"leaving too little":      {Unit{transfers: pay(1000, 1)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
+			"second transfer short":   {Unit{transfers: append(pay(600, 0), pay(600, 0)...)}, Refusal{Reason: Short, Account: settlement, Balance: 400}},
+			"no such account":         {Unit{transfers: []Transfer{{Reference: "x", Debit: settlement, Credit: "nowhere", Amount: 1}}}, Refusal{Reason: NoAccount, Account: "nowhere"}},
+			"claim not new":           {Unit{inserts: []db.Record{thing("c1", "b", "key", "PENDING")}, transfers: pay(1, 0)}, Refusal{Reason: Exists}},
+			"move from another state": {Unit{transitions: []Transition{{table: thingTable, key: []any{"c1", "a"}, from: []string{"DONE"}, to: "UNDONE"}}, transfers: pay(1, 0)}, Refusal{Reason: Moved, State: "PENDING"}},
+			"move of nothing":         {Unit{transitions: []Transition{{table: thingTable, key: []any{"c1", "zz"}, from: []string{"PENDING"}, to: "DONE"}}, transfers: pay(1, 0)}, Refusal{Reason: Moved}},
 		} {
 			c.unit.Company = "c1"
 			r := Refused(b.Commit(t.Context(), c.unit))
@@ -135,7 +135,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 				t.Errorf("%s: the refusal carries %v", name, r.Rows[0].Values)
 			}
 		}
-		if r := Refused(b.Commit(t.Context(), Unit{Company: "c2", Transfers: pay(1, 0)})); r == nil || r.Reason != NoCompany {
+		if r := Refused(b.Commit(t.Context(), Unit{Company: "c2", transfers: pay(1, 0)})); r == nil || r.Reason != NoCompany {
 			t.Errorf("a company without a head: %v", r)
 		}
 		if s := balance(t, b, "c1", settlement); s != 1000 {
@@ -156,8 +156,8 @@ func TestTheSameClaimPostsOnce(t *testing.T) {
 			all.Go(func() {
 				mine := fmt.Sprint("thing", i)
 				err := b.Commit(context.Background(), Unit{
-					Company: "c1", Claims: []db.Record{thing("c1", mine, "key", "PENDING")},
-					Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
+					Company: "c1", inserts: []db.Record{thing("c1", mine, "key", "PENDING")},
+					transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
 				})
 				if r := Refused(err); r != nil && r.Reason == Exists {
 					existed.Store(r.Rows[0].Value("id"), true)
@@ -199,8 +199,8 @@ func TestABadRowDoesNotHarmItsNeighbours(t *testing.T) {
 					row.Values[4] = int64(-1)
 				}
 				err := b.Commit(context.Background(), Unit{
-					Company: "c1", Claims: []db.Record{row},
-					Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 1}},
+					Company: "c1", inserts: []db.Record{row},
+					transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 1}},
 				})
 				if (err == nil) == (i == 20) {
 					t.Errorf("unit %d: %v", i, err)
@@ -224,8 +224,8 @@ func TestMovesGuardEachOther(t *testing.T) {
 		found(t, b, "c1")
 		fund(t, b, "c1", 100)
 		must(t, b.Commit(t.Context(), Unit{
-			Company: "c1", Claims: []db.Record{thing("c1", "a", "key", "PENDING")},
-			Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
+			Company: "c1", inserts: []db.Record{thing("c1", "a", "key", "PENDING")},
+			transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: 10}},
 		}))
 		var won sync.Map
 		var all sync.WaitGroup
@@ -236,9 +236,9 @@ func TestMovesGuardEachOther(t *testing.T) {
 					to, credit = "UNDONE", settlement
 				}
 				err := b.Commit(context.Background(), Unit{
-					Company:   "c1",
-					Moves:     []Move{{Table: thingTable, Key: []any{"c1", "a"}, From: []string{"PENDING"}, To: to, Set: []Change{{"price_kobo", int64(i)}}}},
-					Transfers: []Transfer{{Reference: id.New(), Debit: clearing, Credit: credit, Amount: 10}},
+					Company:     "c1",
+					transitions: []Transition{{table: thingTable, key: []any{"c1", "a"}, from: []string{"PENDING"}, to: to, set: []change{{"price_kobo", int64(i)}}}},
+					transfers:   []Transfer{{Reference: id.New(), Debit: clearing, Credit: credit, Amount: 10}},
 				})
 				if err == nil {
 					won.Store(i, true)
@@ -272,8 +272,8 @@ func TestSequencesAreDense(t *testing.T) {
 					amount = 1000 // refused
 				}
 				err := b.Commit(context.Background(), Unit{
-					Company: "c1", Notes: []db.Record{row},
-					Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: amount}},
+					Company: "c1", appended: []db.Record{row},
+					transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: amount}},
 				})
 				if (err == nil) == (i%3 == 0) {
 					t.Error(err)
@@ -307,7 +307,7 @@ func TestNoStepIsTakenTwice(t *testing.T) {
 		take := func(reference, step string) error {
 			return b.Commit(context.Background(), Unit{
 				Company:   "c1",
-				Transfers: []Transfer{{Reference: reference, Step: step, Debit: settlement, Credit: clearing, Amount: 10}},
+				transfers: []Transfer{{Reference: reference, Step: step, Debit: settlement, Credit: clearing, Amount: 10}},
 			})
 		}
 		must(t, take("a", ""))
@@ -338,11 +338,11 @@ func TestMistakesAreNotCommitted(t *testing.T) {
 	for _, u := range []Unit{
 		{},
 		{Company: "c1"},
-		{Company: "c1", Transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "b", Amount: -1}}},
-		{Company: "c1", Transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "a", Amount: 1}}},
-		{Company: "c1", Transfers: []Transfer{{Debit: "a", Credit: "b", Amount: 1}}},
-		{Company: "c1", Claims: []db.Record{thing("c2", "a", "", "NEW")}},
-		{Company: "c1", Moves: []Move{{Table: thingTable, Key: []any{"c2", "a"}}}},
+		{Company: "c1", transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "b", Amount: -1}}},
+		{Company: "c1", transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "a", Amount: 1}}},
+		{Company: "c1", transfers: []Transfer{{Debit: "a", Credit: "b", Amount: 1}}},
+		{Company: "c1", inserts: []db.Record{thing("c2", "a", "", "NEW")}},
+		{Company: "c1", transitions: []Transition{{table: thingTable, key: []any{"c2", "a"}}}},
 	} {
 		if err := b.Commit(t.Context(), u); err == nil {
 			t.Errorf("%+v was taken", u)
@@ -350,7 +350,7 @@ func TestMistakesAreNotCommitted(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	u := Unit{Company: "c1", Transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "b", Amount: 1}}}
+	u := Unit{Company: "c1", transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "b", Amount: 1}}}
 	if err := b.Commit(ended, u); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who has gone: %v", err)
 	}

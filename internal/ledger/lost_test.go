@@ -59,7 +59,7 @@ func first(of fate) func() fate {
 
 // buying claims a key and pays for it.
 func buying(id, key string, amount money.Kobo) Unit {
-	return Unit{Company: "c1", Claims: []db.Record{thing("c1", id, key, "NEW")}, Transfers: []Transfer{paying(id, "", amount)}}
+	return Unit{Company: "c1", inserts: []db.Record{thing("c1", id, key, "NEW")}, transfers: []Transfer{paying(id, "", amount)}}
 }
 
 // A refusal may rest on what an earlier unit of its batch did. When that did not
@@ -83,7 +83,7 @@ func TestARefusalRestsOnCommittedRows(t *testing.T) {
 				if !fault.Is(told[0], fault.Unavailable) || told[1] != nil {
 					t.Errorf("lost before: %v", told)
 				}
-				if got, want := balance(t, b, "c1", settlement), 100-c.units[1].Transfers[0].Amount; got != want {
+				if got, want := balance(t, b, "c1", settlement), 100-c.units[1].transfers[0].Amount; got != want {
 					t.Errorf("balance %d, want %d", got, want)
 				}
 				audit(t, d, "c1")
@@ -111,9 +111,9 @@ func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
 		found(t, b, "c1")
 		for _, f := range []fate{lostBefore, lostAfter} {
 			id := fmt.Sprint("moved ", f)
-			must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", id, "", "NEW")}}))
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", id, "", "NEW")}}))
 			loses(b, first(f))
-			told, _ := together(b, moving(id, "DONE"), Unit{Company: "c1", Transfers: []Transfer{paying(id, "", 1)}})
+			told, _ := together(b, moving(id, "DONE"), Unit{Company: "c1", transfers: []Transfer{paying(id, "", 1)}})
 			if !fault.Is(told[0], fault.Unknown) || !fault.Is(told[1], fault.Unavailable) {
 				t.Errorf("fate %d: %v", f, told)
 			}
@@ -132,12 +132,12 @@ func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 		for round := range 60 {
 			fund(t, b, "c1", money.Kobo(50+rng.IntN(100)))
 			old := fmt.Sprint(round, " old")
-			must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", old, "", "NEW")}}))
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", old, "", "NEW")}}))
 			var units []Unit
 			for i := range 2 + rng.IntN(6) {
 				u := buying(fmt.Sprint(round, "-", i), fmt.Sprint(round, " key ", rng.IntN(3)), money.Kobo(1+rng.IntN(60)))
 				if rng.IntN(4) == 0 {
-					u.Moves = moving(old, "DONE").Moves
+					u.transitions = moving(old, "DONE").transitions
 				}
 				units = append(units, u)
 			}
@@ -162,7 +162,7 @@ func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 // since.
 func contradicts(t *testing.T, b *Book, u Unit, err error) {
 	t.Helper()
-	id := u.Claims[0].Value("id").(string)
+	id := u.inserts[0].Value("id").(string)
 	taken, readErr := b.Taken(t.Context(), "c1", id, "")
 	must(t, readErr)
 	if written := state(t, b, id) != ""; written != taken {
@@ -185,12 +185,12 @@ func contradicts(t *testing.T, b *Book, u Unit, err error) {
 			t.Errorf("%s was told of %s, which is not there", id, there)
 		}
 	case r.Reason == Moved:
-		if got := state(t, b, u.Moves[0].Key[1].(string)); got != "DONE" {
+		if got := state(t, b, u.transitions[0].key[1].(string)); got != "DONE" {
 			t.Errorf("%s was told of a move, and the row is %s", id, got)
 		}
 	case r.Reason == Short:
-		if got := balance(t, b, "c1", settlement); got >= u.Transfers[0].Amount {
-			t.Errorf("%s is refused %d of %d", id, u.Transfers[0].Amount, got)
+		if got := balance(t, b, "c1", settlement); got >= u.transfers[0].Amount {
+			t.Errorf("%s is refused %d of %d", id, u.transfers[0].Amount, got)
 		}
 	}
 }
@@ -240,12 +240,12 @@ func TestACallerIsNotKeptWaiting(t *testing.T) {
 			b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
 				return d.Run(ctx, func(p db.Pipeline) error { return strokes(stopped{p, hang("read"), hang("commit")}) })
 			}
-			first := Unit{Company: "c1", Claims: []db.Record{thing("c1", at, "", "NEW")}}
+			first := Unit{Company: "c1", inserts: []db.Record{thing("c1", at, "", "NEW")}}
 			err := b.Commit(db.Within(t.Context(), 300*time.Millisecond), first)
 			if !fault.Is(err, kind) {
 				t.Errorf("at its %s: %v", at, err)
 			}
-			queued := Unit{Company: "c1", Claims: []db.Record{thing("c1", at+" queued", "", "NEW")}}
+			queued := Unit{Company: "c1", inserts: []db.Record{thing("c1", at+" queued", "", "NEW")}}
 			if err := b.Commit(db.Within(t.Context(), 300*time.Millisecond), queued); !fault.Is(err, fault.Unavailable) {
 				t.Errorf("behind it, at its %s: %v", at, err)
 			}

@@ -25,15 +25,15 @@ func (d *decision) moveSet(t *db.Table) *moveSet {
 	return set
 }
 
-func (d *decision) nameMove(m Move) {
-	set := d.moveSet(m.Table)
-	if _, named := set.states[keyOf(m.Key)]; !named {
-		set.states[keyOf(m.Key)] = ""
-		set.keys = append(set.keys, m.Key)
+func (d *decision) nameMove(m Transition) {
+	set := d.moveSet(m.table)
+	if _, named := set.states[keyOf(m.key)]; !named {
+		set.states[keyOf(m.key)] = ""
+		set.keys = append(set.keys, m.key)
 	}
-	for _, c := range m.Still {
-		if !slices.Contains(set.still, c.Column) {
-			set.still = append(set.still, c.Column)
+	for _, c := range m.expected {
+		if !slices.Contains(set.still, c.column) {
+			set.still = append(set.still, c.column)
 		}
 	}
 }
@@ -54,12 +54,12 @@ func (s *moveSet) lookup() db.Lookup {
 }
 
 // fits tells whether a row is as a move wants it to be.
-func (s *moveSet) fits(m Move) bool {
-	key := keyOf(m.Key)
-	if !slices.Contains(m.From, s.states[key]) {
+func (s *moveSet) fits(m Transition) bool {
+	key := keyOf(m.key)
+	if !slices.Contains(m.from, s.states[key]) {
 		return false
 	}
-	return !slices.ContainsFunc(m.Still, func(c Change) bool {
-		return s.held[key][slices.Index(s.still, c.Column)] != c.Value
+	return !slices.ContainsFunc(m.expected, func(c change) bool {
+		return s.held[key][slices.Index(s.still, c.column)] != c.value
 	})
 }

@@ -51,18 +51,18 @@ func TestRandomJournals(t *testing.T) {
 					company := companies[rng.IntN(len(companies))]
 					u := Unit{Company: company}
 					if rng.IntN(4) == 0 {
-						u.Open = []Account{{"settlement/2", 0}, {"fee", 0}}
+						u.open = []Account{{"settlement/2", 0}, {"fee", 0}}
 					}
 					for range 1 + rng.IntN(3) {
 						from := rng.IntN(len(accounts))
 						to := (from + 1 + rng.IntN(len(accounts)-1)) % len(accounts)
-						u.Transfers = append(u.Transfers, Transfer{
+						u.transfers = append(u.transfers, Transfer{
 							Reference: id.New(), Debit: accounts[from], Credit: accounts[to],
 							Amount: money.Kobo(1 + rng.IntN(900)), Leave: money.Kobo(rng.IntN(2)),
 						})
 					}
 					claim := fmt.Sprint(rng.IntN(writers * each))
-					u.Claims = []db.Record{thing(company, fmt.Sprintf("%d-%d", w, i), claim, "NEW")}
+					u.inserts = []db.Record{thing(company, fmt.Sprintf("%d-%d", w, i), claim, "NEW")}
 					err := books[w%2].Commit(context.Background(), u)
 					if err == nil {
 						mu.Lock()

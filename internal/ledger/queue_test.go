@@ -33,7 +33,7 @@ func hung(t *testing.T, b *Book) (answer func(), transactions *int) {
 }
 
 func claiming(id string) Unit {
-	return Unit{Company: "c1", Claims: []db.Record{thing("c1", id, "", "NEW")}}
+	return Unit{Company: "c1", inserts: []db.Record{thing("c1", id, "", "NEW")}}
 }
 
 // Callers who give up while the database hangs leave nothing behind: no unit in

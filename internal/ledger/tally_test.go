@@ -14,8 +14,8 @@ import (
 func spend(b *Book, t testing.TB, amount money.Kobo, most, count int64) error {
 	return b.Commit(t.Context(), Unit{
 		Company:   "c1",
-		Tallies:   []Tally{{Name: "day/amount", Add: int64(amount), Most: most}, {Name: "day/count", Add: 1, Most: count}},
-		Transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: amount, Kind: "payout"}},
+		counts:    []Count{{Name: "day/amount", Add: int64(amount), Limit: most}, {Name: "day/count", Add: 1, Limit: count}},
+		transfers: []Transfer{{Reference: id.New(), Debit: settlement, Credit: clearing, Amount: amount, Kind: "payout"}},
 	})
 }
 
@@ -42,7 +42,7 @@ func TestATallyHoldsHoweverManyTryAtOnce(t *testing.T) {
 				switch r := Refused(err); {
 				case err == nil:
 					accepted++
-				case r != nil && r.Reason == Over && r.Tally.Name == "day/amount":
+				case r != nil && r.Reason == Over && r.Count.Name == "day/amount":
 					over++
 				default:
 					t.Error(err)
@@ -72,15 +72,15 @@ func TestTalliesAreDecidedOneByOne(t *testing.T) {
 		if r := Refused(spend(b, t, 100, 199, 0)); r == nil || r.Reason != Over {
 			t.Errorf("above the sum: %v", r)
 		}
-		if r := Refused(spend(b, t, 100, 0, 1)); r == nil || r.Tally.Name != "day/count" {
+		if r := Refused(spend(b, t, 100, 0, 1)); r == nil || r.Count.Name != "day/count" {
 			t.Errorf("above the count: %v", r)
 		}
 		must(t, spend(b, t, 100, 200, 2))
-		twice := Unit{Company: "c1", Tallies: []Tally{{Name: "a", Add: 6, Most: 10}, {Name: "a", Add: 6, Most: 10}}, Notes: []db.Record{thing("c1", id.New(), "", "NEW")}}
+		twice := Unit{Company: "c1", counts: []Count{{Name: "a", Add: 6, Limit: 10}, {Name: "a", Add: 6, Limit: 10}}, appended: []db.Record{thing("c1", id.New(), "", "NEW")}}
 		if r := Refused(b.Commit(t.Context(), twice)); r == nil || r.Reason != Over {
 			t.Errorf("twice in one unit: %v", r)
 		}
-		back := Unit{Company: "c1", Tallies: []Tally{{Name: "day/amount", Add: -150}, {Name: "day/count", Add: -7}, {Name: "new", Add: -1}}, Notes: []db.Record{thing("c1", id.New(), "", "NEW")}}
+		back := Unit{Company: "c1", counts: []Count{{Name: "day/amount", Add: -150}, {Name: "day/count", Add: -7}, {Name: "new", Add: -1}}, appended: []db.Record{thing("c1", id.New(), "", "NEW")}}
 		must(t, b.Commit(t.Context(), back))
 		if a, n, none := tally(t, b, "day/amount"), tally(t, b, "day/count"), tally(t, b, "new"); a != 50 || n != 0 || none != 0 {
 			t.Errorf("given back: %d, %d and %d", a, n, none)
@@ -93,11 +93,11 @@ func TestAnAdditionOfNothingHoldsTheSum(t *testing.T) {
 		b := open(t, d)
 		found(t, b, "c1")
 		unit := func(add, most int64) Unit {
-			return Unit{Company: "c1", Tallies: []Tally{{Name: "resets", Add: add, Most: most}}, Notes: []db.Record{thing("c1", id.New(), "", "NEW")}}
+			return Unit{Company: "c1", counts: []Count{{Name: "resets", Add: add, Limit: most}}, appended: []db.Record{thing("c1", id.New(), "", "NEW")}}
 		}
 		must(t, b.Commit(t.Context(), unit(0, 0)))
 		must(t, b.Commit(t.Context(), unit(1, 0)))
-		if r := Refused(b.Commit(t.Context(), unit(0, 0))); r == nil || r.Reason != Over || r.Tally.Name != "resets" {
+		if r := Refused(b.Commit(t.Context(), unit(0, 0))); r == nil || r.Reason != Over || r.Count.Name != "resets" {
 			t.Errorf("a sum of 1 is above 0: %v", r)
 		}
 		must(t, b.Commit(t.Context(), unit(0, 1)))

@@ -7,35 +7,23 @@ import (
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Unit is one change of a company's rows, with or without money. Everything in
-// it happens, or nothing does.
+// Unit is one change of a company's rows, with or without money: a journal entry and
+// everything that belongs to it, as data. The ledger accepts it whole or refuses it.
 type Unit struct {
-	// Company is whose rows these are; every record must carry it.
-	Company string
-	// Found makes the company's head row: the very first unit of a company.
-	Found bool
-	// Open names accounts that exist from here on; one that exists already is
-	// left as it is.
-	Open []Account
-	// Claims are rows that must be new. If one exists the unit is refused and
-	// the refusal carries the row that is there.
-	Claims []db.Record
-	// Moves are guarded changes of state.
-	Moves []Move
-	// Tallies are running sums to add to, and not to exceed.
-	Tallies []Tally
-	// Transfers are made in this order.
-	Transfers []Transfer
-	// Alerts are set after the transfers.
-	Alerts []Alert
-	// Notes are rows to append if the unit is accepted: events, jobs, audit.
-	Notes []db.Record
+	Company string // the company of all its rows
 
-	proof bool // it does nothing and waits for a proof; see Book.Prove
+	found       bool         // it makes the company's lock row: the very first unit of a company
+	open        []Account    // accounts that exist from here on
+	inserts     []db.Record  // rows that must be new
+	transitions []Transition // guarded changes of rows
+	counts      []Count      // additions to limit counters
+	transfers   []Transfer   // in their order
+	alerts      []alert      // set after the transfers
+	appended    []db.Record  // rows that nobody looks for: events, jobs, audit
+	proof       bool         // it does nothing and waits for a proof; see Book.Prove
 }
 
 // Account is a line of the book.
@@ -56,51 +44,36 @@ type Transfer struct {
 	Narration string
 }
 
-// Move changes a row from one of some states to another, together with other
+// Transition changes one row from one of some states to another, together with other
 // columns. The row is named by its whole primary key.
-type Move struct {
-	Table *db.Table
-	Key   []any
-	From  []string
-	Still []Change // what else the row must hold: as it was when this was decided
-	To    string
-	Set   []Change
+type Transition struct {
+	table    *db.Table
+	key      []any
+	from     []string
+	expected []change // what else the row must hold: as it was at the decision
+	to       string
+	set      []change
 }
 
-// Overwrite is the move that writes a whole row over the one that was read in
-// this state, if it is still in it.
-func Overwrite(r db.Record, from string) Move {
-	m := Move{Table: r.Table, Key: r.Values[:r.Table.Key], From: []string{from}}
-	for i, c := range r.Table.Columns {
-		switch {
-		case c.Name == r.Table.State:
-			m.To, _ = r.Values[i].(string)
-		case i >= r.Table.Key:
-			m.Set = append(m.Set, Change{Column: c.Name, Value: r.Values[i]})
-		}
-	}
-	return m
+// change is a value of one column, a string or an int64.
+type change struct {
+	column string
+	value  any
 }
 
-// Change is a new value of one column, a string or an int64.
-type Change struct {
-	Column string
-	Value  any
-}
-
-// Next stands, in a note, for the next number of one of the company's dense
-// sequences (1, 2, 3 … without a gap), by the sequence's name. The unit's notes
-// are numbered in their order.
+// Next stands, in an appended row, for the next number of one of the company's dense
+// sequences (1, 2, 3 … without a gap), by the sequence's name. The appended rows of a
+// unit are numbered in their order.
 type Next string
 
-// Tally adds to one of the company's running sums, by its name: how much was
-// paid out on a day, say. It is decided under the same lock as the money, so a
-// limit holds however many try at once.
-type Tally struct {
-	Name string
-	Add  int64 // less than 0 gives back what was added; a sum never goes below 0
-	Most int64 // the sum may not exceed it by this addition; 0 for no limit
-	// An addition of 0 adds nothing: the unit is refused if the sum is above Most,
+// Count is an addition to one of the company's limit counters, such as what was paid
+// out on a day. It is decided under the same lock as the money, so a limit holds
+// however many requests run at once.
+type Count struct {
+	Name  string
+	Add   int64 // less than 0 gives back what was added; a sum never goes below 0
+	Limit int64 // the addition may not take the sum above it; 0 for no limit
+	// An addition of 0 adds nothing. It refuses the unit if the sum is above Limit,
 	// of 0 too.
 }
 
@@ -109,15 +82,15 @@ const Sequence Next = "event"
 
 type instant struct{}
 
-// Now stands, in a note, for the instant that the book gives the unit: that of
-// its entries. It is given under the company's lock, so what has a later number
-// never has an earlier instant.
+// Now stands, in an appended row, for the instant that the ledger gives the unit and
+// its entries. The ledger gives it under the company's lock, so a later number never
+// has an earlier instant.
 var Now = instant{}
 
 // IsEmpty tells whether the unit would do nothing: an addition to a limit counter
 // alone is nothing.
 func (u *Unit) IsEmpty() bool {
-	return len(u.Open)+len(u.Claims)+len(u.Moves)+len(u.Transfers)+len(u.Alerts)+len(u.Notes) == 0 && !u.Found
+	return len(u.open)+len(u.inserts)+len(u.transitions)+len(u.transfers)+len(u.alerts)+len(u.appended) == 0 && !u.found
 }
 
 // For is a unit of a company that does nothing yet.
@@ -131,41 +104,35 @@ func Found(company string) Unit {
 }
 
 // FoundCompany makes the company's lock row: the very first unit of a company.
-func (u *Unit) FoundCompany() { u.Found = true }
+func (u *Unit) FoundCompany() { u.found = true }
 
 // OpenAccounts names accounts that exist from here on. An account that exists
 // already is left as it is.
-func (u *Unit) OpenAccounts(accounts ...Account) { u.Open = append(u.Open, accounts...) }
+func (u *Unit) OpenAccounts(accounts ...Account) { u.open = append(u.open, accounts...) }
 
 // Insert adds rows that must be new. If the ledger has one of them already it
 // refuses the unit, and the refusal carries the row that is there.
-func (u *Unit) Insert(rows ...db.Record) { u.Claims = append(u.Claims, rows...) }
+func (u *Unit) Insert(rows ...db.Record) { u.inserts = append(u.inserts, rows...) }
 
 // Append adds rows that nobody looks for. Their fields may hold Next and Now.
-func (u *Unit) Append(rows ...db.Record) { u.Notes = append(u.Notes, rows...) }
-
-// Enqueue puts a job of the company on the to-do list.
-func (u *Unit) Enqueue(j job.Job) {
-	j.Company = u.Company
-	u.Append(j.Record())
-}
+func (u *Unit) Append(rows ...db.Record) { u.appended = append(u.appended, rows...) }
 
 // Transition changes the row with r's key from one of some states to the state that
 // r has, and writes the changing columns of r. The unit is refused if the row is in
 // another state.
-func (u *Unit) Transition(r db.Record, from ...string) *Move {
-	m := Move{Table: r.Table, Key: r.Values[:r.Table.Key], From: from}
-	m.To, _ = r.Value(r.Table.State).(string)
+func (u *Unit) Transition(r db.Record, from ...string) *Transition {
+	t := Transition{table: r.Table, key: r.Values[:r.Table.Key], from: from}
+	t.to, _ = r.Value(r.Table.State).(string)
 	for _, i := range r.Table.Changing {
-		m.Set = append(m.Set, Change{Column: r.Table.Columns[i].Name, Value: r.Values[i]})
+		t.set = append(t.set, change{r.Table.Columns[i].Name, r.Values[i]})
 	}
-	u.Moves = append(u.Moves, m)
-	return &u.Moves[len(u.Moves)-1]
+	u.transitions = append(u.transitions, t)
+	return &u.transitions[len(u.transitions)-1]
 }
 
 // Update writes the changing columns of r over the row of the version before r's.
 // The unit is refused if somebody else has changed the row meanwhile.
-func (u *Unit) Update(r db.Record) *Move {
+func (u *Unit) Update(r db.Record) *Transition {
 	version, _ := r.Value(r.Table.State).(string)
 	n, err := strconv.ParseInt(version, 10, 64)
 	if !r.Table.Version || err != nil {
@@ -175,31 +142,31 @@ func (u *Unit) Update(r db.Record) *Move {
 }
 
 // Expect adds what else the row must hold for its transition.
-func (m *Move) Expect(column string, value any) *Move {
-	m.Still = append(m.Still, Change{Column: column, Value: value})
-	return m
+func (t *Transition) Expect(column string, value any) *Transition {
+	t.expected = append(t.expected, change{column, value})
+	return t
 }
 
 // Only keeps, of the columns that the transition writes, the named ones.
-func (m *Move) Only(columns ...string) *Move {
-	m.Set = slices.DeleteFunc(m.Set, func(c Change) bool { return !slices.Contains(columns, c.Column) })
-	return m
+func (t *Transition) Only(columns ...string) *Transition {
+	t.set = slices.DeleteFunc(t.set, func(c change) bool { return !slices.Contains(columns, c.column) })
+	return t
 }
 
 // Transfer adds transfers, made in their order.
-func (u *Unit) Transfer(transfers ...Transfer) { u.Transfers = append(u.Transfers, transfers...) }
+func (u *Unit) Transfer(transfers ...Transfer) { u.transfers = append(u.transfers, transfers...) }
 
 // Count adds to one of the company's limit counters, by its name. The unit is
 // refused if the sum would exceed limit; 0 is no limit. An addition less than 0
 // gives back what was added before, and an addition of 0 only compares the sum with
 // the limit, of 0 too. A sum never goes below 0.
 func (u *Unit) Count(name string, add, limit int64) {
-	u.Tallies = append(u.Tallies, Tally{Name: name, Add: add, Most: limit})
+	u.counts = append(u.counts, Count{name, add, limit})
 }
 
 // SetAlert sets how low an account may get before somebody is told; 0 for no alert.
 func (u *Unit) SetAlert(account string, below money.Kobo) {
-	u.Alerts = append(u.Alerts, Alert{Account: account, Below: below})
+	u.alerts = append(u.alerts, alert{account, below})
 }
 
 // check finds mistakes that no state of the book could make right.
@@ -210,21 +177,21 @@ func (u Unit) check() error {
 	if u.IsEmpty() {
 		return errors.New("ledger: a unit that does nothing")
 	}
-	for _, t := range u.Transfers {
+	for _, t := range u.transfers {
 		if t.Amount <= 0 || t.Reference == "" || t.Debit == t.Credit {
 			return fmt.Errorf("ledger: not a transfer: %q %q → %q %d", t.Reference, t.Debit, t.Credit, t.Amount)
 		}
 	}
-	for _, set := range [][]db.Record{u.Claims, u.Notes} {
+	for _, set := range [][]db.Record{u.inserts, u.appended} {
 		for _, r := range set {
 			if len(r.Values) != len(r.Table.Columns) || r.Values[0] != u.Company {
 				return fmt.Errorf("ledger: a row of %s that is not this company's", r.Table.Name)
 			}
 		}
 	}
-	for _, m := range u.Moves {
-		if len(m.Key) != m.Table.Key || m.Key[0] != u.Company || m.Table.State == "" {
-			return fmt.Errorf("ledger: a move in %s that is not this company's", m.Table.Name)
+	for _, m := range u.transitions {
+		if len(m.key) != m.table.Key || m.key[0] != u.Company || m.table.State == "" {
+			return fmt.Errorf("ledger: a move in %s that is not this company's", m.table.Name)
 		}
 	}
 	return nil
@@ -233,7 +200,7 @@ func (u Unit) check() error {
 // witness is a row without money that the unit, once accepted, has written. A
 // unit that only moves rows has none.
 func (u Unit) witness() (db.Record, bool) {
-	for _, set := range [][]db.Record{u.Notes, u.Claims} {
+	for _, set := range [][]db.Record{u.appended, u.inserts} {
 		for _, r := range set {
 			if !r.Table.Lenient {
 				return r, true

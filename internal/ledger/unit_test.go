@@ -19,7 +19,7 @@ func TestAUnitIsOnlyRead(t *testing.T) {
 		row.Values[4] = Next("thing")
 		for range 2 {
 			before := fmt.Sprint(row.Values, event.Values)
-			must(t, b.Commit(t.Context(), Unit{Company: "c1", Notes: []db.Record{row, event}}))
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", appended: []db.Record{row, event}}))
 			if after := fmt.Sprint(row.Values, event.Values); after != before || row.Values[4] != any(Next("thing")) || event.Values[5] != any(Now) {
 				t.Errorf("was %s, is %s", before, after)
 			}
@@ -38,8 +38,8 @@ func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 		b := open(t, d)
 		found(t, b, "c1")
 		for i, u := range []Unit{
-			{Open: []Account{{"deep", money.NoFloor}, {"flat", 0}}, Transfers: []Transfer{{Reference: "r", Debit: "flat", Credit: "deep", Amount: 1}}},
-			{Open: []Account{{"flat", 0}, {"deep", money.NoFloor}}, Transfers: []Transfer{{Reference: "r", Debit: "flat", Credit: "deep", Amount: 1}}},
+			{open: []Account{{"deep", money.NoFloor}, {"flat", 0}}, transfers: []Transfer{{Reference: "r", Debit: "flat", Credit: "deep", Amount: 1}}},
+			{open: []Account{{"flat", 0}, {"deep", money.NoFloor}}, transfers: []Transfer{{Reference: "r", Debit: "flat", Credit: "deep", Amount: 1}}},
 		} {
 			u.Company = "c1"
 			if err := b.Commit(t.Context(), u); !Is(err, Short) || Refused(err).Account != "flat" {
@@ -47,13 +47,13 @@ func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 			}
 		}
 		must(t, b.Commit(t.Context(), Unit{
-			Company: "c1", Open: []Account{{"flat", 0}, {"deep", money.NoFloor}},
-			Transfers: []Transfer{{Reference: "r", Debit: "deep", Credit: "flat", Amount: 5}},
+			Company: "c1", open: []Account{{"flat", 0}, {"deep", money.NoFloor}},
+			transfers: []Transfer{{Reference: "r", Debit: "deep", Credit: "flat", Amount: 5}},
 		}))
 		// One that is there keeps the floor it has.
 		err := b.Commit(t.Context(), Unit{
-			Company: "c1", Open: []Account{{"flat", money.NoFloor}},
-			Transfers: []Transfer{{Reference: "s", Debit: "flat", Credit: "deep", Amount: 6}},
+			Company: "c1", open: []Account{{"flat", money.NoFloor}},
+			transfers: []Transfer{{Reference: "s", Debit: "flat", Credit: "deep", Amount: 6}},
 		})
 		if !Is(err, Short) || balance(t, b, "c1", "flat") != 5 {
 			t.Errorf("below the floor: %v, %s", err, balance(t, b, "c1", "flat"))
@@ -68,8 +68,8 @@ func TestACompanyIsFoundedOnce(t *testing.T) {
 		b := open(t, d)
 		found(t, b, "c1")
 		for range 2 {
-			must(t, b.Commit(t.Context(), Unit{Company: "c1", Found: true, Notes: []db.Record{said("c1", "a")}}))
-			must(t, b.Commit(t.Context(), Unit{Company: "c1", Found: true}))
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", found: true, appended: []db.Record{said("c1", "a")}}))
+			must(t, b.Commit(t.Context(), Unit{Company: "c1", found: true}))
 		}
 		if n, err := b.Head(t.Context(), "c1"); err != nil || n != 2 {
 			t.Errorf("the head is at %d, %v", n, err)
@@ -82,10 +82,10 @@ func TestARefusalIsOfARow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
-		must(t, b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "a", "key", "NEW")}}))
-		again := b.Commit(t.Context(), Unit{Company: "c1", Claims: []db.Record{thing("c1", "b", "key", "NEW")}})
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "a", "key", "NEW")}}))
+		again := b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "b", "key", "NEW")}})
 		wrong := b.Commit(t.Context(), Unit{
-			Company: "c1", Moves: []Move{{Table: thingTable, Key: []any{"c1", "a"}, From: []string{"OLD"}, To: "NEW"}},
+			Company: "c1", transitions: []Transition{{table: thingTable, key: []any{"c1", "a"}, from: []string{"OLD"}, to: "NEW"}},
 		})
 		for i, c := range []struct{ got, want bool }{
 			{Is(again, Exists), true},

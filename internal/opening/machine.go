@@ -100,7 +100,7 @@ func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idem
 	if key.Subject() == "" {
 		key.Begin(&u, n.ID, i.CalledUntil)
 	}
-	u.Enqueue(job.Job{Kind: m.kind.Job, Subject: n.Subject, Provider: n.Provider, RunAt: i.search().Next(i.CalledUntil)})
+	job.Enqueue(&u, job.Job{Kind: m.kind.Job, Subject: n.Subject, Provider: n.Provider, RunAt: i.search().Next(i.CalledUntil)})
 	err := m.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) || ledger.Is(err, ledger.Exists, a.Record().Table) {
 		return ErrTaken

@@ -88,7 +88,7 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	}
 	u.Insert(operations.Record(o))
 	u.Transfer(first)
-	u.Enqueue(o.resolveJob())
+	job.Enqueue(&u, o.resolveJob())
 	return u
 }
 
@@ -239,7 +239,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 		return u, err
 	}
 	if !after.NextAt.IsZero() { // it FAILED by absence
-		u.Enqueue(job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt})
+		job.Enqueue(&u, job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt})
 	}
 	u.Transfer(s.settle(after)...)
 	s.bookCharge(&u, after)

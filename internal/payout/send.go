@@ -149,7 +149,7 @@ func refused(err error) error {
 	case r != nil && r.Reason == ledger.Short:
 		return errShort
 	case r != nil && r.Reason == ledger.Over:
-		return overLimit(r.Tally.Name)
+		return overLimit(r.Count.Name)
 	}
 	return err
 }

@@ -76,13 +76,13 @@ func Reached(err error, at time.Time) error {
 	if r == nil || r.Reason != ledger.Over {
 		return err
 	}
-	name, ours := strings.CutPrefix(r.Tally.Name, counters)
+	name, ours := strings.CutPrefix(r.Count.Name, counters)
 	name, _, _ = strings.Cut(name, "/")
 	k, known := find(Kind(name))
 	if !ours || !known {
 		return err
 	}
-	return fault.Newf(fault.Limited, "Daily limit of %d %s reached", r.Tally.Most, k.name).After(midnight(at).Sub(at))
+	return fault.Newf(fault.Limited, "Daily limit of %d %s reached", r.Count.Limit, k.name).After(midnight(at).Sub(at))
 }
 
 // midnight is the end of the day in Lagos.

@@ -74,8 +74,8 @@ func TestANumberInUseIsNotAttached(t *testing.T) {
 		if err := h.Enter(ctx, a.Company, "8000000055", "090286"); err != nil {
 			t.Fatal(err)
 		}
-		h.Take(func(_ context.Context, company string, c settlement.Credit) (settlement.Taking, bool, error) {
-			return settlement.Taking{SettlementID: a.ID}, company == a.Company && c.Account == "8000000055", nil
+		h.AddRecipient(func(_ context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
+			return settlement.Booking{SettlementID: a.ID}, company == a.Company && c.Account == "8000000055", nil
 		})
 		for number, why := range map[string]string{
 			"8000000011": "The bank account belongs to another company, " + foreign.Company,
