@@ -103,9 +103,10 @@ type position struct {
 
 // retryCount is the number of an endpoint's retries.
 type retryCount struct {
-	company, endpoint string
-	count             int64
-	due               time.Time // of the first retry
+	Company  string
+	endpoint string
+	count    int64
+	due      time.Time // of the first retry
 }
 
 // waiting adds up the positions, one row for each endpoint, and the retries, which

@@ -27,7 +27,7 @@ type queue struct {
 	sequence   int64     `db:"sequence"` // events up to here are finished
 	through    int64     `db:"through"`  // the last event of a replay
 	due        time.Time `db:"due_at"`   // the next visit; zero if only new events can bring one
-	leaseUntil time.Time `db:"lease_until"`
+	LeaseUntil time.Time `db:"lease_until"`
 	fence      int64     `db:"fence"` // the number of the lease
 
 	failures int64 // of the endpoint, when the queue was read
