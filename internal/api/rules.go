@@ -22,8 +22,8 @@ import (
 func style(c clock.Clock) contract.Style {
 	return contract.Style{
 		Words:   words,
-		Formats: map[string]func(any) error{"int64": wholeNumber, "naira": amount, "email": email},
-		Visible: visible,
+		Formats: map[string]func(any) error{"int64": wholeNumber, "naira": amount, "email": email, nameFormat: name},
+		Trimmed: nameFormat,
 		Trim:    trimName,
 		Clock:   c,
 	}
@@ -41,7 +41,7 @@ func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool)
 	}
 	sent, isText := f.Value.(string)
 	switch {
-	case isText && (sent == "" || strings.HasSuffix(f.Pattern, visible) && sent == " "):
+	case isText && (sent == "" || f.Format == nameFormat && sent == " "):
 		return "is not allowed to be empty", true
 	case pattern != "" && f.IsSecret:
 		return fmt.Sprintf("fails to match the required pattern: /%s/", pattern), false
@@ -102,7 +102,7 @@ func formatWords(k *kind.Format) string {
 		return "must be a valid email"
 	case "date":
 		return "must be in YYYY-MM-DD format"
-	case "int64", "naira":
+	case "int64", "naira", nameFormat:
 		return k.Err.Error()
 	default:
 		return "is invalid"

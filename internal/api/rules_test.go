@@ -276,7 +276,7 @@ func TestPeopleAreDescribedSensibly(t *testing.T) {
 			`"firstName" is not allowed to be empty`, `"lastName" is not allowed to be empty`, `"middleName" is not allowed to be empty`,
 		}},
 		{"neither letter nor digit", map[string]any{"firstName": "--"}, []string{
-			`"firstName" with value "--" fails to match the required pattern: /[\p{L}\p{N}]/`,
+			`"firstName" must have a letter or a digit`,
 		}},
 		{"a tag and a subdomain", map[string]any{"email": "ada+kobo@mail.example.co.uk"}, nil},
 	} {

@@ -22,10 +22,9 @@ type Style struct {
 	Words func(k jsonschema.ErrorKind, f Field) (text string, isAlone bool)
 	// Formats judge values by the format of their schema, by its name.
 	Formats map[string]func(value any) error
-	// Trim cleans texts before the rules apply. It is for the fields whose pattern ends
-	// with Visible, and may be nil.
+	// Trim cleans texts of the format Trimmed before the rules apply; nil for none.
 	Trim    func(text string) string
-	Visible string
+	Trimmed string
 	// Clock is for days that must not be in the future (x-past). With nil each day
 	// counts as past.
 	Clock clock.Clock
@@ -34,7 +33,7 @@ type Style struct {
 // Field is a field of a body that breaks a rule.
 type Field struct {
 	Value      any
-	Pattern    string
+	Format     string
 	IsSecret   bool // writeOnly: no message repeats the value
 	IsNullable bool
 	name       string // as callers read it: bands[0].from
@@ -51,7 +50,7 @@ type node struct {
 	Order      int              `json:"x-order"`
 	WriteOnly  bool             `json:"writeOnly"`
 	Past       bool             `json:"x-past"`
-	Pattern    string           `json:"pattern"`
+	Format     string           `json:"format"`
 	Properties map[string]*node `json:"properties"`
 	Items      *node            `json:"items"`
 }
@@ -82,7 +81,7 @@ func (r *rules) mark(path []string, n *node) {
 		if child.Past {
 			r.past = append(r.past, at)
 		}
-		if r.style.Trim != nil && strings.HasSuffix(child.Pattern, r.style.Visible) {
+		if r.style.Trim != nil && child.Format == r.style.Trimmed {
 			r.names = append(r.names, at)
 		}
 		r.mark(at, child)
@@ -110,7 +109,7 @@ func (r *rules) field(b *Body, location []string) Field {
 			f.isKnown, f.place = false, append(f.place, b.last(location)...)
 			continue
 		}
-		f.place, f.IsSecret, f.Pattern = append(f.place, n.Order), n.WriteOnly, n.Pattern
+		f.place, f.IsSecret, f.Format = append(f.place, n.Order), n.WriteOnly, n.Format
 	}
 	if n != nil {
 		types, _ := n.Type.([]any)
