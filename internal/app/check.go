@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -131,6 +133,10 @@ func (c Config) checkOwn() error {
 	}
 	if c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute {
 		all = append(all, errors.New("configuration: serve.drain must be 0s to 10m"))
+	}
+	if c.EpochFile != "" {
+		_, err := os.Stat(filepath.Dir(c.EpochFile))
+		all = append(all, about("epoch_file: ", err))
 	}
 	return wrongs(all...)
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// tolerance is how far ahead of ours the clock of another program may be. A head
-// that is further ahead was dated by a clock that was wrong: it is not followed.
+// tolerance is how far the clock of another program may be ahead of ours. A wrong
+// clock dated a lock row that is further ahead. Its date is ignored.
 const tolerance = time.Minute
 
 // date says when the batch happens: now, but in no company before what happened
-// there last. The heads must be locked.
+// there last. The lock rows must be locked.
 func (d *decision) date(now time.Time) {
 	micros := clock.Micros(now)
 	for _, h := range d.heads {
@@ -51,10 +51,10 @@ func (d *decision) accept(w *pending) {
 		d.alert(u.Company, a)
 	}
 	for _, r := range u.inserts {
-		d.claim(r)
+		d.insertOnce(r)
 	}
 	for _, m := range u.transitions {
-		d.move(m)
+		d.transition(m)
 	}
 	for _, r := range u.appended {
 		d.insert(r.Table, filled(r.Values, h.at, func(n Next) int64 { return d.next(u.Company, n) }))
@@ -62,7 +62,7 @@ func (d *decision) accept(w *pending) {
 	d.fall(u.Company, high)
 }
 
-// filled puts the next number, and the instant, where a note asks for them.
+// filled puts the next number, and the instant, where an appended row asks for them.
 func filled(values []any, at int64, next func(Next) int64) []any {
 	out := values
 	for i, v := range values {
@@ -117,12 +117,12 @@ func (d *decision) entry(company, id string, t Transfer, amount money.Kobo, at i
 	return a.sequence
 }
 
-func (d *decision) claim(r db.Record) {
+func (d *decision) insertOnce(r db.Record) {
 	if key := uniqueOf(r); key != nil {
-		d.claims[r.Table.Name].rows[keyOf(key)] = r
+		d.uniques[r.Table.Name].rows[keyOf(key)] = r
 	}
 	if r.Table.State != "" {
-		d.moveSet(r.Table).fresh[keyOf(r.Values[:r.Table.Key])] = true
+		d.guardSet(r.Table).fresh[keyOf(r.Values[:r.Table.Key])] = true
 	}
 	d.insert(r.Table, r.Values)
 }
@@ -134,9 +134,9 @@ func (d *decision) insert(t *db.Table, row []any) {
 	d.inserts[t] = append(d.inserts[t], row)
 }
 
-// move gathers moves that change the same columns of the same table.
-func (d *decision) move(m Transition) {
-	d.moves[m.table.Name].fresh[keyOf(m.key)] = true
+// transition gathers the transitions that change the same columns of one table.
+func (d *decision) transition(m Transition) {
+	d.guards[m.table.Name].fresh[keyOf(m.key)] = true
 	set := []string{m.table.State}
 	row := append(append(make([]any, 0, len(m.key)+1+len(m.set)), m.key...), m.to)
 	for _, c := range m.set {

@@ -45,7 +45,7 @@ func (d *decision) high(u Unit) (out []string) {
 	return out
 }
 
-// fall notes those that are below their alerts now. The event of a fall has its
+// fall finds the accounts that are below their alerts now. The event of a fall has its
 // number here, behind those of the unit that caused it.
 func (d *decision) fall(company string, high []string) {
 	for i, id := range high {

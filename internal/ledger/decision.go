@@ -12,7 +12,7 @@ import (
 )
 
 // decision is a batch being decided: what its units name, what the database
-// says of that, and what follows. With the heads locked, nothing that it reads
+// says of that, and what follows. With the lock rows locked, nothing that it reads
 // can change before it commits, so it decides with certainty.
 type decision struct {
 	watched   bool // somebody wants to know of falls
@@ -20,9 +20,9 @@ type decision struct {
 	heads     map[string]*head
 	counters  map[counterKey]*counter
 	accounts  map[accountKey]*account
-	claims    map[string]*claimSet // by table
-	moves     map[string]*moveSet  // by table
-	order     []*db.Table          // tables in the order in which they were named
+	uniques   map[string]*uniqueSet // by table
+	guards    map[string]*guardSet  // by table
+	order     []*db.Table           // tables in the order in which they were named
 
 	stamp     int64 // in each transfer of the batch, and in no other
 	accepted  []*pending
@@ -54,8 +54,8 @@ type head struct {
 
 type counterKey struct{ company, name string }
 
-// counter is a dense sequence other than the events', which the head holds, or a
-// running sum.
+// counter is a limit counter, or a dense sequence. The lock row holds the sequence
+// of the events.
 type counter struct {
 	found         bool
 	value, before int64
@@ -69,8 +69,8 @@ type account struct {
 	sequence               int64
 }
 
-// claimSet is what a batch claims in one table, by unique key.
-type claimSet struct {
+// uniqueSet is what a batch inserts once into one table, by unique key.
+type uniqueSet struct {
 	keys [][]any
 	rows map[string]db.Record // rows that are there, or that this batch makes
 }
@@ -79,7 +79,7 @@ func newDecision(watched bool) *decision {
 	return &decision{
 		watched: watched, stamp: rand.Int64(),
 		heads: map[string]*head{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
-		claims: map[string]*claimSet{}, moves: map[string]*moveSet{},
+		uniques: map[string]*uniqueSet{}, guards: map[string]*guardSet{},
 		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},
 	}
 }
@@ -114,7 +114,7 @@ func uniqueOf(r db.Record) []any {
 	return key
 }
 
-// name notes all that the unit's fate depends on.
+// name collects everything that decides about the unit.
 func (d *decision) name(u Unit) {
 	if d.heads[u.Company] == nil {
 		d.heads[u.Company] = &head{}
@@ -131,10 +131,10 @@ func (d *decision) name(u Unit) {
 		d.nameAccount(u.Company, a.account)
 	}
 	for _, r := range u.inserts {
-		d.nameClaim(r)
+		d.nameInsert(r)
 	}
 	for _, m := range u.transitions {
-		d.nameMove(m)
+		d.nameTransition(m)
 	}
 	for _, t := range u.counts {
 		d.nameCounter(u.Company, t.Name)
@@ -162,11 +162,11 @@ func (d *decision) nameAccount(company, id string) {
 	}
 }
 
-func (d *decision) nameClaim(r db.Record) {
-	set := d.claims[r.Table.Name]
+func (d *decision) nameInsert(r db.Record) {
+	set := d.uniques[r.Table.Name]
 	if set == nil {
-		set = &claimSet{rows: map[string]db.Record{}}
-		d.claims[r.Table.Name] = set
+		set = &uniqueSet{rows: map[string]db.Record{}}
+		d.uniques[r.Table.Name] = set
 		d.order = append(d.order, r.Table)
 	}
 	if key := uniqueOf(r); key != nil {
@@ -206,8 +206,8 @@ func (d *decision) counterLookup() db.Lookup {
 	}
 }
 
-// lookups reads everything named. The heads come first: what is read after
-// their lock is what the commit will find.
+// lookups reads everything named. The lock rows come first: the commit finds
+// what is read after their lock.
 func (d *decision) lookups() []db.Lookup {
 	accounts := make([][]any, 0, len(d.accounts))
 	for k := range d.accounts {
@@ -225,7 +225,7 @@ func (d *decision) lookups() []db.Lookup {
 		},
 	}}
 	for _, t := range d.order {
-		set := d.claims[t.Name]
+		set := d.uniques[t.Name]
 		by := t.UniqueNames()
 		out = append(out, db.Lookup{
 			Table: t, By: by, Columns: t.Names(), Keys: set.keys, Present: givenColumn(t, by),
@@ -235,7 +235,7 @@ func (d *decision) lookups() []db.Lookup {
 			},
 		})
 	}
-	for _, set := range d.moves {
+	for _, set := range d.guards {
 		out = append(out, set.lookup())
 	}
 	return out
@@ -270,7 +270,7 @@ func (d *decision) decide(w *pending) {
 // is committed.
 func (d *decision) mustWait(u Unit) bool {
 	for _, m := range u.transitions {
-		if d.moves[m.table.Name].fresh[keyOf(m.key)] {
+		if d.guards[m.table.Name].fresh[keyOf(m.key)] {
 			return true
 		}
 	}
@@ -286,7 +286,7 @@ func (d *decision) objection(u Unit) error {
 		return &Refusal{Reason: Exists, Rows: rows}
 	}
 	for _, m := range u.transitions {
-		if set := d.moves[m.table.Name]; !set.fits(m) {
+		if set := d.guards[m.table.Name]; !set.fits(m) {
 			return &Refusal{Reason: Moved, Table: m.table, State: set.states[keyOf(m.key)]}
 		}
 	}
@@ -305,7 +305,7 @@ func (d *decision) objection(u Unit) error {
 func (d *decision) existing(u Unit) (rows []db.Record) {
 	for _, r := range u.inserts {
 		if key := uniqueOf(r); key != nil {
-			if row, there := d.claims[r.Table.Name].rows[keyOf(key)]; there {
+			if row, there := d.uniques[r.Table.Name].rows[keyOf(key)]; there {
 				rows = append(rows, row)
 			}
 		}
@@ -313,7 +313,7 @@ func (d *decision) existing(u Unit) (rows []db.Record) {
 	return rows
 }
 
-// excess is a tally that the unit would take above its limit.
+// excess is a limit counter that the unit would take above its limit.
 func (d *decision) excess(u Unit) (Count, bool) {
 	for i, t := range u.counts {
 		sum := d.counters[counterKey{u.Company, t.Name}].value

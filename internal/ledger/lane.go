@@ -139,9 +139,9 @@ func (b *Book) answer(d *decision) {
 	}
 }
 
-// lookUp settles a batch whose COMMIT got no answer. It takes the heads' locks
-// first, which the lost transaction held: once they are ours it is over, one
-// way or the other, and its rows tell which.
+// lookUp settles a batch whose COMMIT got no answer. It locks the lock rows first, which
+// the lost transaction held. Once they are ours that transaction is over, and its rows
+// tell how it ended.
 //
 // A refusal may rest on what the batch itself did, so it stands only if the batch
 // happened. Otherwise lookUp returns the refused units to be decided again, or
@@ -189,7 +189,7 @@ func (b *Book) happened(d *decision) (bool, error) {
 	return happened, err
 }
 
-// errNoWitness: every unit of the batch only moved rows.
+// errNoWitness: the units of the batch only changed rows.
 var errNoWitness = errors.New("ledger: no row of the batch could be looked up")
 
 // errOther: there is a row of the witness's key, and it is not as the batch wrote
@@ -197,14 +197,14 @@ var errNoWitness = errors.New("ledger: no row of the batch could be looked up")
 var errOther = errors.New("ledger: a row of the batch is there as another")
 
 // errUnheld: the batch only founded companies, so the lost transaction held no
-// head that could be waited for. It may still be on its way.
+// lock row that could be waited for. It may still be on its way.
 var errUnheld = errors.New("ledger: the lost transaction held nothing that could be waited for")
 
 // witnessed looks for a row of one accepted unit: the batch was one
 // transaction, so one row speaks for all.
 //
 // A server may show a row that its standby does not have, after a restart or when
-// somebody ended the wait for the standby. So witnessed writes the heads as they
+// somebody ended the wait for the standby. So witnessed writes the lock rows as they
 // are and commits: a standby that has this commit has every one before it.
 func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	found := false
@@ -254,7 +254,7 @@ func (d *decision) witness(found *bool) (db.Lookup, bool) {
 }
 
 // rowLookup looks for a row as it was to be written. It is looked for by its
-// primary key, since what is claimed may be claimed by another, or be nothing; by
+// primary key, since another program may insert the same unique values; by
 // what else is unique in it if the book gave it its number.
 func rowLookup(r db.Record, found *bool) db.Lookup {
 	given := func(v any) bool { return v == any(Now) || isNext(v) }
@@ -282,7 +282,7 @@ func rowLookup(r db.Record, found *bool) db.Lookup {
 
 func isNext(v any) bool { _, ok := v.(Next); return ok }
 
-// held tells whether the batch had locked a head.
+// held tells whether the batch had locked a lock row.
 func (d *decision) held() bool {
 	for _, h := range d.heads {
 		if h.found {

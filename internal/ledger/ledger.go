@@ -1,9 +1,9 @@
-// Package ledger is the double-entry book, and the only place where money, or
-// anything that must change together with money, is written.
+// Package ledger is the double-entry ledger. It is the only place that writes money,
+// and everything that must change together with money.
 //
-// A change is a Unit: a journal entry with its paperwork, declared as data. A
-// unit is accepted whole or refused whole. Units that arrive together share one
-// transaction, and one that is refused never harms its neighbours.
+// A change is a Unit: a journal entry and all that belongs to it, as data. The ledger
+// accepts a unit whole or refuses it whole. Units that arrive together share one
+// transaction, and a refused unit never harms its neighbours.
 //
 // Each transfer debits one account and credits another by one amount, and
 // leaves two entries that carry the balance before and after. A balance is
@@ -32,12 +32,12 @@ type Reason string
 
 // The reasons.
 const (
-	Exists    Reason = "exists"     // a claim is not new
-	Moved     Reason = "moved"      // a row is not in a state it may be moved from, or not as it was
+	Exists    Reason = "exists"     // a row that should be new is there
+	Moved     Reason = "moved"      // a row is in another state, or not as it was
 	Short     Reason = "short"      // an account would go below what it must keep
-	Over      Reason = "over"       // a tally would exceed its limit
+	Over      Reason = "over"       // a limit counter would exceed its limit
 	NoAccount Reason = "no account" // a transfer names an account that does not exist
-	NoCompany Reason = "no company" // the company has no head row
+	NoCompany Reason = "no company" // the company has no lock row
 )
 
 // Refusal says why a unit was refused. Nothing of the unit was written.

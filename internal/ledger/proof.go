@@ -20,8 +20,8 @@ func (b *Book) Prove(ctx context.Context, company string) error {
 // certain tells whether there was a clean write since the last doubt.
 func (b *Book) certain(doubts uint64) bool { return b.proven.Load() == doubts }
 
-// prove has the batch write the heads that are there, if only as they are. It
-// tells whether there are any: a company without a head has no rows.
+// prove has the batch write the lock rows that are there, if only as they are. It
+// tells whether there are any: a company without a lock row has no rows.
 func (d *decision) prove() (any bool) {
 	for _, h := range d.heads {
 		h.restated = h.found

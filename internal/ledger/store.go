@@ -106,7 +106,7 @@ func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 
 // Last is the last number given out of one of the company's dense sequences
 // other than the events', which is also how many there are, or the present sum
-// of a tally; 0 before the first.
+// of a limit counter; 0 before the first.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
 	return Last(ctx, b.db, company, name)
 }

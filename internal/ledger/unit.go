@@ -198,7 +198,7 @@ func (u Unit) check() error {
 }
 
 // witness is a row without money that the unit, once accepted, has written. A
-// unit that only moves rows has none.
+// unit that only changes rows has none.
 func (u Unit) witness() (db.Record, bool) {
 	for _, set := range [][]db.Record{u.appended, u.inserts} {
 		for _, r := range set {

@@ -6,27 +6,27 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// moveSet is what a batch moves in one table, by primary key.
-type moveSet struct {
+// guardSet are the rows of one table that a batch changes, by primary key.
+type guardSet struct {
 	table  *db.Table
 	keys   [][]any
 	states map[string]string
-	still  []string         // the columns beside the state that a move looks at
+	still  []string         // the columns beside the state that a transition looks at
 	held   map[string][]any // what they hold
 	fresh  map[string]bool  // written by this very batch: wait for the next
 }
 
-func (d *decision) moveSet(t *db.Table) *moveSet {
-	set := d.moves[t.Name]
+func (d *decision) guardSet(t *db.Table) *guardSet {
+	set := d.guards[t.Name]
 	if set == nil {
-		set = &moveSet{table: t, states: map[string]string{}, held: map[string][]any{}, fresh: map[string]bool{}}
-		d.moves[t.Name] = set
+		set = &guardSet{table: t, states: map[string]string{}, held: map[string][]any{}, fresh: map[string]bool{}}
+		d.guards[t.Name] = set
 	}
 	return set
 }
 
-func (d *decision) nameMove(m Transition) {
-	set := d.moveSet(m.table)
+func (d *decision) nameTransition(m Transition) {
+	set := d.guardSet(m.table)
 	if _, named := set.states[keyOf(m.key)]; !named {
 		set.states[keyOf(m.key)] = ""
 		set.keys = append(set.keys, m.key)
@@ -38,7 +38,7 @@ func (d *decision) nameMove(m Transition) {
 	}
 }
 
-func (s *moveSet) lookup() db.Lookup {
+func (s *guardSet) lookup() db.Lookup {
 	by := s.table.KeyNames()
 	return db.Lookup{
 		Table: s.table, By: by, Columns: append([]string{s.table.State}, s.still...), Keys: s.keys,
@@ -53,8 +53,8 @@ func (s *moveSet) lookup() db.Lookup {
 	}
 }
 
-// fits tells whether a row is as a move wants it to be.
-func (s *moveSet) fits(m Transition) bool {
+// fits tells whether a row is as a transition expects it.
+func (s *guardSet) fits(m Transition) bool {
 	key := keyOf(m.key)
 	if !slices.Contains(m.from, s.states[key]) {
 		return false
