@@ -73,12 +73,20 @@ var owners = []check{
 	{name: "transfer owner", find: transferOwner},
 }
 
+// creditChecks run after the ledger was added up. Both halves of Verify then take about
+// as long.
+var creditChecks = []check{
+	{name: "credit session", find: creditSession},
+	{name: "credit event", find: creditEvent, ordered: true},
+	{name: "event count", find: eventCounts, then: missingEvent},
+	{name: "event count", find: creditEventCounts, then: missingCreditEvent},
+}
+
 // checks are all other checks of one company, those of money first.
 var checks = []check{
 	{name: "adjustment money", find: adjustmentMoney},
 	{name: "case money", find: caseMoney},
 	{name: "opening money", find: openingMoney, when: anyOpening},
-	{name: "credit session", find: creditSession},
 	{name: "account floor", find: accountFloor},
 	{name: "settlement account", find: settlementAccount},
 	{name: "operation detail", find: operationDetail, when: anyWithoutDetail},
@@ -89,11 +97,8 @@ var checks = []check{
 	{name: "counter", find: counters},
 
 	{name: "operation event", find: operationEvent, ordered: true, agree: eventsAgree},
-	{name: "credit event", find: creditEvent, ordered: true},
 	{name: "collection event", find: collectionEvent, when: anyCollection},
 	{name: "crypto event", find: cryptoEvent, when: anyCrypto},
-	{name: "event count", find: eventCounts, then: missingEvent},
-	{name: "event count", find: creditEventCounts, then: missingCreditEvent},
 	{name: "pending operation", find: unfollowed},
 	{name: "job subject", find: strayJob},
 	{name: "pending collection", find: unwatchedCollection},
@@ -159,7 +164,11 @@ func added(ctx context.Context, q db.Querier, company string, now time.Time) (v 
 		}
 	}
 	limits, err := limitCounters(ctx, q, company)
-	v.Findings = append(v.Findings, limits...)
+	if err != nil {
+		return v, err
+	}
+	credits, err := compareAll(ctx, q, company, creditChecks)
+	v.Findings = append(append(v.Findings, limits...), credits...)
 	return v, err
 }
 
