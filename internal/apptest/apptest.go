@@ -112,10 +112,10 @@ type Program struct {
 	// does not hold them against one another.
 	Altered bool
 
-	stop    context.CancelFunc
-	stopped chan struct{}
-	once    sync.Once
-	err     error
+	stop           context.CancelFunc
+	stopped        chan struct{}
+	once, compared sync.Once
+	err            error
 }
 
 // Start runs a program in a home of its own until the test ends.
@@ -159,10 +159,7 @@ func (h Home) Start(t testing.TB, options ...Option) *Program {
 // the test did, the book is sound then.
 func (p *Program) Stop() {
 	p.once.Do(func() {
-		if !p.Altered {
-			p.Sound(p.t)
-		}
-		p.stop()
+		p.Stopping()
 		<-p.stopped
 		p.http.CloseIdleConnections()
 		if p.err != nil {
@@ -192,8 +189,16 @@ func (p *Program) Sound(t testing.TB) {
 	}
 }
 
-// Stopping tells the program to end and does not wait: Stop does.
-func (p *Program) Stopping() { p.stop() }
+// Stopping tells the program to end and does not wait: Stop does. The copies of all
+// facts are compared before, since the database is closed at the end.
+func (p *Program) Stopping() {
+	p.compared.Do(func() {
+		if !p.Altered {
+			p.Sound(p.t)
+		}
+	})
+	p.stop()
+}
 
 // testLog shows a program's warnings with the test they belong to.
 type testLog struct{ t testing.TB }
