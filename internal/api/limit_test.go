@@ -151,7 +151,7 @@ func TestFailuresCountForTheClient(t *testing.T) {
 	}
 }
 
-// What succeeds is the company's, and only that.
+// Successful token operations, and no others, count in the company's limit.
 func TestTokensHaveTheCompanysLimit(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "192.0.2.1:1", one, "wrong")

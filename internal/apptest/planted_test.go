@@ -26,8 +26,8 @@ type alteration struct {
 	statements  []string
 }
 
-// What alterations are about: one operation of a state, and its transfers. One whose
-// key JSON escapes is not bought: such a key is not compared.
+// The alterations change one operation of a state, or its transfers. The chosen purchase
+// has a plain key: a key that JSON escapes is not compared.
 const (
 	sent     = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'SUCCESS' AND fee_kobo > 0)`
 	failed   = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'FAILED')`
@@ -188,8 +188,8 @@ var forging = []string{
 
 var errUndo = errors.New("undo")
 
-// Whoever lays hands on any table is found out, where another copy of the fact is
-// left; and the book that nobody touched is sound.
+// Verify finds each altered row whose fact has another copy. An unaltered database has
+// no findings.
 func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.Routes("UTILITY=vtpass"))

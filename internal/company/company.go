@@ -72,8 +72,7 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 	now := s.clock.Now()
 	c := Company{Reference: id.Cuid(), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
 	key, apiKey := s.newKey(c.Reference, now, time.Time{})
-	u := ledger.For(c.Reference)
-	u.FoundCompany()
+	u := ledger.Found(c.Reference)
 	u.Insert(companies.Record(c), keys.Record(key))
 	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": name, "apiKeyId": key.ID}, now)
 	err := s.book.Commit(ctx, u)

@@ -72,8 +72,8 @@ func (s *Service) Resume(ctx context.Context, company, subject string, key *idem
 	return a, s.watch(ctx, a, key)
 }
 
-// reserve takes the next index and stores its address, in one commit. Of two requests
-// for one index the ledger refuses one, which then takes the next index.
+// reserve takes the next index and stores its address, in one commit. The ledger refuses
+// the second of two requests for one index. That request then takes the next index.
 func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody, g Generation) (Address, error) {
 	turn := s.turn(g.Company) // requests of one program take turns
 	turn.Lock()

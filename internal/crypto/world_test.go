@@ -124,8 +124,7 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	w.book = ledger.New(d, w.clock)
 	t.Cleanup(w.book.Drain)
 	for _, company := range []string{a, b} {
-		u := ledger.For(company)
-		u.FoundCompany()
+		u := ledger.Found(company)
 		if err := w.book.Commit(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}

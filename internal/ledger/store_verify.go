@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// line is an entry as Verify reads it. What was added is the difference of the
-// balances, says the schema.
+// line is an entry as Verify reads it. The schema holds its amount to the difference of
+// the balances.
 type line struct {
 	account                 string
 	sequence                int64
@@ -40,7 +40,7 @@ func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)
 		})
 }
 
-// eachTransfer reads all transfers of a company, in whatever order, with the
+// eachTransfer reads all transfers of a company, in the order of their keys, with the
 // numbers of their entries.
 func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64)) error {
 	var t Transfer

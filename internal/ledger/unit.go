@@ -26,7 +26,7 @@ type Unit struct {
 	proof       bool         // it does nothing and waits for a proof; see Book.Prove
 }
 
-// Account is a line of the book.
+// Account is an account of the ledger.
 type Account struct {
 	ID    string
 	Floor money.Kobo // the balance never goes below; money.NoFloor for none
@@ -96,15 +96,8 @@ func (u *Unit) IsEmpty() bool {
 // For is a unit of a company that does nothing yet.
 func For(company string) Unit { return Unit{Company: company} }
 
-// Found is a unit that makes a company's lock row.
-func Found(company string) Unit {
-	u := For(company)
-	u.FoundCompany()
-	return u
-}
-
-// FoundCompany makes the company's lock row: the very first unit of a company.
-func (u *Unit) FoundCompany() { u.found = true }
+// Found is the very first unit of a company. It makes the company's lock row.
+func Found(company string) Unit { return Unit{Company: company, found: true} }
 
 // OpenAccounts names accounts that exist from here on. An account that exists
 // already is left as it is.
@@ -169,7 +162,7 @@ func (u *Unit) SetAlert(account string, below money.Kobo) {
 	u.alerts = append(u.alerts, alert{account, below})
 }
 
-// check finds mistakes that no state of the book could make right.
+// check finds mistakes that no state of the ledger could make right.
 func (u Unit) check() error {
 	if u.Company == "" {
 		return errors.New("ledger: a unit without a company")
@@ -191,7 +184,7 @@ func (u Unit) check() error {
 	}
 	for _, m := range u.transitions {
 		if len(m.key) != m.table.Key || m.key[0] != u.Company || m.table.State == "" {
-			return fmt.Errorf("ledger: a move in %s that is not this company's", m.table.Name)
+			return fmt.Errorf("ledger: a transition in %s that is not this company's", m.table.Name)
 		}
 	}
 	return nil

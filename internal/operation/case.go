@@ -180,8 +180,8 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 		c.State, c.ResolvedBy = Resolved, by
 	}
 	c.UpdatedAt = now
-	// What is proposed must still be what was read, or an operator would agree with
-	// what another one has taken back.
+	// The proposal must still be the one that was read. Otherwise an operator could
+	// agree with a proposal that another one has taken back.
 	u.Transition(cases.Record(c), string(Open)).Expect("proposed_by", seen.ProposedBy).
 		Expect("outcome", seen.Outcome).Expect("target_company", seen.Target).Expect("target_settlement", seen.TargetID)
 	u.Append(audit(c.Company, action, c.ID, c.details(note), now))

@@ -18,8 +18,8 @@ const restoreBatch = 500
 // human and has none. A job that exists is left as it is. Several programs may
 // restore at once: a job and a case are there once.
 //
-// What fails for one operation is no reason to leave the others: Restore walks to
-// the end, and returns what failed.
+// A failure of one operation does not keep Restore from the others. Restore walks to
+// the end, and returns all failures.
 //
 // The job is due when the next poll is. Polls that were missed are made up for, as
 // after a time without a program.

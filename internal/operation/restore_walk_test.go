@@ -46,8 +46,8 @@ func TestNobodyIsAskedAboutWhatIsDecided(t *testing.T) {
 	})
 }
 
-// What a provider has said is written although its caller has no time left to wait
-// for the database.
+// A provider's answer is written although its caller has no time left to wait for the
+// database.
 func TestADefiniteAnswerOutlivesItsCaller(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()

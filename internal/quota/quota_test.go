@@ -33,8 +33,7 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 		t.Cleanup(w.book.Drain)
 		w.Service = quota.New(d, w.book, clk)
 		for _, company := range []string{"c1", "c2"} {
-			u := ledger.For(company)
-			u.FoundCompany()
+			u := ledger.Found(company)
 			if err := w.book.Commit(t.Context(), u); err != nil {
 				t.Fatal(err)
 			}

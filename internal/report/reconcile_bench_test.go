@@ -61,8 +61,7 @@ func history(b *testing.B, d *db.DB, n int, now time.Time) {
 	b.Helper()
 	ctx := db.Patient(b.Context())
 	company, book := id.Cuid(), ledger.New(d, clock.At(now))
-	u := ledger.For(company)
-	u.FoundCompany()
+	u := ledger.Found(company)
 	u.OpenAccounts(ledger.Account{ID: "provider/bank", Floor: money.NoFloor}, ledger.Account{ID: "clearing/payout"})
 	must(b, book.Commit(b.Context(), u))
 	const rows = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < CAST($2 AS BIGINT)), r AS (

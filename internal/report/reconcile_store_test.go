@@ -47,8 +47,7 @@ func TestWhatWasOpenForDaysIsHeldAgainstItsDebit(t *testing.T) {
 			},
 			Effects: func(context.Context, operation.Operation, *ledger.Unit) error { return nil },
 		})
-		u := ledger.For(company)
-		u.FoundCompany()
+		u := ledger.Found(company)
 		u.OpenAccounts(ledger.Account{ID: "settlement/1"}, ledger.Account{ID: "capital", Floor: money.NoFloor})
 		u.Transfer(ledger.Transfer{Reference: "opening", Debit: "capital", Credit: "settlement/1", Amount: 1000 * money.Naira, Kind: "credit"})
 		must(t, book.Commit(t.Context(), u))

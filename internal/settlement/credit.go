@@ -289,9 +289,7 @@ func (s *Service) foundHouse(ctx context.Context) error {
 	if err != nil || there {
 		return err
 	}
-	u := ledger.For(House)
-	u.FoundCompany()
-	return s.book.Commit(ctx, u)
+	return s.book.Commit(ctx, ledger.Found(House))
 }
 
 // Holds tells whether an account number belongs to a company.

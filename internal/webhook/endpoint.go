@@ -186,7 +186,7 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 }
 
 // change commits an endpoint over the one that was read, with a line of the audit
-// log. Of two requests at once the second is refused. Otherwise the secret in one
+// log. The second of two requests at once is refused. Otherwise the secret in one
 // answer would never sign, or the endpoint would have its old address again.
 func (s *Service) change(ctx context.Context, u ledger.Unit, what string, before, e Endpoint) error {
 	u.Transition(endpointTable.Record(e), string(before.State)).Expect("url", before.URL).

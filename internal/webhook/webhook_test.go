@@ -280,7 +280,7 @@ func TestAnUpdateTakesEffect(t *testing.T) {
 	})
 }
 
-// Of two changes at once the second is refused. So the secret in an answer signs, and
+// The second of two changes at once is refused. So the secret in an answer signs, and
 // no change is undone.
 func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

@@ -71,8 +71,7 @@ func (w *world) start() (stop func()) {
 
 func (w *world) found(company string) {
 	w.t.Helper()
-	u := ledger.For(company)
-	u.FoundCompany()
+	u := ledger.Found(company)
 	must(w.t, w.Book.Commit(context.Background(), u))
 }
 
