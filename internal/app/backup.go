@@ -194,7 +194,8 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	if err != nil {
 		return held, "", err
 	}
-	defer func() { _ = os.Remove(draft) }() // it is gone by then, if all went well
+	// Without an error the draft has become the database.
+	defer func() { _, _ = os.Remove(draft), os.Remove(draft+"-lock") }()
 	c.step("copied")
 	// It may not be opened for writing before it is known to be ours.
 	if _, err := c.quick().look(ctx, draft); err != nil {

@@ -114,7 +114,7 @@ func Migrate(ctx context.Context, database string, force bool) error {
 // from its folder; a PostgreSQL database is emptied.
 func forget(ctx context.Context, cfg Config) error {
 	for _, name := range []string{"kobo.db", "sandbox.db"} {
-		for _, suffix := range []string{"", "-wal", "-shm", ".epoch"} {
+		for _, suffix := range []string{"", "-wal", "-shm", "-lock", ".epoch"} {
 			if err := removeIfThere(filepath.Join(cfg.Data, name+suffix)); err != nil {
 				return err
 			}

@@ -49,12 +49,19 @@ func single(mode, path string, pragmas ...string) (*sql.DB, error) {
 // it meanwhile; it is only read. The copy is one file, and is on the disk when
 // CopySQLite returns.
 func CopySQLite(ctx context.Context, from, to string) error {
-	file, err := single("ro", from, "busy_timeout(5000)")
-	if err != nil {
-		return fmt.Errorf("db: %w", err)
+	// A file that no program has opened, such as a backup, needs no lock file.
+	if _, err := os.Stat(from + "-lock"); err == nil {
+		lock, err := lockShared(ctx, from)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = lock.Close() }()
 	}
-	err = vacuumInto(ctx, file, to)
-	return errors.Join(err, file.Close())
+	file, err := single("ro", from, "busy_timeout(5000)")
+	if err == nil {
+		err = errors.Join(vacuumInto(ctx, file, to), file.Close())
+	}
+	return err
 }
 
 func vacuumInto(ctx context.Context, file *sql.DB, to string) error {
@@ -125,6 +132,11 @@ func ReplaceSQLite(ctx context.Context, path, with, old string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return place(path, with)
 	}
+	lock, err := lockExclusive(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	hold, err := alone(ctx, path)
 	if err != nil {
 		return err
@@ -148,11 +160,15 @@ func UnusedSQLite(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	hold, err := alone(ctx, path)
+	lock, err := lockExclusive(ctx, path)
 	if err != nil {
 		return err
 	}
-	return hold.Close()
+	hold, err := alone(ctx, path)
+	if err == nil {
+		err = hold.Close()
+	}
+	return errors.Join(err, lock.Close())
 }
 
 // place gives a file a name that nobody has.

@@ -234,8 +234,8 @@ func TestWhoeverWaitsAtTheOldFileIsSentAway(t *testing.T) {
 		}
 		opened <- err
 	}()
-	// Inside the engine it has the old file open.
-	for stacks := make([]byte, 1<<20); !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "sqlite3BtreeBeginTrans"); {
+	// While the engine waits for a lock, it has the old file open.
+	for stacks := make([]byte, 1<<20); !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "sqliteDefaultBusyCallback"); {
 		runtime.Gosched()
 	}
 	if err := errors.Join(os.Rename(with, path), hold.Close()); err != nil {

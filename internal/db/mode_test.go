@@ -36,7 +36,7 @@ func TestSQLiteFilesAreForTheirOwner(t *testing.T) {
 	if err := d.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-lock"} {
 		wantMode(t, path+suffix, 0o600)
 	}
 	if err := db.CopySQLite(t.Context(), path, copied); err != nil {
@@ -69,4 +69,5 @@ func TestASharedSQLiteFileStaysShared(t *testing.T) {
 	}
 	wantMode(t, path, 0o660)
 	wantMode(t, path+"-wal", 0o660)
+	wantMode(t, path+"-lock", 0o660)
 }

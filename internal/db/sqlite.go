@@ -16,6 +16,7 @@ import (
 // (WAL).
 type lite struct {
 	write, read *sql.DB
+	lock        *sql.DB  // see lockShared; nil when the file is only looked at
 	prepared    sync.Map // query → *sql.Stmt, for the readers
 	batch       liteStatements
 }
@@ -35,13 +36,18 @@ func openSQLite(ctx context.Context, path string) (*lite, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("db: cannot open the SQLite file: %w", err)
 	}
+	lock, err := lockShared(ctx, path)
+	if err != nil {
+		return nil, err
+	}
 	write, err := sql.Open("sqlite", fileURL(path, pragmas))
 	if err != nil {
+		_ = lock.Close()
 		return nil, fmt.Errorf("db: %w", err)
 	}
 	write.SetMaxOpenConns(1)
 	if err := write.PingContext(ctx); err != nil {
-		_ = write.Close()
+		_, _ = write.Close(), lock.Close()
 		return nil, fmt.Errorf("db: cannot open the SQLite file: %w", err)
 	}
 	pragmas.Add("_pragma", "query_only(1)")
@@ -49,19 +55,22 @@ func openSQLite(ctx context.Context, path string) (*lite, error) {
 	pragmas.Set("_txlock", "deferred")
 	read, err := sql.Open("sqlite", fileURL(path, pragmas))
 	if err != nil {
-		_ = write.Close()
+		_, _ = write.Close(), lock.Close()
 		return nil, fmt.Errorf("db: %w", err)
 	}
 	read.SetMaxOpenConns(4)
 	read.SetMaxIdleConns(4)
-	return &lite{write: write, read: read}, nil
+	return &lite{write: write, read: read, lock: lock}, nil
 }
 
 // close ends the readers first, so that the writer is last to leave and folds
-// the write-ahead log back into the file.
+// the write-ahead log back into the file. The lock goes last.
 func (s *lite) close() {
 	_ = s.read.Close()
 	_ = s.write.Close()
+	if s.lock != nil {
+		_ = s.lock.Close()
+	}
 }
 
 // ping proves that a write could begin: a full or read-only disk is "away" too.
