@@ -33,7 +33,7 @@ func TestNewcomersAreDismissed(t *testing.T) {
 		t.Helper()
 		c, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err == nil {
-			err = c.SetDeadline(time.Now().Add(20 * time.Second))
+			err = c.SetDeadline(time.Now().Add(time.Minute))
 		}
 		if err != nil {
 			t.Fatal(err)

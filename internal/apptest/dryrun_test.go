@@ -35,6 +35,7 @@ func rows(t *testing.T, d *db.DB) map[string][]string {
 	if err != nil || len(tables) < 5 {
 		t.Fatalf("%d tables, %v", len(tables), err)
 	}
+	delete(tables, "deployment") // its epoch rises by itself
 	out := map[string][]string{}
 	for table, of := range tables {
 		out[table], err = db.All(t.Context(), d, db.Value[string], `SELECT `+strings.Join(of, ` || ' | ' || `)+` FROM `+table+` ORDER BY 1`)

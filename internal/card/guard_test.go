@@ -35,7 +35,7 @@ func (w *world) miscount(cardID string, n int64) {
 
 // soon funds a card within a deadline.
 func (w *world) soon(cardID string) (card.Funding, error) {
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	return w.Fund(ctx, card.Order{Company: w.company, CardID: cardID, Amount: load})
 }

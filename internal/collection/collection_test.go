@@ -155,7 +155,7 @@ func (h *house) pays(session, account string, amount money.Kobo) {
 func (h *house) passes(d time.Duration) {
 	h.t.Helper()
 	h.clock.Advance(d)
-	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
 	defer cancel()
 	if err := h.worker.Settled(ctx); err != nil {
 		h.t.Fatal(err)

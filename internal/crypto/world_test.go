@@ -215,7 +215,7 @@ func (w *world) later(by time.Duration) {
 
 func (w *world) settled() {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	if err := w.worker.Settled(ctx); err != nil {
 		w.t.Fatal(err)

@@ -147,7 +147,7 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 			t.Errorf("left: %s", got)
 		}
 		// Neither has kept its connection: SQLite has only one that writes.
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err = d.Tx(ctx, func(q db.Querier) error {
 			_, err := q.Exec(ctx, insert, "c1", "c", "", int64(1))

@@ -21,7 +21,7 @@ const newThing = `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT N
 // until returns when something is so that nobody tells.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); runtime.Gosched() {
+	for end := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatal("it does not come to that")
 		}

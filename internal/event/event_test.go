@@ -211,7 +211,7 @@ func await[T any](t testing.TB, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing came within 20 seconds")
 		panic("unreachable")
 	}

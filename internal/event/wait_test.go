@@ -35,7 +35,7 @@ func (s *station) waits(company string, after int64) <-chan []event.Event {
 // until returns when so many readers wait.
 func (s *station) until(n int) {
 	s.t.Helper()
-	limit, again := time.NewTimer(20*time.Second), time.NewTicker(100*time.Microsecond)
+	limit, again := time.NewTimer(time.Minute), time.NewTicker(100*time.Microsecond)
 	defer limit.Stop()
 	defer again.Stop()
 	for s.Waiting() != n {

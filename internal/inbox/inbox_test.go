@@ -217,7 +217,7 @@ func (h *house) notify(n notice) {
 // settled waits until no job is due.
 func (h *house) settled() {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
 	defer cancel()
 	if err := h.worker.Settled(ctx); err != nil {
 		h.t.Fatal(err)

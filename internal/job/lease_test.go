@@ -143,7 +143,7 @@ func (o *office) eventually(right func([]line) bool) {
 	o.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	for !right(o.list()) {
 		select {
 		case <-tick.C:

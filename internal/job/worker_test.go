@@ -105,7 +105,7 @@ func (o *office) run(w *job.Worker) hand {
 // settled waits until no job is due.
 func (o *office) settled(w hand) {
 	o.t.Helper()
-	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(o.t.Context(), time.Minute)
 	defer cancel()
 	if err := w.Settled(ctx); err != nil {
 		o.t.Fatal(err)
@@ -117,7 +117,7 @@ func await[T any](t *testing.T, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing came within 20 seconds")
 		panic("unreachable")
 	}

@@ -74,7 +74,7 @@ func (p *Player) exchange(ctx context.Context, e Exchange, v values) error {
 	if !e.Eventually {
 		return p.once(ctx, e, v)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -90,7 +90,7 @@ func (p *Player) exchange(ctx context.Context, e Exchange, v values) error {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return fmt.Errorf("not within five seconds: %w", last)
+			return fmt.Errorf("not in time: %w", last)
 		}
 	}
 }
