@@ -14,6 +14,7 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -23,25 +24,43 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/collection"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/peer"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// Config is what the API needs. Businesses, Clock and Log are required.
+// Config is what the API needs. Businesses, Authenticate, Clock and Log are required.
 type Config struct {
-	Companies   Companies
-	Corporate   Corporate
-	Customers   Customers
-	Settlements Settlements
-	Payouts     Payouts
-	Cards       Cards
-	Collections Collections
-	VTU         VTU
-	Crypto      Crypto
-	Events      Events
-	Webhooks    Webhooks
-	Reports     Reports
-	Keys        Keys
+	Companies   *company.Service
+	Corporate   *corporate.Service
+	Customers   *customer.Service
+	Settlements *settlement.Service
+	Payouts     *payout.Service
+	Cards       *card.Service
+	Collections *collection.Service
+	VTU         *vtu.Shop
+	Crypto      *crypto.Service
+	Events      *event.Service
+	Webhooks    *webhook.Service
+	Reports     *report.Service
+	Keys        *idempotency.Service
+
+	// Authenticate finds the company of an access token: Companies.Authenticate.
+	Authenticate func(ctx context.Context, accessToken string) (company.Identity, error)
+	// Around wraps every handler of the contract. Tests inject faults there.
+	Around []StrictMiddlewareFunc
 
 	Clock clock.Clock
 	Log   *slog.Logger

@@ -14,7 +14,7 @@ func (e *edge) gate(r *http.Request) (company string, err error) {
 	if token == "" {
 		return "", fault.New(fault.Unauthenticated, "Access token is missing")
 	}
-	identity, err := e.Companies.Authenticate(r.Context(), token)
+	identity, err := e.Authenticate(r.Context(), token)
 	if err == nil {
 		return identity.Reference, nil
 	}

@@ -1,7 +1,7 @@
 package api_test
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,44 +11,34 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// keyed is a house whose companies all have the keys "right" and "new".
-type keyed struct{ broken }
-
-var errWrong = fault.New(fault.Unauthenticated, "Unauthorized: Invalid API key")
-
-func (k keyed) Tokens(_ context.Context, _, key string) (string, string, error) {
-	if key != "right" && key != "new" {
-		return "", "", errWrong
-	}
-	return "access", "refresh", nil
-}
-
-func (k keyed) Refresh(_ context.Context, token string) (string, error) {
-	if token != "right" {
-		return "", errWrong
-	}
-	return "access", nil
-}
-
-func (k keyed) Holder(string) (string, error) { return "c" + strings.Repeat("1", 24), nil }
-
 // limited is the edge with sixty failures a minute, two at once, and a company's
-// limit of three at once.
+// limit of three at once. Its companies are real, and made when they are first named.
 type limited struct {
-	t     *testing.T
-	h     http.Handler
-	log   *lines
-	clock *clock.Manual
+	t         *testing.T
+	h         http.Handler
+	log       *lines
+	clock     *clock.Manual
+	companies *company.Service
+	known     map[string]*caller // by name
+}
+
+// caller is a company as a test names it.
+type caller struct {
+	reference string
+	keys      map[string]string // "right" and "new"
+	refresh   []string          // every refresh token; the last one works
 }
 
 func newLimited(t *testing.T) *limited {
 	config, log := broken{func() error { return nil }}.config()
-	l := &limited{t: t, log: log, clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}
-	config.Companies = keyed{broken{func() error { return nil }}}
+	l := &limited{t: t, log: log, clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), known: map[string]*caller{}}
+	d, ring, book := stand(t, l.clock)
+	l.companies = company.New(d, book, ring, l.clock)
+	config.Companies, config.Around = l.companies, nil
 	config.Clock, config.Limits = l.clock, &api.Limits{
 		Company: api.Limit{Requests: 1, Period: time.Second, Burst: 3}, Token: api.Limit{Requests: 60, Period: time.Minute, Burst: 2},
 		Callbacks: api.Limit{Requests: 1, Period: time.Second, Burst: 3},
@@ -64,24 +54,42 @@ func newLimited(t *testing.T) *limited {
 	return l
 }
 
-// ask asks for tokens from an address, perhaps behind proxies.
-func (l *limited) ask(want int, address, reference, key string, forwarded ...string) *httptest.ResponseRecorder {
+func (l *limited) caller(name string) *caller {
 	l.t.Helper()
-	r := httptest.NewRequest("POST", "/api/v1/auth/generate-token/"+reference, nil)
+	if c := l.known[name]; c != nil {
+		return c
+	}
+	reference, key := live(l.t, l.companies, "Company "+name)
+	_, another, err := l.companies.IssueKey(l.t.Context(), me, reference, time.Time{})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.known[name] = &caller{reference: reference, keys: map[string]string{"right": key, "new": another.Reveal()}}
+	return l.known[name]
+}
+
+// ask asks for tokens from an address, perhaps behind proxies.
+func (l *limited) ask(want int, address, name, key string, forwarded ...string) *httptest.ResponseRecorder {
+	l.t.Helper()
+	c := l.caller(name)
+	r := httptest.NewRequest("POST", "/api/v1/auth/generate-token/"+c.reference, nil)
 	r.RemoteAddr = address
-	r.Header.Set("x-api-key", key)
+	r.Header.Set("x-api-key", cmp.Or(c.keys[key], key))
 	for _, line := range forwarded {
 		r.Header.Add("X-Forwarded-For", line)
 	}
 	w := httptest.NewRecorder()
 	l.h.ServeHTTP(w, r)
 	if w.Code != want {
-		l.t.Errorf("%s %s %s %v: %d %s; want %d", address, reference, key, forwarded, w.Code, w.Body, want)
+		l.t.Errorf("%s %s %s %v: %d %s; want %d", address, name, key, forwarded, w.Code, w.Body, want)
+	}
+	if w.Code == http.StatusOK {
+		c.refresh = append(c.refresh, field(l.t, w.Body.String(), "refreshToken"))
 	}
 	return w
 }
 
-var one, two = "c" + strings.Repeat("1", 24), "c" + strings.Repeat("2", 24)
+const one, two = "one", "two"
 
 // A right key is let in whatever others did, here or elsewhere, with this reference
 // or another, and though it is used for the first time. Each wrong one is looked at
@@ -166,6 +174,7 @@ func TestTokensHaveTheCompanysLimit(t *testing.T) {
 		t.Errorf("%v %s", h, w.Body)
 	}
 	l.ask(200, "192.0.2.1:1", two, "right")
+	wrong, right := l.caller(one).refresh[0], l.caller(one).refresh[2]
 	refresh := func(want int, token string) {
 		t.Helper()
 		r := httptest.NewRequest("POST", "/api/v1/auth/refresh-access-token/", strings.NewReader(`{"refreshToken":"`+token+`"}`))
@@ -176,12 +185,12 @@ func TestTokensHaveTheCompanysLimit(t *testing.T) {
 			t.Errorf("%s: %d %s", token, w.Code, w.Body)
 		}
 	}
-	refresh(429, "right") // it is the first company's
+	refresh(429, right)
 	l.clock.Advance(time.Second)
 	for _, want := range []int{401, 401, 429} {
-		refresh(want, "wrong")
+		refresh(want, wrong)
 	}
-	refresh(200, "right")
+	refresh(200, right)
 }
 
 // The headers of a failure are those of its address, and Retry-After is true.

@@ -4,16 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/ledger"
-	"github.com/kobo-waas/kobo/internal/payout"
 )
 
 // shop is a company in the world with its tokens and something to buy.
@@ -139,66 +137,58 @@ func BenchmarkARequest(b *testing.B) {
 	}
 }
 
-// twins are payouts of which two requests with one key have passed the look at
-// the key. One begins a payout, and meanwhile the other comes to its own answer.
+// twins are two payout requests with one key that have both passed the look at the
+// key. The first waits at its provider until end. Meanwhile the other comes to its
+// own answer.
 type twins struct {
-	api.Payouts
-	book  *ledger.Book
-	clock clock.Clock
-
-	mu          sync.Mutex
-	came        int
-	both, begun chan struct{} // closed when both are in, and when the first has begun
-	end         chan struct{} // closed when the first may end
-	other       func() (payout.Payout, error)
+	came             atomic.Int32
+	both, begun, end chan struct{} // closed when both are in, when the first has begun, and when it may end
+	other            func() (any, error)
 }
 
-func (w *twins) Send(ctx context.Context, o payout.Order) (payout.Payout, error) {
-	w.mu.Lock()
-	w.came++
-	first := w.came == 1
-	w.mu.Unlock()
-	if !first {
-		close(w.both)
-		<-w.begun
-		return w.other()
+func (p *twins) around(send api.StrictHandlerFunc, operation string) api.StrictHandlerFunc {
+	if operation != "SendPayout" {
+		return send
 	}
-	<-w.both
-	sent := payout.Payout{Reference: o.VerifyID, Status: payout.Success, Amount: o.Amount}
-	begin, end := ledger.For(o.Company), ledger.For(o.Company)
-	o.Key.Begin(&begin, sent.Reference, w.clock.Now().Add(time.Minute))
-	if err := w.book.Commit(ctx, begin); err != nil {
-		return sent, err
+	return func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error) {
+		if p.came.Add(1) == 1 {
+			<-p.both
+			return send(ctx, w, r, request)
+		}
+		close(p.both)
+		<-p.begun
+		return p.other()
 	}
-	close(w.begun)
-	<-w.end
-	o.Key.Finish(&end, sent, nil)
-	return sent, w.book.Commit(ctx, end)
+}
+
+func (p *twins) hold() {
+	close(p.begun)
+	<-p.end
 }
 
 // One of two equal requests is at work. Whatever the other would say may be
 // contradicted by the first, so the other hears that the first is at work.
 func TestTheOtherOfTwoEqualRequestsSaysNothingOfItsOwn(t *testing.T) {
-	for name, other := range map[string]func() (payout.Payout, error){
-		"a refusal": func() (payout.Payout, error) {
-			return payout.Payout{}, fault.New(fault.Refused, "Insufficient balance")
+	for name, other := range map[string]func() (any, error){
+		"a refusal":  func() (any, error) { return nil, fault.New(fault.Refused, "Insufficient balance") },
+		"no such id": func() (any, error) { return nil, fault.New(fault.Missing, "Not found") },
+		"a success": func() (any, error) {
+			return api.SendPayout200JSONResponse{Status: "success", Message: "Payout successful"}, nil
 		},
-		"no such id": func() (payout.Payout, error) { return payout.Payout{}, fault.New(fault.Missing, "Not found") },
-		"a success":  func() (payout.Payout, error) { return payout.Payout{Reference: "other", Status: payout.Success}, nil },
-		"a failure":  func() (payout.Payout, error) { return payout.Payout{Reference: "other", Status: payout.Failed}, nil },
+		"a failure": func() (any, error) {
+			return nil, fault.New(fault.Refused, "Payout failed. Your balance has been refunded.")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			pair := &twins{
-				Payouts: w.Payouts, book: ledger.New(w.db, w.clock), clock: w.clock, other: other,
-				both: make(chan struct{}), begun: make(chan struct{}), end: make(chan struct{}),
-			}
-			t.Cleanup(pair.book.Drain)
-			w.Payouts = pair
+			w, pair := newWorld(t), &twins{both: make(chan struct{}), begun: make(chan struct{}), end: make(chan struct{}), other: other}
+			w.Around, w.payer.hold = []api.StrictMiddlewareFunc{pair.around}, pair.hold
 			s := w.shop(t)
+			header := []string{"Authorization", "Bearer " + s.access, "Content-Type", "application/json", "Idempotency-Key"}
+			_, text := send(t, "POST", s.url+"/api/v1/settlement/validate-account", fmt.Sprintf(
+				`{"bank_code":"000014","account_number":"0123456789","pin":"1234","fromSettlementId":%s}`, s.settlement), append(header, "look")...)
+			order := fmt.Sprintf(`{"verify_id":%q,"amount":100}`, field(t, text, "data", "id"))
 			pay := func() (int, string) {
-				answer, text := send(t, "POST", s.url+"/api/v1/settlement/send-payout", `{"verify_id":"9b2c7f0e-5d1a-4f0b-8f6d-2f1f6f0a7c11","amount":100}`,
-					"Authorization", "Bearer "+s.access, "Content-Type", "application/json", "Idempotency-Key", "one")
+				answer, text := send(t, "POST", s.url+"/api/v1/settlement/send-payout", order, append(header, "one")...)
 				return answer.StatusCode, text
 			}
 			said := make(chan string, 2)

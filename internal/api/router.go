@@ -46,7 +46,7 @@ func (e *edge) route() error {
 	refuseOperation := func(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, callOf(r.Context()).op.family, err)
 	}
-	strict := NewStrictHandlerWithOptions(&handlers{e}, nil, StrictHTTPServerOptions{
+	strict := NewStrictHandlerWithOptions(&handlers{e}, e.Around, StrictHTTPServerOptions{
 		RequestErrorHandlerFunc: refuseOperation, ResponseErrorHandlerFunc: refuseOperation,
 	})
 	HandlerWithOptions(strict, StdHTTPServerOptions{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -13,20 +14,10 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
-
-// shelf is an edge that knows one statement, and breaks at everything else.
-type shelf struct {
-	broken
-	statement *report.Statement
-}
-
-func (s shelf) Statement(context.Context, string, int64, time.Time, time.Time) (*report.Statement, error) {
-	return s.statement, nil
-}
 
 // longStatement is one of 20,000 entries of one naira each, after the first.
 func longStatement(t *testing.T) (*world, api.Config, *lines) {
@@ -49,13 +40,11 @@ func longStatement(t *testing.T) (*world, api.Config, *lines) {
 		}
 	}
 	w.clock.MoveTo(time.Hour)
-	s, err := report.New(w.db, w.clock).Statement(t.Context(), w.reference, id, time.Time{}, time.Time{})
-	if err != nil {
-		t.Fatal(err)
+	config, log := w.Config, &lines{}
+	config.Authenticate = func(context.Context, string) (company.Identity, error) {
+		return company.Identity{Reference: w.reference}, nil
 	}
-	b := broken{func() error { return errors.New("nothing else is asked") }}
-	config, log := b.config()
-	config.Reports = shelf{b, s}
+	config.Log = slog.New(slog.NewJSONHandler(log, nil))
 	return w, config, log
 }
 

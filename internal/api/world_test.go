@@ -22,12 +22,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/job"
-	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -48,6 +46,7 @@ type world struct {
 	db        *db.DB
 	stage     apitest.Stage
 	clock     *clock.Movable
+	payer     *payer
 	reference string
 	given     map[string]string
 }
@@ -56,13 +55,8 @@ var me = operator.Local("test")
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	d, clk, log := dbtest.New(t, db.SQLite), &clock.Movable{}, slog.New(slog.NewTextHandler(io.Discard, nil))
-	keys, err := secret.Parse(secret.Generate())
-	if err != nil {
-		t.Fatal(err)
-	}
-	book := ledger.New(d, clk)
-	t.Cleanup(book.Drain)
+	clk, log := &clock.Movable{}, slog.New(slog.NewTextHandler(io.Discard, nil))
+	d, keys, book := stand(t, clk)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
 	collections := collection.New(d, book, clk, log, settlements, operations, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
@@ -70,7 +64,8 @@ func newWorld(t testing.TB) *world {
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	payouts := payout.New(d, book, clk, log, companies, operations, settlements, map[string]provider.Payer{"safehaven": &payer{paid: map[string]string{}}}, "safehaven")
+	payer := &payer{paid: map[string]string{}}
+	payouts := payout.New(d, book, clk, log, companies, operations, settlements, map[string]provider.Payer{"safehaven": payer}, "safehaven")
 	if err := payouts.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +84,14 @@ func newWorld(t testing.TB) *world {
 	go func() { webhooks.Run(working); close(sent) }()
 	t.Cleanup(func() { stop(); <-sent })
 
-	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, Raise: raise(d)}}
+	w := &world{db: d, clock: clk, payer: payer, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, Raise: raise(d)}}
 	answers, person := idempotency.NewService(d, book, clk, keys), &teller{bank: bank}
 	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
 	w.Config = api.Config{
 		Corporate: corporate.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
 		Customers: customer.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
 		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
-		Events: events, Webhooks: webhooks,
+		Events: events, Webhooks: webhooks, Authenticate: companies.Authenticate,
 		Keys: answers, Clock: clk, Log: log,
 		// Nobody reaches them, and every answer has their headers.
 		Limits: &api.Limits{
@@ -109,44 +104,50 @@ func newWorld(t testing.TB) *world {
 			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements), "POST /sandbox/crypto-deposit": node.deposit(addresses, worker),
 		},
 	}
-	w.Cards = card.New(d, book, clk, log, operations, settlements, w.Customers.(*customer.Service), answers,
+	w.Cards = card.New(d, book, clk, log, operations, settlements, w.Customers, answers,
 		map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}}, "sudo", 2*time.Second, customer.Address{})
 	w.found(t)
 	return w
 }
 
-// found makes the main company as dev does: approved, live, with a million naira.
-func (w *world) found(t testing.TB) {
+// live makes a company that may use the API, and its key.
+func live(t testing.TB, companies *company.Service, name string) (reference, key string) {
 	t.Helper()
-	c, key, err := w.stage.Companies.Create(t.Context(), me, "Main")
+	c, text, err := companies.Create(t.Context(), me, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, to := range []company.KYB{company.InProgress, company.Submitted, company.Approved} {
-		if _, err := w.stage.Companies.MoveKYB(t.Context(), me, c.Reference, to, ""); err != nil {
+		if _, err := companies.MoveKYB(t.Context(), me, c.Reference, to, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err = w.stage.Companies.SetLive(t.Context(), me, c.Reference, true)
-	if err != nil {
+	if _, err := companies.SetLive(t.Context(), me, c.Reference, true); err != nil {
 		t.Fatal(err)
 	}
-	a, err := w.stage.Settlements.Create(t.Context(), me, c.Reference, "Main")
+	return c.Reference, text.Reveal()
+}
+
+// found makes the main company as dev does: approved, live, with a million naira.
+func (w *world) found(t testing.TB) {
+	t.Helper()
+	reference, key := live(t, w.stage.Companies, "Main")
+	a, err := w.stage.Settlements.Create(t.Context(), me, reference, "Main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	bank := settlement.BankAccount{Number: "0123456789", Name: "Main", BankName: "Sandbox Bank", BankCode: "090286"}
-	if err := w.stage.Settlements.Feed(t.Context(), me, c.Reference, a.ID, bank); err != nil {
+	if err := w.stage.Settlements.Feed(t.Context(), me, reference, a.ID, bank); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.stage.Settlements.Fund(t.Context(), me, c.Reference, a.ID, 1_000_000*money.Naira, "safehaven", "seed"); err != nil {
+	if err := w.stage.Settlements.Fund(t.Context(), me, reference, a.ID, 1_000_000*money.Naira, "safehaven", "seed"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.stage.Companies.SetPIN(t.Context(), me, c.Reference, secret.NewText("1234")); err != nil {
+	if err := w.stage.Companies.SetPIN(t.Context(), me, reference, secret.NewText("1234")); err != nil {
 		t.Fatal(err)
 	}
-	w.reference = c.Reference
-	w.given = map[string]string{"reference": c.Reference, "api_key": key.Reveal(), "settlement_id": strconv.FormatInt(a.ID, 10), "pin": "1234"}
+	w.reference = reference
+	w.given = map[string]string{"reference": reference, "api_key": key, "settlement_id": strconv.FormatInt(a.ID, 10), "pin": "1234"}
 }
 
 // serve starts the edge and gives a player for it.
