@@ -7,7 +7,7 @@
 //
 // A request passes these steps in order: its id and log line, the limit of the
 // token operations, the access token, the limit of the company, the rules of the
-// body, the Idempotency-Key, and the handler. The handler asks one business and
+// body, the Idempotency-Key, and the handler. The handler calls one business and
 // shapes the answer. A handler never writes and never chooses a status. It returns
 // a body or a fault. envelope.go gives a fault the form of the operation's family
 // (docs/contract.md).
@@ -94,14 +94,13 @@ type edge struct {
 	Config
 	contract *document
 	mux      *http.ServeMux
-	limits   *limiters
+	limits   limiters
 	figures  *figures
-	warned   atomic.Bool // that an unknown proxy forwards requests
+	warned   atomic.Bool // the log has the warning about an untrusted proxy
 }
 
-// New is the whole API as one handler. New fails when the contract and the program
-// do not fit, when a limit is impossible, or when the registry already has the
-// metrics.
+// New is the whole API as one handler. New fails if the contract and the program do not
+// fit, if a limit is impossible, or if the registry already has the metrics.
 func New(cfg Config) (http.Handler, error) {
 	d, err := readDocument(style(cfg.Clock))
 	if err != nil {
@@ -123,5 +122,5 @@ func New(cfg Config) (http.Handler, error) {
 	return otelhttp.NewHandler(e, "http", otelhttp.WithTracerProvider(cfg.Traces), otelhttp.WithFilter(traced)), nil
 }
 
-// traced leaves out the paths that are secrets, since a span shows its path.
+// traced leaves out callbacks: their paths hold secrets, and a span shows its path.
 func traced(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/callbacks/") }

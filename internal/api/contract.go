@@ -1,5 +1,8 @@
 package api
 
+//go:generate go run ../contract/render
+//go:generate go tool oapi-codegen -config oapi-codegen.yaml -o spec.gen.go contract.json
+
 import (
 	_ "embed" // for the two documents
 	"fmt"
@@ -8,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// source is openapi.yaml for the program, and public is the same for callers.
+// source is openapi.yaml as the program reads it. public is openapi.yaml for callers.
 var (
 	//go:embed contract.json
 	source []byte
@@ -24,7 +27,6 @@ type operation struct {
 
 // document is the contract as the edge uses it.
 type document struct {
-	*contract.Contract
 	operations map[string]*operation // by "METHOD /path", without a last slash
 }
 
@@ -33,7 +35,7 @@ func readDocument(s contract.Style) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{c, map[string]*operation{}}
+	d := &document{map[string]*operation{}}
 	for route, op := range c.Operations {
 		d.operations[route] = &operation{op, family(op.Family)}
 		if !slices.Contains(families, family(op.Family)) {
@@ -43,5 +45,5 @@ func readDocument(s contract.Style) (*document, error) {
 	return d, nil
 }
 
-// Document is the contract as JSON, with its x- fields. /openapi.json has none.
+// Document is the contract as JSON, with its x- fields. /openapi.json has no x- fields.
 func Document() []byte { return source }

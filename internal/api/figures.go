@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// figures count requests for Prometheus, by route of the contract and never by
-// address, so that their number stays small.
+// figures count requests for Prometheus. The label is the route of the contract and not
+// the path, so the number of series stays small.
 type figures struct {
 	requests *prometheus.CounterVec
 	took     *prometheus.HistogramVec
@@ -39,7 +39,7 @@ func (f *figures) count(method, route string, status int, took time.Duration) {
 	switch method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
 	default:
-		method = "other" // callers may invent methods without end
+		method = "other" // a caller can invent any number of methods
 	}
 	f.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	f.took.WithLabelValues(method, route).Observe(took.Seconds())

@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// gate finds out which company calls. Its refusals have the same bodies for
-// every operation, whatever the operation's own family (wallet-api.md, Errors).
+// gate finds the company of a request. Every operation refuses a request at the gate
+// with the same bodies (wallet-api.md, Errors).
 func (e *edge) gate(r *http.Request) (company string, err error) {
 	token := bearer(r)
 	if token == "" {
@@ -22,7 +22,7 @@ func (e *edge) gate(r *http.Request) (company string, err error) {
 	case fault.Forbidden, fault.Unauthenticated, fault.Unavailable:
 		return "", err
 	}
-	// The check itself failed: nobody is let in, and nobody is called a stranger.
+	// The check itself failed, and says nothing about the caller.
 	return "", fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 }
 

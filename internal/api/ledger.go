@@ -25,16 +25,12 @@ func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesReq
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]LedgerRow, 0, len(entries))
-	for _, e := range entries {
-		rows = append(rows, ledgerRow(e))
-	}
 	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{
-		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), total),
+		Data: each(entries, ledgerRow), Meta: p.Meta(callOf(ctx).request.URL, len(entries), total),
 	}}, nil
 }
 
-// FindLedgerEntry shows one entry by its reference, which it does not echo.
+// FindLedgerEntry shows one entry by its reference. The answer has no reference.
 func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequestObject) (FindLedgerEntryResponseObject, error) {
 	e, err := h.Reports.Entry(ctx, callOf(ctx).company, r.Reference)
 	if err != nil {
@@ -46,7 +42,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 	}}, nil
 }
 
-// ledgerRow is an entry in a list, where it needs its names.
+// ledgerRow is an entry in a list, with its id, reference and account.
 func ledgerRow(e report.Entry) LedgerRow {
 	return LedgerRow{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
-	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // query reads the filters of a list. It collects their problems in the words of the
@@ -77,14 +76,16 @@ func (q *query) instant(name, value string, end bool) time.Time {
 	return t.UTC()
 }
 
-// mayAsk refuses unknown query parameters, and texts that PostgreSQL does not take.
+// mayAsk refuses unknown query parameters, and texts that PostgreSQL does not take. The
+// problems keep the order of the query (completion.md §1). mayRun checks dry runs.
 func mayAsk(op *operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
 	if !op.Lenient {
-		if err := unknown(op, r); err != nil {
-			return err
+		unknown := slices.DeleteFunc(op.Unknown(r.URL.RawQuery), func(name string) bool { return r.Method == http.MethodPost && name == dryRun })
+		if len(unknown) > 0 {
+			return wrongFields(unknown, "is not allowed")
 		}
 	}
 	asked := r.URL.Query()
@@ -94,26 +95,6 @@ func mayAsk(op *operation, r *http.Request) error {
 		}
 	}
 	return nil
-}
-
-// unknown refuses query parameters that the operation does not have. The problems
-// keep the order of the query (completion.md §1). mayRun checks dry runs.
-func unknown(op *operation, r *http.Request) error {
-	var q query
-	var fields []string
-	for _, name := range op.Unknown(r.URL.RawQuery) {
-		if r.Method == http.MethodPost && name == dryRun {
-			continue
-		}
-		q.wrong(name, "is not allowed")
-		fields = append(fields, name)
-	}
-	if fields == nil {
-		return nil
-	}
-	f := fault.Of(q.fault())
-	f.Extra = map[string]any{"fields": fields} // one family names the fields
-	return f
 }
 
 // onePage keeps the first of several page numbers and page sizes. Repeated page
