@@ -25,8 +25,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// broken is the edge on a bad day: the gate knows one token, and every handler ends
-// as say does, before it asks a business. Without an error the answer is an empty 200.
+// broken makes every handler fail: the gate accepts one token, and each handler returns
+// the error of say without a call to a business. Without an error the answer is an empty 200.
 type broken struct{ say func() error }
 
 const secretCause = "pq: password of kobo is hunter2"
@@ -42,7 +42,7 @@ func (b broken) around(api.StrictHandlerFunc, string) api.StrictHandlerFunc {
 	return func(context.Context, http.ResponseWriter, *http.Request, any) (any, error) { return nil, b.say() }
 }
 
-// lines is a log that can be read while it is written.
+// lines is a log that a test can read while others write.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -60,7 +60,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// config is the edge without businesses, and what it logs.
+// config is the API without businesses, and its log.
 func (b broken) config() (api.Config, *lines) {
 	log := &lines{}
 	return api.Config{
@@ -69,7 +69,7 @@ func (b broken) config() (api.Config, *lines) {
 	}, log
 }
 
-// stand is what every business stands on.
+// stand opens the database, the keys and the ledger that every business needs.
 func stand(t testing.TB, c clock.Clock) (*db.DB, *secret.Keyring, *ledger.Book) {
 	t.Helper()
 	d := dbtest.New(t, db.SQLite)
@@ -82,7 +82,7 @@ func stand(t testing.TB, c clock.Clock) (*db.DB, *secret.Keyring, *ledger.Book) 
 	return d, ring, book
 }
 
-// keys keep the Idempotency-Keys of the company of broken.
+// keys is a real store of Idempotency-Keys for the company c123.
 func keys(t *testing.T, c clock.Clock) *idempotency.Service {
 	t.Helper()
 	d, ring, book := stand(t, c)
@@ -103,8 +103,8 @@ func serve(t testing.TB, c api.Config) string {
 	return s.URL
 }
 
-// The transcripts of worlds that a healthy program never shows.
-func TestTranscriptsOfBadDays(t *testing.T) {
+// The transcripts of failures that a healthy program never shows.
+func TestTranscriptsOfFailures(t *testing.T) {
 	unexpected := func() error { return errors.New(secretCause) }
 	days := map[string]struct {
 		say    func() error

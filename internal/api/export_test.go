@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// KeepsTheRules is nil when the operation at a path takes such a body.
+// KeepsTheRules is nil if the operation at a path accepts the body.
 func KeepsTheRules(method, path, text string) error {
 	d, err := readDocument(style(nil))
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// limited is the edge with sixty failures a minute, two at once, and a company's
-// limit of three at once. Its companies are real, and made when they are first named.
+// limited is the API with limits: an address may fail sixty times a minute and twice at
+// once, and a company may send three requests at once. A test names its companies, and
+// the first use of a name makes a real company.
 type limited struct {
 	t         *testing.T
 	h         http.Handler
@@ -26,7 +27,7 @@ type limited struct {
 	known     map[string]*caller // by name
 }
 
-// caller is a company as a test names it.
+// caller is a company with its credentials.
 type caller struct {
 	reference string
 	keys      map[string]string // "right" and "new"
@@ -68,7 +69,7 @@ func (l *limited) caller(name string) *caller {
 	return l.known[name]
 }
 
-// ask asks for tokens from an address, perhaps behind proxies.
+// ask requests tokens from an address, perhaps behind proxies.
 func (l *limited) ask(want int, address, name, key string, forwarded ...string) *httptest.ResponseRecorder {
 	l.t.Helper()
 	c := l.caller(name)
@@ -91,15 +92,14 @@ func (l *limited) ask(want int, address, name, key string, forwarded ...string) 
 
 const one, two = "one", "two"
 
-// A right key is let in whatever others did, here or elsewhere, with this reference
-// or another, and though it is used for the first time. Each wrong one is looked at
-// once, and counts as one.
+// A valid key is accepted after any number of failures, from the same address and with the
+// same reference, even on its first use. Each wrong key counts as one failure.
 func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l := newLimited(t)
 	for range 2 {
 		l.ask(401, "192.0.2.1:1", one, "wrong")
 	}
-	for range 5 { // seen, and not told
+	for range 5 { // the answer no longer says that the key is wrong
 		l.ask(429, "192.0.2.1:1", one, "wrong")
 		l.ask(429, "192.0.2.1:1", two, "wrong")
 	}
@@ -112,8 +112,8 @@ func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l.ask(429, "192.0.2.1:1", two, "wrong")
 }
 
-// A name of a provider that a caller invents gets no bucket: a caller who made many
-// would push out those of others.
+// A callback path with an invented provider name gets no bucket. Otherwise a caller with
+// many names would push out the buckets of others.
 func TestInventedNamesHaveNoBuckets(t *testing.T) {
 	l := newLimited(t)
 	ask := func(method, path string) *httptest.ResponseRecorder {
@@ -137,7 +137,7 @@ func TestInventedNamesHaveNoBuckets(t *testing.T) {
 	}
 }
 
-// An IPv6 caller is a whole network, and behind a proxy each client is one.
+// Failures count for a whole IPv6 network, and for each client behind a trusted proxy.
 func TestFailuresCountForTheClient(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "[2001:db8::1]:1", "x", "wrong")
@@ -151,7 +151,7 @@ func TestFailuresCountForTheClient(t *testing.T) {
 	if text := l.log.String(); strings.Contains(text, "trusted_proxies") || !strings.Contains(text, `"address":"192.0.2.2"`) || strings.Contains(text, "6.6.6") {
 		t.Error(text)
 	}
-	for i, want := range []int{401, 401, 429} { // nobody's proxy chooses no bucket
+	for i, want := range []int{401, 401, 429} { // a header from an untrusted proxy is ignored
 		l.ask(want, "203.0.113.5:1", one, "wrong", "192.0.2.1"+string(rune('0'+i)))
 	}
 	if text := l.log.String(); strings.Count(text, "trusted_proxies") != 1 || !strings.Contains(text, `"level":"WARN"`) || !strings.Contains(text, `"address":"203.0.113.5"`) {
@@ -159,7 +159,7 @@ func TestFailuresCountForTheClient(t *testing.T) {
 	}
 }
 
-// Successful token operations, and no others, count in the company's limit.
+// Only successful token operations count in the limit of the company.
 func TestTokensHaveTheCompanysLimit(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "192.0.2.1:1", one, "wrong")
@@ -193,7 +193,7 @@ func TestTokensHaveTheCompanysLimit(t *testing.T) {
 	refresh(200, right)
 }
 
-// The headers of a failure are those of its address, and Retry-After is true.
+// The headers of a failure show the limit of its address. Retry-After is exact.
 func TestTheHeadersOfAFailure(t *testing.T) {
 	l := newLimited(t)
 	for _, want := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// shop is a company in the world with its tokens and something to buy.
+// shop is a company with an access token and a product to buy.
 type shop struct {
 	url, access, category, product, settlement string
 }
@@ -35,7 +35,7 @@ func (w *world) shop(t testing.TB) shop {
 	return s
 }
 
-// field is a text inside a JSON text.
+// field is the text at a path of a JSON text.
 func field(t testing.TB, text string, path ...string) string {
 	t.Helper()
 	var v any
@@ -57,7 +57,7 @@ func field(t testing.TB, text string, path ...string) string {
 	return s
 }
 
-// buy sends a purchase and returns its status, body and whether it was replayed.
+// buy sends a purchase. It returns the status, the body and whether the answer is a replay.
 func (s shop) buy(t testing.TB, bodyKey, headerKey string) (int, string, bool) {
 	t.Helper()
 	header := []string{"Authorization", "Bearer " + s.access, "Content-Type", "application/json"}
@@ -70,8 +70,8 @@ func (s shop) buy(t testing.TB, bodyKey, headerKey string) (int, string, bool) {
 	return answer.StatusCode, text, answer.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// Twelve requests with one key at once: one purchase, and everyone who gets a
-// 200 is told of the same one. The rest hear that it is in flight.
+// Twelve concurrent requests with one key make one purchase. Each 200 shows that purchase,
+// and the other answers say that the request is in flight.
 func TestOneKeyTwelveTimesAtOnce(t *testing.T) {
 	for name, header := range map[string]string{"the body's key alone": "", "with a header": "one-header"} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestOneKeyTwelveTimesAtOnce(t *testing.T) {
 	}
 }
 
-// The first answer is kept to the byte, whichever way it was given.
+// A repeated request gets the first answer again, byte for byte.
 func TestAnAnswerIsReplayedToTheByte(t *testing.T) {
 	s := newWorld(t).shop(t)
 	_, first, _ := s.buy(t, "order-1", "header-1")
@@ -115,7 +115,7 @@ func TestAnAnswerIsReplayedToTheByte(t *testing.T) {
 	if !replayed || first != again {
 		t.Errorf("%v\n%s\n%s", replayed, first, again)
 	}
-	// The body's key keeps its own meaning under another header.
+	// With a new header, the key in the body still finds the first purchase.
 	_, second, replayed := s.buy(t, "order-1", "header-2")
 	if replayed || field(t, second, "message") != "Duplicate request — returning existing transaction" {
 		t.Error(second)
@@ -137,9 +137,8 @@ func BenchmarkARequest(b *testing.B) {
 	}
 }
 
-// twins are two payout requests with one key that have both passed the look at the
-// key. The first waits at its provider until end. Meanwhile the other comes to its
-// own answer.
+// twins are two payout requests with one key that both found the key unused. The first
+// waits in its provider call until end is closed. Meanwhile the other gets its own result.
 type twins struct {
 	came             atomic.Int32
 	both, begun, end chan struct{} // closed when both are in, when the first has begun, and when it may end
@@ -166,9 +165,9 @@ func (p *twins) hold() {
 	<-p.end
 }
 
-// One of two equal requests is at work. Whatever the other would say may be
-// contradicted by the first, so the other hears that the first is at work.
-func TestTheOtherOfTwoEqualRequestsSaysNothingOfItsOwn(t *testing.T) {
+// The first of two equal requests is still running and may end in another way than the
+// second one. The second request is therefore answered that the first is in flight.
+func TestASecondEqualRequestHearsThatTheFirstIsInFlight(t *testing.T) {
 	for name, other := range map[string]func() (any, error){
 		"a refusal":  func() (any, error) { return nil, fault.New(fault.Refused, "Insufficient balance") },
 		"no such id": func() (any, error) { return nil, fault.New(fault.Missing, "Not found") },

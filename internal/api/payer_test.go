@@ -7,12 +7,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// payer pays out without a wire; the account decides the story (completion.md
-// §5).
+// payer is a fake bank for payouts. The last digits of an account choose the outcome
+// (completion.md §5).
 type payer struct {
 	mu   sync.Mutex
 	paid map[string]string // reference → account
-	hold func()            // what a transfer waits for; nil: nothing
+	hold func()            // runs before each transfer; may be nil
 }
 
 func (p *payer) Banks(context.Context) ([]provider.BankCode, error) {

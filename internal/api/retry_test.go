@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-func TestRefusalsSayWhenToComeBack(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	limited := fault.New(fault.Limited, "too soon")
 	for _, c := range []struct {
 		name   string

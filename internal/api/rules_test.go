@@ -27,7 +27,7 @@ func purchaseRules(t testing.TB) *operation {
 
 const goodPurchase = `{"idempotencyKey":"order-1","serviceCategoryId":"category","productId":"product","phoneNumber":"08012345678","settlementId":1}`
 
-// with is the good purchase with one field replaced, or taken out by "".
+// with is a valid purchase with one field replaced. "" removes the field.
 func with(field, value string) string {
 	var out []string
 	for part := range strings.SplitSeq(strings.Trim(goodPurchase, "{}"), ",") {
@@ -48,8 +48,8 @@ func jsonRequest(text string) *http.Request {
 	return r
 }
 
-// read sends a body through the rules and returns the problems, or the message
-// when it was not even decoded.
+// read checks a body by the rules and returns the broken ones, or the message of a body
+// that is not valid JSON.
 func read(t testing.TB, rules *operation, contentType, text string) (string, []string) {
 	t.Helper()
 	r := jsonRequest(text)
@@ -65,7 +65,7 @@ func read(t testing.TB, rules *operation, contentType, text string) (string, []s
 	return f.Message, f.Details
 }
 
-func TestRulesSpeakTheContractsWords(t *testing.T) {
+func TestMessagesOfBrokenRules(t *testing.T) {
 	rules := purchaseRules(t)
 	long := func(n int) string { return `"` + strings.Repeat("é", n) + `"` }
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestRulesSpeakTheContractsWords(t *testing.T) {
 	}
 }
 
-func TestOnlyCleanJSONIsRead(t *testing.T) {
+func TestMalformedJSONIsRefused(t *testing.T) {
 	rules := purchaseRules(t)
 	const malformed = "Request body is not valid JSON"
 	for _, c := range []struct{ contentType, body, want string }{
@@ -169,7 +169,7 @@ func TestOnlyCleanJSONIsRead(t *testing.T) {
 	}
 }
 
-// A body of exactly the limit is still read.
+// A body of exactly the limit is accepted.
 func TestTheLargestBody(t *testing.T) {
 	body := goodPurchase + strings.Repeat(" ", contract.MaxBody-len(goodPurchase))
 	if message, _ := read(t, purchaseRules(t), "application/json", body); message != "" {
@@ -226,7 +226,7 @@ func BenchmarkReadBody(b *testing.B) {
 	}
 }
 
-func TestPeopleAreDescribedSensibly(t *testing.T) {
+func TestRulesForPeople(t *testing.T) {
 	// 23:30 UTC on 2 January is 3 January in Lagos.
 	d, err := readDocument(style(clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))))
 	if err != nil {
@@ -286,7 +286,7 @@ func TestPeopleAreDescribedSensibly(t *testing.T) {
 	}
 }
 
-// A name is kept without the characters around it that nobody sees.
+// Invisible characters at the ends of a name are removed.
 func TestNamesAreTrimmed(t *testing.T) {
 	d, err := readDocument(style(nil))
 	if err != nil {
@@ -301,7 +301,7 @@ func TestNamesAreTrimmed(t *testing.T) {
 	}
 }
 
-func TestACompanyIsDescribedSensibly(t *testing.T) {
+func TestRulesForCompanies(t *testing.T) {
 	d, err := readDocument(style(nil))
 	if err != nil {
 		t.Fatal(err)

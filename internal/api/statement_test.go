@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// longStatement is one of 20,000 entries of one naira each, after the first.
+// longStatement is a company whose statement has one entry and then 20,000 of one naira.
 func longStatement(t *testing.T) (*world, api.Config, *lines) {
 	t.Helper()
 	w := newWorld(t)
@@ -84,7 +84,7 @@ func TestAStatementInJSONAddsUp(t *testing.T) {
 	}
 }
 
-// impatient takes the beginning of an answer and goes away.
+// impatient reads the beginning of an answer and then cancels its request.
 type impatient struct {
 	*httptest.ResponseRecorder
 	gone context.CancelFunc
@@ -98,9 +98,8 @@ func (i impatient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Half a statement must not look like a whole one, and whoever cut it is told of
-// in the log.
-func TestWhoHangsUpOnAStatementEndsIt(t *testing.T) {
+// A statement whose caller hangs up is cut off, and the log has a line without an error.
+func TestAStatementEndsWhenTheCallerHangsUp(t *testing.T) {
 	_, config, log := longStatement(t)
 	h, err := api.New(config)
 	if err != nil {

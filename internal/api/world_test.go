@@ -38,9 +38,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// world is the edge on real businesses and a real database, as in dev. Only the
-// biller is pretended here; the whole program plays the same transcripts with
-// the sandbox.
+// world is the API with real businesses and a real database, as in dev. Only the providers
+// are fake. The tests of the whole program play the same transcripts with the sandbox.
 type world struct {
 	api.Config
 	db        *db.DB
@@ -93,7 +92,7 @@ func newWorld(t testing.TB) *world {
 		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks, Authenticate: companies.Authenticate,
 		Keys: answers, Clock: clk, Log: log,
-		// Nobody reaches them, and every answer has their headers.
+		// No test reaches the limits, but every answer has their headers.
 		Limits: &api.Limits{
 			Company: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000}, Token: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000},
 		},
@@ -110,7 +109,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// live makes a company that may use the API, and its key.
+// live makes a company that may use the API, with an API key.
 func live(t testing.TB, companies *company.Service, name string) (reference, key string) {
 	t.Helper()
 	c, text, err := companies.Create(t.Context(), me, name)
@@ -128,7 +127,7 @@ func live(t testing.TB, companies *company.Service, name string) (reference, key
 	return c.Reference, text.Reveal()
 }
 
-// found makes the main company as dev does: approved, live, with a million naira.
+// found makes the main company: approved, live, with a million naira, as dev does.
 func (w *world) found(t testing.TB) {
 	t.Helper()
 	reference, key := live(t, w.stage.Companies, "Main")
@@ -150,7 +149,7 @@ func (w *world) found(t testing.TB) {
 	w.given = map[string]string{"reference": reference, "api_key": key, "settlement_id": strconv.FormatInt(a.ID, 10), "pin": "1234"}
 }
 
-// serve starts the edge and gives a player for it.
+// serve starts the API and returns a player for it.
 func (w *world) serve(t testing.TB) (*apitest.Player, string) {
 	t.Helper()
 	h, err := api.New(w.Config)
@@ -174,7 +173,7 @@ func answer(kind, text string) http.Handler {
 	})
 }
 
-// moveClock is the sandbox's own control of that name.
+// moveClock imitates the sandbox's control /sandbox/clock.
 func (w *world) moveClock(worker *job.Worker) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		var ask struct{ Advance string }
@@ -190,7 +189,7 @@ func (w *world) moveClock(worker *job.Worker) http.Handler {
 	})
 }
 
-// raise gives the first settlement account of a company the number apitest.Raised.
+// raise changes the number of a company's first settlement account to apitest.Raised.
 func raise(d *db.DB) func(testing.TB, string) {
 	return func(t testing.TB, company string) {
 		t.Helper()
