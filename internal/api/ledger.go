@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -20,14 +19,10 @@ func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesReq
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	entries, total, err := h.Reports.Entries(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
-	if err != nil {
-		return nil, err
-	}
-	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{
-		Data: each(entries, ledgerRow), Meta: p.Meta(callOf(ctx).request.URL, len(entries), total),
-	}}, nil
+	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, ledgerRow, func(offset, limit int) ([]report.Entry, int, error) {
+		return h.Reports.Entries(ctx, callOf(ctx).company, filter, offset, limit)
+	})
+	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{Data: rows, Meta: meta}}, err
 }
 
 // FindLedgerEntry shows one entry by its reference. The answer has no reference.

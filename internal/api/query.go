@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -113,4 +114,23 @@ func onePage(r *http.Request) {
 		}
 	}
 	r.URL.RawQuery = asked.Encode()
+}
+
+// paged is one page of a list in JSON. find returns the rows of the page, newest first,
+// and the number of all rows.
+func paged[T, R any](
+	ctx context.Context, number, size string, shape func(T) R, find func(offset, limit int) ([]T, int, error),
+) ([]R, ListMeta, error) {
+	p := contract.NewPage(number, size)
+	list, total, err := find(p.Offset(), p.Size)
+	return each(list, shape), p.Meta(callOf(ctx).request.URL, len(list), total), err
+}
+
+// each shapes the rows of a list. An empty list is [] in JSON and not null.
+func each[T, R any](list []T, shape func(T) R) []R {
+	rows := make([]R, len(list))
+	for i, one := range list {
+		rows[i] = shape(one)
+	}
+	return rows
 }

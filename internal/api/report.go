@@ -5,20 +5,15 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // ListOutcomes shows the operations without a known outcome.
 func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject) (ListOutcomesResponseObject, error) {
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	outcomes, total, err := h.Reports.Outcomes(ctx, callOf(ctx).company, p.Offset(), p.Size)
-	if err != nil {
-		return nil, err
-	}
-	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{
-		Data: each(outcomes, outcomeRow), Meta: p.Meta(callOf(ctx).request.URL, len(outcomes), total),
-	}}, nil
+	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, outcomeRow, func(offset, limit int) ([]report.Outcome, int, error) {
+		return h.Reports.Outcomes(ctx, callOf(ctx).company, offset, limit)
+	})
+	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{Data: rows, Meta: meta}}, err
 }
 
 // FindOutcome shows the outcome of one operation.
@@ -36,15 +31,6 @@ func outcomeRow(o report.Outcome) Outcome {
 		LastAnswer: present(o.LastAnswer), LastAskedAt: moment(o.LastAskedAt), NextTryAt: moment(o.NextTryAt),
 		NeedsDecision: o.NeedsDecision, CreatedAt: clock.Text(o.CreatedAt), UpdatedAt: clock.Text(o.UpdatedAt),
 	}
-}
-
-// each shapes the rows of a list. An empty list is [] in JSON and not null.
-func each[T, R any](list []T, shape func(T) R) []R {
-	rows := make([]R, len(list))
-	for i, one := range list {
-		rows[i] = shape(one)
-	}
-	return rows
 }
 
 // moment is an instant in JSON. The zero instant is null.
