@@ -3,7 +3,9 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -140,5 +142,54 @@ func TestTranscriptsOfFailures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each handler passes on the error of its business: without the database every operation
+// fails, and only the log shows the cause.
+func TestEveryOperationFailsWithoutItsDatabase(t *testing.T) {
+	w, log := newWorld(t), &lines{}
+	w.Authenticate = func(context.Context, string) (company.Identity, error) {
+		return company.Identity{Reference: w.reference}, nil
+	}
+	w.Log = slog.New(slog.NewJSONHandler(log, nil))
+	_, url := w.serve(t)
+	_, refresh, err := w.stage.Companies.Tokens(t.Context(), w.reference, w.given["api_key"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.db.Close()
+	parameters := strings.NewReplacer("{reference}", w.reference, "{networkId}", w.Crypto.ListNetworks()[0].ID, "{", "", "}", "")
+	failed := 0
+	for path, item := range document(t).Paths.Map() {
+		for method, o := range item.Operations() {
+			if !strings.HasPrefix(path, "/api/") || o.OperationID == "listCryptoNetworks" { // its list is in memory
+				continue
+			}
+			body, header, status := "", []string{"Authorization", "Bearer let-me-in", "x-api-key", "key"}, http.StatusInternalServerError
+			if o.RequestBody != nil {
+				example, err := json.Marshal(o.RequestBody.Value.Content["application/json"].Example)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, header = string(example), append(header, "Content-Type", "application/json")
+			}
+			switch o.OperationID {
+			case "generateToken":
+				status = http.StatusBadRequest
+			case "refreshAccessToken":
+				body = fmt.Sprintf(`{"refreshToken":%q}`, refresh)
+			case "findStatement":
+				path += "?settlementId=1"
+			}
+			answer, text := send(t, method, url+parameters.Replace(path), body, header...)
+			if answer.StatusCode != status || !strings.Contains(text, `"Internal Server Error"`) {
+				t.Errorf("%s: %d %s", o.OperationID, answer.StatusCode, text)
+			}
+			failed++
+		}
+	}
+	if n := strings.Count(log.String(), "database is closed"); failed < 60 || n != failed {
+		t.Errorf("%d operations failed, and the log has %d causes", failed, n)
 	}
 }
