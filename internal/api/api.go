@@ -3,7 +3,7 @@
 //
 // The contract is openapi.yaml. Routes and types are generated from it
 // (spec.gen.go). The rules of bodies are read from it when the program starts
-// (internal/contract). There is no second list.
+// (internal/contract). Both have no other source.
 //
 // A request passes these steps in order: its id and log line, the limit of the
 // token operations, the access token, the limit of the company, the rules of the
@@ -89,7 +89,7 @@ type Config struct {
 	Mounts map[string]http.Handler
 }
 
-// edge is the API at work.
+// edge serves the API.
 type edge struct {
 	Config
 	contract *document

@@ -24,7 +24,7 @@ func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObje
 	if err != nil {
 		return nil, err
 	}
-	_ = h.takeCompany(callOf(ctx).header, r.Reference) // the tokens exist, so they are handed over
+	_ = h.takeCompany(callOf(ctx).header, r.Reference) // the tokens exist, so they are sent over the limit too
 	return GenerateToken200JSONResponse{AccessToken: access, RefreshToken: refresh}, nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// MaxHeader is the most bytes that the first line and the headers of a request may have.
+// MaxHeader is the largest size of a request's first line and headers, in bytes.
 const MaxHeader = 32 << 10
 
 // headerBytes counts the first line and the headers of a request as HTTP/1.1 writes them.
@@ -61,7 +61,7 @@ func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// longAgo is a deadline that has passed at any time.
+// longAgo is a deadline in the past.
 var longAgo = time.Unix(1, 0)
 
 // hangUp stops reading a request whose answer is the last on its connection. Otherwise

@@ -29,7 +29,7 @@ type call struct {
 	address string           // of the caller
 	header  http.Header      // of the answer
 	op      *operation       // nil: no operation of the contract
-	company string           // empty before the gate
+	company string           // empty before authentication
 	body    *contract.Body   // nil: the operation takes none
 	key     *idempotency.Key // nil: the request has none
 	err     error            // the refusal, for the log line
@@ -147,7 +147,7 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 // idShape is the form of a request id that the caller may choose.
 var idShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// requestID is the caller's id if it has the right form, or else a new id.
+// requestID is the id that the caller sent, or a new id if the caller's has a wrong form.
 func requestID(r *http.Request) string {
 	if sent := r.Header.Get("X-Request-Id"); idShape.MatchString(sent) {
 		return sent
@@ -155,8 +155,8 @@ func requestID(r *http.Request) string {
 	return id.New()
 }
 
-// canonical tells whether ServeMux takes the path as it is. ServeMux takes an escaped
-// slash alone for the last slash, so the id "/" would be the list of all.
+// canonical tells whether ServeMux serves a path without a redirect. It refuses an id that
+// is only an escaped slash: ServeMux would take such an id for the last slash of a list.
 func canonical(p string) bool {
 	if strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
 		return false

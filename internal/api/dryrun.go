@@ -16,8 +16,8 @@ const dryRun = "dry_run"
 // isDry tells whether a request that passed mayRun is a dry run.
 func isDry(r *http.Request) bool { return r.URL.Query().Get(dryRun) == "true" }
 
-// mayRun refuses a request that looks like a dry run and is none: a typing error must not
-// move money. For the same reason an operation without a dry run refuses the parameter.
+// mayRun refuses a misspelled dry run, since a typing error must not move money. For the
+// same reason an operation without a dry run refuses the parameter.
 func mayRun(op *operation, r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.RawQuery == "" {
 		return nil
@@ -50,7 +50,7 @@ func isLike(name, text string) bool {
 // slip is the fault of one wrong parameter.
 func slip(name, text string) *fault.Fault { return wrongFields([]string{name}, text) }
 
-// wrongFields is the fault of several parameters. One family shows the names apart.
+// wrongFields is the fault of several parameters. corporateFamily shows their names too.
 func wrongFields(names []string, text string) *fault.Fault {
 	var q query
 	for _, name := range names {

@@ -27,8 +27,8 @@ const (
 	corporateFamily family = "corporate"
 	// customerFamily is account. The message lists the broken rules.
 	customerFamily family = "customer"
-	// cardFamily is account. The message tells the kind of the broken rules. An error of an
-	// open funding has data as well.
+	// cardFamily is account. The message begins with the kind of the broken rules. The error
+	// of an unresolved funding has data as well.
 	cardFamily family = "card"
 	// vtuFamily answers {success: false, message}, and broken rules as account does.
 	vtuFamily family = "vtu"

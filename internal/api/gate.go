@@ -22,7 +22,7 @@ func (e *edge) gate(r *http.Request) (company string, err error) {
 	case fault.Forbidden, fault.Unauthenticated, fault.Unavailable:
 		return "", err
 	}
-	// The check itself failed, and says nothing about the caller.
+	// The check failed, and the token may be valid.
 	return "", fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 }
 

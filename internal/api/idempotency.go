@@ -24,8 +24,8 @@ import (
 // The business stores the answer in the commit that decides the request, and Key.Render
 // tells the business how the answer looks. Other answers of the operation, such as
 // "Insufficient balance", are stored afterwards. Answers that say nothing about the
-// operation are not stored: internal errors, absences, limits, conflicts and refusals at
-// the gate. An answer that another request with the key may contradict is not sent.
+// operation are not stored: internal errors, unavailable services, limits, conflicts and
+// refused access tokens. An answer that another request with the key may contradict is not sent.
 func (e *edge) once(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, ok := r.Header["Idempotency-Key"]
@@ -45,7 +45,7 @@ func (e *edge) once(handler http.Handler) http.Handler {
 // keyShape is the form of an Idempotency-Key.
 var keyShape = regexp.MustCompile(`^[ -~]{1,255}$`)
 
-// use answers one request with a key.
+// use answers a request with a key.
 func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler http.Handler) {
 	c := callOf(r.Context())
 	key, answer, err := e.Keys.Open(r.Context(), c.company, value, fingerprint(r, c.body))
@@ -131,13 +131,13 @@ func plain(value any) any {
 		case ok && exact.IsInt():
 			return json.Number(exact.Num().String())
 		case ok:
-			return map[string]string{"number": exact.RatString()} // a text may look the same
+			return map[string]string{"number": exact.RatString()} // a text field may have the same digits
 		}
 	}
 	return value
 }
 
-// memory is an answer before it is sent.
+// memory holds an answer before it is sent.
 type memory struct {
 	bytes.Buffer
 	header http.Header
@@ -197,8 +197,8 @@ func written(status int, body any) []byte {
 	return m.Bytes()
 }
 
-// secretive is a body that shows a secret. The body is stored encrypted. After some time
-// the key's answer is public instead.
+// secretive is a body that shows a secret. The body is stored encrypted. After ten minutes
+// a repeated request gets the public body instead.
 type secretive interface{ public() any }
 
 // FindIdempotencyKey shows the result of the request with a key. The stored answer may

@@ -82,7 +82,7 @@ func (e *edge) watchToken(c *call) {
 }
 
 // failed counts a token operation that failed by the caller's mistake. Over the limit the
-// caller no longer reads what the mistake was.
+// answer no longer names the mistake.
 func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fault {
 	switch why.Kind {
 	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, contract.TooLarge:
@@ -93,8 +93,8 @@ func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fa
 	return why
 }
 
-// mayTakeTokens refuses a company that is at its limit. A valid key would void the
-// earlier refresh token otherwise. A wrong key takes nothing from the limit.
+// mayTakeTokens refuses a company that is at its limit. Otherwise a valid key would void the
+// earlier refresh token. A wrong key does not count.
 func (e *edge) mayTakeTokens(reference string) error {
 	if e.limits.Company == (Limit{}) {
 		return nil

@@ -12,15 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// query reads the filters of a list. It collects their problems in the words of the
-// rules for bodies. A filter that is absent or empty filters nothing.
+// query reads the filters of a list and collects their problems. The messages are those of
+// the rules for bodies. A filter that is absent or empty filters nothing.
 type query struct {
 	problems []string
 }
 
 func (q *query) wrong(name, text string) { q.problems = append(q.problems, `"`+name+`" `+text) }
 
-// fault is nil when every filter can be used.
+// fault is the fault of all wrong filters. It is nil if there are none.
 func (q *query) fault() error {
 	if q.problems == nil {
 		return nil
@@ -45,8 +45,8 @@ func (q *query) whole(name, value string) int64 {
 	return int64(n)
 }
 
-// id is a settlement account's number. An absent number is 0. A 0 that was sent is
-// refused, since no account has it.
+// id is a settlement account's number. An absent number is 0. A 0 in the
+// request is refused, since no account has it.
 func (q *query) id(name, value string) int64 {
 	n := q.whole(name, value)
 	if n == 0 && value != "" && strings.Trim(value, "0") == "" {

@@ -153,8 +153,8 @@ func email(v any) error {
 
 var domainName = regexp.MustCompile(`^([\pL\pN]([\pL\pN-]{0,61}[\pL\pN])?\.)+\pL[\pL\pN-]{0,61}[\pL\pN]$`)
 
-// amount is the format of amounts in requests: naira greater than 0. The digits are read
-// as text and never as a float.
+// amount is the format of money in requests: naira greater than 0. The digits are read as
+// text and never as a float.
 func amount(v any) error {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -188,6 +188,6 @@ func name(v any) error {
 	return jsonschema.LocalizableError("must have a letter or a digit")
 }
 
-// trimName takes invisible characters from the ends of a name. It leaves a space of a
-// name without visible characters, since no name is a space.
+// trimName removes invisible characters from the ends of a name. A name without visible
+// characters becomes a space, and words reports the space as an empty name.
 func trimName(name string) string { return cmp.Or(text.Trim(name), " ") }

@@ -76,7 +76,7 @@ func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 	return err
 }
 
-// patientWriter gives a slow caller more time as long as the caller reads.
+// patientWriter extends the write deadline while a slow caller still reads.
 type patientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
