@@ -28,6 +28,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
@@ -92,7 +93,7 @@ type Config struct {
 // edge serves the API.
 type edge struct {
 	Config
-	contract *document
+	contract *contract.Contract
 	mux      *http.ServeMux
 	limits   limiters
 	figures  *figures
@@ -102,11 +103,11 @@ type edge struct {
 // New is the whole API as one handler. New fails if the contract and the program do not
 // fit, if a limit is impossible, or if the registry already has the metrics.
 func New(cfg Config) (http.Handler, error) {
-	d, err := readDocument(style(cfg.Clock))
+	spec, err := readContract(style(cfg.Clock))
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Config: cfg, contract: d, mux: http.NewServeMux()}
+	e := &edge{Config: cfg, contract: spec, mux: http.NewServeMux()}
 	if e.limits, err = newLimiters(cfg.Limits, cfg.Clock); err != nil {
 		return nil, err
 	}

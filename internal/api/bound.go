@@ -50,14 +50,11 @@ func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 	if strings.HasPrefix(r.URL.Path, callbacks) {
 		return true
 	}
-	dress := account
-	if c := callOf(r.Context()); canonical(r.URL.EscapedPath()) {
+	if canonical(r.URL.EscapedPath()) {
 		_, pattern := e.mux.Handler(r)
-		if c.op = e.contract.operations[bare(pattern)]; c.op != nil {
-			dress = c.op.family
-		}
+		callOf(r.Context()).enter(e.contract.Operations[bare(pattern)])
 	}
-	refuse(w, r, dress, contract.ErrTooLarge)
+	refuse(w, r, contract.ErrTooLarge)
 	return false
 }
 
@@ -90,6 +87,6 @@ func (e *edge) allowCallback(w http.ResponseWriter, r *http.Request) bool {
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close") // the body is not read
 	}
-	refuse(w, r, account, err)
+	refuse(w, r, err)
 	return false
 }

@@ -26,13 +26,14 @@ import (
 type call struct {
 	id      string
 	request *http.Request
-	address string           // of the caller
-	header  http.Header      // of the answer
-	op      *operation       // nil: no operation of the contract
-	company string           // empty before authentication
-	body    *contract.Body   // nil: the operation takes none
-	key     *idempotency.Key // nil: the request has none
-	err     error            // the refusal, for the log line
+	address string              // of the caller
+	header  http.Header         // of the answer
+	op      *contract.Operation // nil: no operation of the contract
+	family  family              // the form of a refusal
+	company string              // empty before authentication
+	body    *contract.Body      // nil: the operation takes none
+	key     *idempotency.Key    // nil: the request has none
+	err     error               // the refusal, for the log line
 	// failed counts a refusal of a token operation, and may replace it.
 	failed func(*fault.Fault) *fault.Fault
 }
@@ -48,13 +49,20 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
+// enter sets the operation of a call. nil is no operation of the contract.
+func (c *call) enter(op *contract.Operation) {
+	if op != nil {
+		c.op, c.family = op, family(op.Family)
+	}
+}
+
 // noStore forbids caches on the way to keep an answer that shows a secret.
 func (c *call) noStore() { c.header.Set("Cache-Control", "no-store") }
 
 // ServeHTTP serves every request of the program.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := e.Clock.Now()
-	c := &call{id: requestID(r)}
+	c := &call{id: requestID(r), family: account}
 	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
 	rec.Header().Set("X-Request-Id", c.id)
 	c.header, c.address = rec.Header(), e.client(r)
@@ -92,18 +100,13 @@ func (e *edge) client(r *http.Request) string {
 	return address
 }
 
-// recovered answers a panic as an internal error, in the form of the operation's family.
+// recovered answers a panic as an internal error, in the form of the call's family.
 func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
 	e.Log.ErrorContext(r.Context(), "panic", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	c.err = fault.New(fault.Internal, "panic")
-	if rec.begun {
-		return
+	if !rec.begun {
+		refuse(rec, r, c.err)
 	}
-	f := account
-	if c.op != nil {
-		f = c.op.family
-	}
-	refuse(rec, r, f, c.err)
 }
 
 // probes are paths that machines request every few seconds.

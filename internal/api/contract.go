@@ -19,30 +19,18 @@ var (
 	public []byte
 )
 
-// operation is one operation of the contract.
-type operation struct {
-	*contract.Operation
-	family family
-}
-
-// document is the contract as the edge uses it.
-type document struct {
-	operations map[string]*operation // by "METHOD /path", without a last slash
-}
-
-func readDocument(s contract.Style) (*document, error) {
+// readContract reads the contract with the rules of a style.
+func readContract(s contract.Style) (*contract.Contract, error) {
 	c, err := contract.Read(source, s)
 	if err != nil {
 		return nil, err
 	}
-	d := &document{map[string]*operation{}}
-	for route, op := range c.Operations {
-		d.operations[route] = &operation{op, family(op.Family)}
+	for _, op := range c.Operations {
 		if !slices.Contains(families, family(op.Family)) {
 			return nil, fmt.Errorf("contract: %s has the unknown family %q", op.ID, op.Family)
 		}
 	}
-	return d, nil
+	return c, nil
 }
 
 // Document is the contract as JSON, with its x- fields. /openapi.json has no x- fields.

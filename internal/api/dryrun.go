@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -18,7 +19,7 @@ func isDry(r *http.Request) bool { return r.URL.Query().Get(dryRun) == "true" }
 
 // mayRun refuses a misspelled dry run, since a typing error must not move money. For the
 // same reason an operation without a dry run refuses the parameter.
-func mayRun(op *operation, r *http.Request) error {
+func mayRun(op *contract.Operation, r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.RawQuery == "" {
 		return nil
 	}

@@ -166,23 +166,21 @@ func sentence(message string, details []string) string {
 	if details == nil {
 		return message
 	}
-	for _, d := range details {
-		if d == `"refreshToken" is required` || d == `"refreshToken" is not allowed to be empty` {
-			return "Bad Request: Refresh token is missing"
-		}
+	if slices.Contains(details, `"refreshToken" is required`) || slices.Contains(details, `"refreshToken" is not allowed to be empty`) {
+		return "Bad Request: Refresh token is missing"
 	}
 	return strings.Join(details, ". ")
 }
 
 // parameterFault is the fault of a header, a query or a path that the generated code
 // refused.
-func parameterFault(op *operation, err error) *fault.Fault {
+func parameterFault(f family, err error) *fault.Fault {
 	var many *TooManyValuesForParamError
 	var format *InvalidParamFormatError
 	var absent *RequiredParamError
 	why := fault.New(fault.Invalid, "The request is not valid")
 	switch {
-	case op.family == token: // its only header is the API key
+	case f == token: // its only header is the API key
 		why = fault.New(fault.Invalid, "Bad Request: API key is missing")
 	case errors.As(err, &absent):
 		why = slip(absent.ParamName, "is required")
@@ -194,9 +192,9 @@ func parameterFault(op *operation, err error) *fault.Fault {
 	return why.Because(err)
 }
 
-// refuse answers with a fault in the form of a family, and keeps the fault for the log
-// line. Each 429 and 503 says when the caller may retry.
-func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
+// refuse answers with a fault in the form of the call's family, and keeps the fault for the
+// log line. Each 429 and 503 says when the caller may retry.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
 	if why.Kind == fault.Internal && r.Context().Err() != nil {
 		// The caller has gone, or the program stops. This is no internal error.
@@ -210,7 +208,7 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 	if why.Kind == contract.TooLarge {
 		w.Header().Set("Connection", "close") // the server would read on before it answers
 	}
-	status, b := f.dress(why)
+	status, b := c.family.dress(why)
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -26,10 +27,7 @@ func newFigures(registry prometheus.Registerer) (*figures, error) {
 			Name: "kobo_http_request_seconds", Help: "How long requests took.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
 		}, []string{"method", "route"}),
 	}
-	if err := registry.Register(f.requests); err != nil {
-		return nil, err
-	}
-	return f, registry.Register(f.took)
+	return f, errors.Join(registry.Register(f.requests), registry.Register(f.took))
 }
 
 func (f *figures) count(method, route string, status int, took time.Duration) {

@@ -35,7 +35,7 @@ func (e *edge) once(handler http.Handler) http.Handler {
 		case !ok || isDry(r):
 			handler.ServeHTTP(w, r)
 		case len(sent) != 1 || !keyShape.MatchString(sent[0]):
-			refuse(w, r, callOf(r.Context()).op.family, fault.New(fault.Invalid, "Idempotency-Key must be 1 to 255 printable ASCII characters"))
+			refuse(w, r, fault.New(fault.Invalid, "Idempotency-Key must be 1 to 255 printable ASCII characters"))
 		default:
 			e.use(w, r, sent[0], handler)
 		}
@@ -50,7 +50,7 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler
 	c := callOf(r.Context())
 	key, answer, err := e.Keys.Open(r.Context(), c.company, value, fingerprint(r, c.body))
 	if err != nil {
-		refuse(w, r, c.op.family, err)
+		refuse(w, r, err)
 		return
 	}
 	if answer != nil {
@@ -69,7 +69,7 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler
 	stands, err := e.Keys.Settle(context.WithoutCancel(r.Context()), key, given)
 	switch {
 	case err != nil:
-		refuse(w, r, c.op.family, err)
+		refuse(w, r, err)
 	case stands.Status == given.Status && bytes.Equal(stands.Body, given.Body):
 		send(w, given)
 	default:
@@ -167,7 +167,7 @@ func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key
 		if err == nil {
 			body, err = shape(result.(R))
 		}
-		return render(c.op.family, body, err)
+		return render(c.family, body, err)
 	})
 	result, err := do(c.key)
 	if err != nil {

@@ -79,7 +79,7 @@ func (q *query) instant(name, value string, end bool) time.Time {
 
 // mayAsk refuses unknown query parameters, and texts that PostgreSQL does not take. The
 // problems keep the order of the query (completion.md §1). mayRun checks dry runs.
-func mayAsk(op *operation, r *http.Request) error {
+func mayAsk(op *contract.Operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}

@@ -25,7 +25,7 @@ func bare(pattern string) string {
 // HandleFunc adds one route of the contract.
 func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
 	bare := bare(pattern)
-	op, ok := t.edge.contract.operations[bare]
+	op, ok := t.edge.contract.Operations[bare]
 	if !ok {
 		t.err = fmt.Errorf("contract: the generated route %q is not in openapi.yaml; run go generate", pattern)
 		return
@@ -42,16 +42,13 @@ func (t *router) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.edge.Serv
 // all other requests.
 func (e *edge) route() error {
 	t := &router{edge: e}
-	refuseOperation := func(w http.ResponseWriter, r *http.Request, err error) {
-		refuse(w, r, callOf(r.Context()).op.family, err)
-	}
 	strict := NewStrictHandlerWithOptions(&handlers{e}, e.Around, StrictHTTPServerOptions{
-		RequestErrorHandlerFunc: refuseOperation, ResponseErrorHandlerFunc: refuseOperation,
+		RequestErrorHandlerFunc: refuse, ResponseErrorHandlerFunc: refuse,
 	})
 	HandlerWithOptions(strict, StdHTTPServerOptions{
 		BaseRouter: t,
 		ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
-			refuseOperation(w, r, parameterFault(callOf(r.Context()).op, err))
+			refuse(w, r, parameterFault(callOf(r.Context()).family, err))
 		},
 	})
 	for pattern, h := range map[string]http.Handler{"GET /healthz": e.Health, "GET /readyz": e.Ready, "GET /metrics": e.Metrics} {
@@ -84,15 +81,15 @@ func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 }
 
 // admit runs the checks of an operation before its handler.
-func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
+func (e *edge) admit(op *contract.Operation, handler http.Handler) http.Handler {
 	if op.Idempotent {
 		handler = e.once(handler)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r.Context())
-		c.op = op
-		if dress, err := e.check(w, r, c); err != nil {
-			refuse(w, r, dress, err)
+		c.enter(op)
+		if err := e.check(w, r, c); err != nil {
+			refuse(w, r, err)
 			return
 		}
 		onePage(r)
@@ -100,12 +97,11 @@ func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
 	})
 }
 
-// check refuses a request in the form of a family. The order matters. The body of an
-// unknown caller is never read. A request that breaks a rule never uses its
-// Idempotency-Key.
-func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (dress family, err error) {
+// check refuses a request before its handler. The order matters. The body of an unknown
+// caller is never read. A request that breaks a rule never uses its Idempotency-Key.
+func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error) {
 	if e.Closed != nil && e.Closed() {
-		return c.op.family, fault.New(fault.Unavailable, "API access is closed")
+		return fault.New(fault.Unavailable, "API access is closed")
 	}
 	if c.op.Tokens {
 		c.noStore()
@@ -113,22 +109,24 @@ func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (dress fam
 	}
 	if !c.op.Open {
 		if c.company, err = e.gate(r); err != nil {
-			return auth, err
+			c.family = auth
+			return err
 		}
 		if err := e.takeCompany(c.header, c.company); err != nil {
-			return c.op.family, err
+			return err
 		}
 	}
 	if !clean(r.URL.Path) {
-		return c.op.family, fault.New(fault.Invalid, "The path must be UTF-8 without control characters")
+		return fault.New(fault.Invalid, "The path must be UTF-8 without control characters")
 	}
-	if err = mayRun(c.op, r); err == nil {
-		err = mayAsk(c.op, r)
+	if err := mayRun(c.op, r); err != nil {
+		return err
 	}
-	if err == nil && c.op.HasBody() {
-		if c.body, err = contract.Decode(w, r, isControl); err == nil {
-			err = c.op.Check(c.body)
-		}
+	if err := mayAsk(c.op, r); err != nil || !c.op.HasBody() {
+		return err
 	}
-	return c.op.family, err
+	if c.body, err = contract.Decode(w, r, isControl); err != nil {
+		return err
+	}
+	return c.op.Check(c.body)
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-func purchaseRules(t testing.TB) *operation {
+func purchaseRules(t testing.TB) *contract.Operation {
 	t.Helper()
-	d, err := readDocument(style(nil))
+	spec, err := readContract(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.operations["POST /api/v1/vtu/purchase-data"]
+	return spec.Operations["POST /api/v1/vtu/purchase-data"]
 }
 
 const goodPurchase = `{"idempotencyKey":"order-1","serviceCategoryId":"category","productId":"product","phoneNumber":"08012345678","settlementId":1}`
@@ -50,7 +50,7 @@ func jsonRequest(text string) *http.Request {
 
 // read checks a body by the rules and returns the broken ones, or the message of a body
 // that is not valid JSON.
-func read(t testing.TB, rules *operation, contentType, text string) (string, []string) {
+func read(t testing.TB, rules *contract.Operation, contentType, text string) (string, []string) {
 	t.Helper()
 	r := jsonRequest(text)
 	r.Header.Set("Content-Type", contentType)
@@ -228,11 +228,11 @@ func BenchmarkReadBody(b *testing.B) {
 
 func TestRulesForPeople(t *testing.T) {
 	// 23:30 UTC on 2 January is 3 January in Lagos.
-	d, err := readDocument(style(clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))))
+	spec, err := readContract(style(clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := d.operations["POST /api/v1/customer/create"]
+	rules := spec.Operations["POST /api/v1/customer/create"]
 	customer := func(change map[string]any) string {
 		body := map[string]any{
 			"firstName": "Ada", "lastName": "Tester", "email": "ada@example.com", "phoneNumber": "08012345678", "bvn": "22222222222",
@@ -288,13 +288,13 @@ func TestRulesForPeople(t *testing.T) {
 
 // Invisible characters at the ends of a name are removed.
 func TestNamesAreTrimmed(t *testing.T) {
-	d, err := readDocument(style(nil))
+	spec, err := readContract(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(`{"name":" Pay\u00a0roll\u200b "}`), isControl)
 	if err == nil {
-		err = d.operations["POST /api/v1/settlement/accounts"].Check(b)
+		err = spec.Operations["POST /api/v1/settlement/accounts"].Check(b)
 	}
 	if err != nil || !cmp.Equal(b.Value, map[string]any{"name": "Pay\u00a0roll"}) {
 		t.Errorf("%v %v", b, err)
@@ -302,11 +302,11 @@ func TestNamesAreTrimmed(t *testing.T) {
 }
 
 func TestRulesForCompanies(t *testing.T) {
-	d, err := readDocument(style(nil))
+	spec, err := readContract(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := d.operations["POST /api/v1/coop/generate-account"]
+	rules := spec.Operations["POST /api/v1/coop/generate-account"]
 	_, got := read(t, rules, "application/json", `{"phoneNumber":"       ","emailAddress":"ada@example.com","rn_number":"   ","kyc_id":"k"}`)
 	want := []string{`"phoneNumber" is not allowed to be empty`, `"rn_number" is not allowed to be empty`}
 	if !cmp.Equal(got, want) {
