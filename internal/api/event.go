@@ -19,19 +19,13 @@ func (h *handlers) ListEvents(ctx context.Context, r ListEventsRequestObject) (L
 	limit := contract.Clamp(r.Params.Limit, 100, 1000)
 	wait := time.Duration(contract.Clamp(r.Params.Wait, 0, 30)) * time.Second
 	events, more, err := h.Events.Feed(ctx, callOf(ctx).company, after, limit, wait)
-	if err != nil {
-		return nil, err
-	}
-	return ListEvents200JSONResponse{Status: "success", Data: EventFeed{Data: each(events, eventRow), HasMore: more}}, nil
+	return ListEvents200JSONResponse{Status: "success", Data: EventFeed{Data: each(events, eventRow), HasMore: more}}, err
 }
 
 // FindEvent shows one event.
 func (h *handlers) FindEvent(ctx context.Context, r FindEventRequestObject) (FindEventResponseObject, error) {
 	one, err := h.Events.Find(ctx, callOf(ctx).company, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	return FindEvent200JSONResponse{Status: "success", Data: eventRow(one)}, nil
+	return FindEvent200JSONResponse{Status: "success", Data: eventRow(one)}, err
 }
 
 func eventRow(e event.Event) Event {

@@ -19,10 +19,7 @@ func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject
 // FindOutcome shows the outcome of one operation.
 func (h *handlers) FindOutcome(ctx context.Context, r FindOutcomeRequestObject) (FindOutcomeResponseObject, error) {
 	o, err := h.Reports.Outcome(ctx, callOf(ctx).company, r.Reference)
-	if err != nil {
-		return nil, err
-	}
-	return FindOutcome200JSONResponse{Status: "success", Data: outcomeRow(o)}, nil
+	return FindOutcome200JSONResponse{Status: "success", Data: outcomeRow(o)}, err
 }
 
 func outcomeRow(o report.Outcome) Outcome {
