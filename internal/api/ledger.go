@@ -28,10 +28,13 @@ func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesReq
 // FindLedgerEntry shows one entry by its reference. The answer has no reference.
 func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequestObject) (FindLedgerEntryResponseObject, error) {
 	e, err := h.Reports.Entry(ctx, callOf(ctx).company, r.Reference)
+	if err != nil {
+		return nil, err
+	}
 	return FindLedgerEntry200JSONResponse{Status: "success", Data: LedgerEntry{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
 		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Currency: naira, Customer: present(e.Customer),
-	}}, err
+	}}, nil
 }
 
 // ledgerRow is an entry in a list, with its id, reference and account.

@@ -12,7 +12,6 @@ import (
 type payer struct {
 	mu   sync.Mutex
 	paid map[string]string // reference → account
-	hold func()            // runs before each transfer; may be nil
 }
 
 func (p *payer) Banks(context.Context) ([]provider.BankCode, error) {
@@ -32,9 +31,12 @@ func (p *payer) NameEnquiry(_ context.Context, code, account string) provider.Na
 	}
 }
 
-func (p *payer) Transfer(_ context.Context, t provider.TransferOrder) provider.TransferAnswer {
-	if p.hold != nil {
-		p.hold()
+// holdKey is the context key of a func() that a transfer calls first.
+type holdKey struct{}
+
+func (p *payer) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {
+	if hold, ok := ctx.Value(holdKey{}).(func()); ok {
+		hold()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

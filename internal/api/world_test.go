@@ -22,10 +22,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -45,7 +47,6 @@ type world struct {
 	db        *db.DB
 	stage     apitest.Stage
 	clock     *clock.Movable
-	payer     *payer
 	reference string
 	given     map[string]string
 }
@@ -54,8 +55,13 @@ var me = operator.Local("test")
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	clk, log := &clock.Movable{}, slog.New(slog.NewTextHandler(io.Discard, nil))
-	d, keys, book := stand(t, clk)
+	d, clk, log := dbtest.New(t, db.SQLite), &clock.Movable{}, slog.New(slog.NewTextHandler(io.Discard, nil))
+	keys, err := secret.Parse(secret.Generate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := ledger.New(d, clk)
+	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
 	collections := collection.New(d, book, clk, log, settlements, operations, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
@@ -63,8 +69,7 @@ func newWorld(t testing.TB) *world {
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	payer := &payer{paid: map[string]string{}}
-	payouts := payout.New(d, book, clk, log, companies, operations, settlements, map[string]provider.Payer{"safehaven": payer}, "safehaven")
+	payouts := payout.New(d, book, clk, log, companies, operations, settlements, map[string]provider.Payer{"safehaven": &payer{paid: map[string]string{}}}, "safehaven")
 	if err := payouts.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -83,15 +88,15 @@ func newWorld(t testing.TB) *world {
 	go func() { webhooks.Run(working); close(sent) }()
 	t.Cleanup(func() { stop(); <-sent })
 
-	w := &world{db: d, clock: clk, payer: payer, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, Raise: raise(d)}}
+	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, Raise: raise(d)}}
 	answers, person := idempotency.NewService(d, book, clk, keys), &teller{bank: bank}
 	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
 	w.Config = api.Config{
 		Corporate: corporate.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
 		Customers: customer.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
 		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
-		Events: events, Webhooks: webhooks, Authenticate: companies.Authenticate,
-		Keys: answers, Clock: clk, Log: log,
+		Events: events, Webhooks: webhooks,
+		Keys: answers, Clock: clk, Log: log, Authenticate: companies.Authenticate,
 		// No test reaches the limits, but every answer has their headers.
 		Limits: &api.Limits{
 			Company: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000}, Token: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000},
