@@ -2,15 +2,15 @@ package api
 
 import (
 	"net/http"
-	"strings"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // gate finds the company of a request. Every operation refuses a request at the gate
 // with the same bodies (wallet-api.md, Errors).
 func (e *edge) gate(r *http.Request) (company string, err error) {
-	token := bearer(r)
+	token := contract.Bearer(r)
 	if token == "" {
 		return "", fault.New(fault.Unauthenticated, "Access token is missing")
 	}
@@ -24,13 +24,4 @@ func (e *edge) gate(r *http.Request) (company string, err error) {
 	}
 	// The check failed, and the token may be valid.
 	return "", fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
-}
-
-// bearer is the token of an Authorization header, or empty.
-func bearer(r *http.Request) string {
-	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }
