@@ -125,7 +125,7 @@ func (e *edge) act(w http.ResponseWriter, r *request, do action) (any, error) {
 // authenticate finds the operator by the key of the request. The operator's lines
 // of the audit log show the address of the request.
 func (e *edge) authenticate(r *http.Request) (operator.Operator, error) {
-	key := bearer(r)
+	key := contract.Bearer(r)
 	if key == "" {
 		return operator.Operator{}, fault.New(fault.Unauthenticated, "Admin key is missing")
 	}
@@ -153,14 +153,6 @@ func isText(u *url.URL) bool {
 	query, err := url.QueryUnescape(u.RawQuery)
 	whole := u.Path + query
 	return err == nil && utf8.ValidString(whole) && !strings.ContainsFunc(whole, unicode.IsControl)
-}
-
-func bearer(r *http.Request) string {
-	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }
 
 // unknown answers an unknown path, or a method that the path does not have.

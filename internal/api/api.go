@@ -3,17 +3,18 @@
 //
 // The contract is openapi.yaml. Routes and types are generated from it
 // (spec.gen.go). The rules of bodies are read from it when the program starts
-// (internal/contract). There is no second list.
+// (internal/contract). Both have no other source.
 //
 // A request passes these steps in order: its id and log line, the limit of the
 // token operations, the access token, the limit of the company, the rules of the
-// body, the Idempotency-Key, and the handler. The handler asks one business and
+// body, the Idempotency-Key, and the handler. The handler calls one business and
 // shapes the answer. A handler never writes and never chooses a status. It returns
 // a body or a fault. envelope.go gives a fault the form of the operation's family
 // (docs/contract.md).
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -23,25 +24,44 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/collection"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/peer"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
+	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// Config is what the API needs. Businesses, Clock and Log are required.
+// Config is what the API needs. Businesses, Authenticate, Clock and Log are required.
 type Config struct {
-	Companies   Companies
-	Corporate   Corporate
-	Customers   Customers
-	Settlements Settlements
-	Payouts     Payouts
-	Cards       Cards
-	Collections Collections
-	VTU         VTU
-	Crypto      Crypto
-	Events      Events
-	Webhooks    Webhooks
-	Reports     Reports
-	Keys        Keys
+	Companies   *company.Service
+	Corporate   *corporate.Service
+	Customers   *customer.Service
+	Settlements *settlement.Service
+	Payouts     *payout.Service
+	Cards       *card.Service
+	Collections *collection.Service
+	VTU         *vtu.Shop
+	Crypto      *crypto.Service
+	Events      *event.Service
+	Webhooks    *webhook.Service
+	Reports     *report.Service
+	Keys        *idempotency.Service
+
+	// Authenticate finds the company of an access token: Companies.Authenticate.
+	Authenticate func(ctx context.Context, accessToken string) (company.Identity, error)
+	// Around wraps every handler of the contract. Tests inject faults there.
+	Around []StrictMiddlewareFunc
 
 	Clock clock.Clock
 	Log   *slog.Logger
@@ -70,25 +90,24 @@ type Config struct {
 	Mounts map[string]http.Handler
 }
 
-// edge is the API at work.
+// edge serves the API.
 type edge struct {
 	Config
-	contract *document
+	contract *contract.Contract
 	mux      *http.ServeMux
-	limits   *limiters
+	limits   limiters
 	figures  *figures
-	warned   atomic.Bool // that an unknown proxy forwards requests
+	warned   atomic.Bool // the log has the warning about an untrusted proxy
 }
 
-// New is the whole API as one handler. New fails when the contract and the program
-// do not fit, when a limit is impossible, or when the registry already has the
-// metrics.
+// New is the whole API as one handler. New fails if the contract and the program do not
+// fit, if a limit is impossible, or if the registry already has the metrics.
 func New(cfg Config) (http.Handler, error) {
-	d, err := readDocument(style(cfg.Clock))
+	spec, err := readContract(style(cfg.Clock))
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Config: cfg, contract: d, mux: http.NewServeMux()}
+	e := &edge{Config: cfg, contract: spec, mux: http.NewServeMux()}
 	if e.limits, err = newLimiters(cfg.Limits, cfg.Clock); err != nil {
 		return nil, err
 	}
@@ -104,5 +123,5 @@ func New(cfg Config) (http.Handler, error) {
 	return otelhttp.NewHandler(e, "http", otelhttp.WithTracerProvider(cfg.Traces), otelhttp.WithFilter(traced)), nil
 }
 
-// traced leaves out the paths that are secrets, since a span shows its path.
+// traced leaves out callbacks: their paths hold secrets, and a span shows its path.
 func traced(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/callbacks/") }

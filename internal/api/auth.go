@@ -6,7 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// handlers are the operations: each asks one business and shapes its answer.
+// handlers are the operations of the contract. Each calls a business and shapes the
+// answer.
 type handlers struct {
 	*edge
 }
@@ -23,7 +24,7 @@ func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObje
 	if err != nil {
 		return nil, err
 	}
-	h.tookTokens(ctx, r.Reference) // the tokens are there: at the limit too they are handed over
+	_ = h.takeCompany(callOf(ctx).header, r.Reference) // the tokens exist, so they are sent over the limit too
 	return GenerateToken200JSONResponse{AccessToken: access, RefreshToken: refresh}, nil
 }
 
@@ -34,11 +35,8 @@ func (h *handlers) RefreshAccessToken(ctx context.Context, r RefreshAccessTokenR
 		return nil, err
 	}
 	company, err := h.Companies.Holder(access)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = h.takeCompany(callOf(ctx).header, company)
 	}
-	if allowed, s := h.tookTokens(ctx, company); !allowed {
-		return nil, s.Refusal()
-	}
-	return RefreshAccessToken200JSONResponse{AccessToken: access}, nil
+	return RefreshAccessToken200JSONResponse{AccessToken: access}, err
 }

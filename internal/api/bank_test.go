@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// bank opens accounts and tells of payments into them, without a wire.
+// bank is a fake bank: it opens accounts and reports payments into them.
 type bank struct {
 	provider.AccountOpener
 	clock  clock.Clock
@@ -40,7 +40,7 @@ func (b *bank) OpenVirtualAccount(_ context.Context, r provider.VirtualAccountRe
 	}
 }
 
-// credit is the sandbox's own control of that name.
+// credit imitates the sandbox's control /sandbox/credit.
 func (b *bank) credit(settlements *settlement.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var ask struct {

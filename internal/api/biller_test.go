@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// biller is a provider whose stories the number decides (completion.md §5).
+// biller is a fake biller. The last digits of a number choose the outcome (completion.md §5).
 type biller struct {
 	mu   sync.Mutex
 	paid map[string]provider.Purchase // by reference

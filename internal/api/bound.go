@@ -10,11 +10,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// MaxHeader is how many bytes the first line and the headers of a request may have.
+// MaxHeader is the largest size of a request's first line and headers, in bytes.
 const MaxHeader = 32 << 10
 
-// headerBytes is how long the first line and the headers of a request are, as
-// HTTP/1.1 writes them.
+// headerBytes counts the first line and the headers of a request as HTTP/1.1 writes them.
 func headerBytes(r *http.Request) int {
 	n := len(r.Method) + len(r.RequestURI) + len(r.Proto) + len("  \r\n") + len("Host: \r\n") + len(r.Host)
 	for name, values := range r.Header {
@@ -31,18 +30,18 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	callOf(r.Context()).err = fault.New(contract.TooLarge, "the headers are too long")
-	w.Header().Set("Connection", "close") // its body is not read
-	contract.Write(w, http.StatusRequestHeaderFieldsTooLarge, problemBody{"error", "Request headers are larger than 32 KiB"})
+	w.Header().Set("Connection", "close") // the body is not read
+	contract.Write(w, http.StatusRequestHeaderFieldsTooLarge, problem("Request headers are larger than 32 KiB"))
 	return false
 }
 
-// callbacks is where providers tell of what happened. Each of these doors bounds its
+// callbacks is the path of the providers' notifications. Each handler there limits its
 // bodies itself.
 const callbacks = "/callbacks/"
 
-// bodyFits refuses a request that declares a body above the limit, before anything
-// else is asked. In every case the answer is the last on its connection: net/http
-// would wait for the body, and answer after it.
+// bodyFits refuses a request that declares a body above the limit, before all other
+// checks. Each answer to such a request is the last on its connection. Otherwise net/http
+// would wait for the body before it answers.
 func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 	if r.ContentLength <= contract.MaxBody {
 		return true
@@ -51,46 +50,43 @@ func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 	if strings.HasPrefix(r.URL.Path, callbacks) {
 		return true
 	}
-	dress := account
-	if c := callOf(r.Context()); canonical(r.URL.EscapedPath()) {
+	if canonical(r.URL.EscapedPath()) {
 		_, pattern := e.mux.Handler(r)
-		if c.op = e.contract.operations[bare(pattern)]; c.op != nil {
-			dress = c.op.family
-		}
+		callOf(r.Context()).enter(e.contract.Operations[bare(pattern)])
 	}
-	refuse(w, r, dress, contract.ErrTooLarge)
+	refuse(w, r, contract.ErrTooLarge)
 	return false
 }
 
-// longAgo is a deadline that has passed, whatever the time is.
+// longAgo is a deadline in the past.
 var longAgo = time.Unix(1, 0)
 
-// hangUp ends the reading of a request whose answer is the last on its connection.
-// Otherwise net/http would wait for the rest of the body before it closes.
+// hangUp stops reading a request whose answer is the last on its connection. Otherwise
+// net/http would wait for the rest of the body before it closes the connection.
 func hangUp(w http.ResponseWriter) {
 	if w.Header().Get("Connection") == "close" {
-		_ = http.NewResponseController(w).SetReadDeadline(longAgo) // a recorder of a test has no connection
+		_ = http.NewResponseController(w).SetReadDeadline(longAgo) // a test's recorder has no connection
 	}
 }
 
-// allowCallback bounds how often one address calls one callback path, as the mux
-// knows paths: a name that a caller invents gets no bucket of its own. Nothing is
-// read of a notice that comes too soon; its provider sends it again.
+// allowCallback limits the notifications from one address to one path. A path is a
+// pattern of the mux, so a name that a caller invents gets no bucket. The body of a
+// refused notification is not read, and the provider sends the notification again.
 func (e *edge) allowCallback(w http.ResponseWriter, r *http.Request) bool {
-	if e.limits == nil || e.limits.Callbacks == (Limit{}) || !strings.HasPrefix(r.URL.Path, callbacks) {
+	if !strings.HasPrefix(r.URL.Path, callbacks) {
 		return true
 	}
 	_, path := e.mux.Handler(r)
 	if path == "/" {
-		return true // nobody is there
+		return true // no handler
 	}
-	s, allowed := e.limits.notices.Take(path+" "+peer.Network(callOf(r.Context()).address), e.limits.Callbacks)
-	s.Show(w.Header())
-	if !allowed {
-		if r.ContentLength != 0 {
-			w.Header().Set("Connection", "close") // its body is not read
-		}
-		refuse(w, r, account, s.Refusal())
+	err := take(w.Header(), e.limits.callbacks, path+" "+peer.Network(callOf(r.Context()).address), e.limits.Callbacks)
+	if err == nil {
+		return true
 	}
-	return allowed
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close") // the body is not read
+	}
+	refuse(w, r, err)
+	return false
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// A request has at most 32 KiB of headers, with its first line.
+// The first line and the headers of a request have at most 32 KiB.
 func TestHeadersAreBounded(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Missing, "none") }}.config()
 	url := serve(t, config)
@@ -30,8 +30,8 @@ func TestHeadersAreBounded(t *testing.T) {
 	}
 }
 
-// What one address sends to one provider's path is bounded. Another path, another
-// second, and companies' requests are not touched by it.
+// The requests of one address to one provider's path are limited. The limit does not count
+// requests to other paths, and the bucket refills every second.
 func TestCallbacksAreBounded(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Missing, "none") }}.config()
 	now := clock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))

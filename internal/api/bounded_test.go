@@ -9,9 +9,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 )
 
-// Every operation may get headers and a body that are too large, those that take no
-// body too. The document lists both answers, with the headers that they carry.
-func TestTheDocumentListsWhatIsTooLarge(t *testing.T) {
+// Every operation refuses headers and a body that are too large, even if it takes no
+// body. The document lists both answers with their headers.
+func TestTheDocumentListsAnswersToLargeRequests(t *testing.T) {
 	doc, written := decoded(t, served(t, nil, nil)), contract(t)
 	config, _ := broken{func() error { return nil }}.config()
 	system := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
@@ -48,8 +48,8 @@ func TestTheDocumentListsWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-// The document and its page are not sent again to a caller that has them.
-func TestTheDocumentListsWhatIsUnchanged(t *testing.T) {
+// A caller who sends the ETag of the document or of its page gets a 304.
+func TestAnUnchangedDocumentIsNotSentAgain(t *testing.T) {
 	config, _ := broken{func() error { return nil }}.config()
 	url, written := serve(t, config), contract(t)
 	for _, path := range []string{"/openapi.json", "/docs"} {

@@ -3,8 +3,11 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -15,30 +18,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/api/apitest"
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
-	"github.com/kobo-waas/kobo/internal/corporate"
-	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
-	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
-	"github.com/kobo-waas/kobo/internal/settlement"
-	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// broken is every business on its worst day: the gate knows one token, and all
-// that comes after it does what say does.
+// broken makes every handler fail: the gate accepts one token, and each handler returns
+// the error of say without a call to a business. Without an error the answer is an empty 200.
 type broken struct{ say func() error }
 
 const secretCause = "pq: password of kobo is hunter2"
 
-func (b broken) Tokens(context.Context, string, string) (string, string, error) {
-	return "", "", b.say()
-}
-func (b broken) Refresh(context.Context, string) (string, error) { return "", b.say() }
-func (b broken) Holder(string) (string, error)                   { return "c123", b.say() }
 func (b broken) Authenticate(_ context.Context, token string) (company.Identity, error) {
 	if token == "let-me-in" {
 		return company.Identity{Reference: "c123"}, nil
@@ -46,116 +40,11 @@ func (b broken) Authenticate(_ context.Context, token string) (company.Identity,
 	return company.Identity{}, errors.New(secretCause)
 }
 
-func (b broken) Accounts(context.Context, string) ([]settlement.Account, error) { return nil, b.say() }
-
-func (b broken) CreateOwn(context.Context, string, string, *idempotency.Key) (settlement.Account, error) {
-	return settlement.Account{}, b.say()
+func (b broken) around(api.StrictHandlerFunc, string) api.StrictHandlerFunc {
+	return func(context.Context, http.ResponseWriter, *http.Request, any) (any, error) { return nil, b.say() }
 }
 
-func (b broken) AlertOwn(context.Context, string, int64, money.Kobo, *idempotency.Key) (settlement.Account, error) {
-	return settlement.Account{}, b.say()
-}
-
-// brokenCollections are broken, and find something else than events.
-type brokenCollections struct{ broken }
-
-func (b brokenCollections) Generate(context.Context, collection.Request) (collection.Collection, error) {
-	return collection.Collection{}, b.say()
-}
-
-func (b brokenCollections) Find(context.Context, string, string) (collection.Collection, error) {
-	return collection.Collection{}, b.say()
-}
-
-func (b broken) Initiate(context.Context, string, secret.Text, *idempotency.Key) (corporate.Sent, error) {
-	return corporate.Sent{}, b.say()
-}
-
-func (b broken) Resend(context.Context, string, string, *idempotency.Key) (corporate.Sent, error) {
-	return corporate.Sent{}, b.say()
-}
-
-func (b broken) Validate(context.Context, string, string, secret.Text, *idempotency.Key) (corporate.KYC, error) {
-	return corporate.KYC{}, b.say()
-}
-
-func (b broken) GenerateAccount(context.Context, corporate.Request) (corporate.Account, error) {
-	return corporate.Account{}, b.say()
-}
-
-func (b broken) Services(context.Context) ([]vtu.Service, error) { return nil, b.say() }
-
-func (b broken) Categories(context.Context, string) ([]vtu.Category, error) { return nil, b.say() }
-
-func (b broken) Products(context.Context, string) ([]vtu.Product, error) { return nil, b.say() }
-
-func (b broken) PurchaseData(context.Context, vtu.DataPurchase) (vtu.Receipt, error) {
-	return vtu.Receipt{}, b.say()
-}
-
-func (b broken) VerifyEntity(context.Context, vtu.EntityQuery) (vtu.Verification, error) {
-	return vtu.Verification{}, b.say()
-}
-
-func (b broken) PurchaseCableTV(context.Context, vtu.CableTVPurchase) (vtu.Receipt, error) {
-	return vtu.Receipt{}, b.say()
-}
-
-func (b broken) PurchaseAirtime(context.Context, vtu.AirtimePurchase) (vtu.Receipt, error) {
-	return vtu.Receipt{}, b.say()
-}
-
-func (b broken) PurchaseUtility(context.Context, vtu.UtilityPurchase) (vtu.Receipt, error) {
-	return vtu.Receipt{}, b.say()
-}
-
-func (b broken) Resume(context.Context, string, string, *idempotency.Key) (vtu.Receipt, error) {
-	return vtu.Receipt{}, b.say()
-}
-
-func (b broken) Transaction(context.Context, string, string) (vtu.Transaction, error) {
-	return vtu.Transaction{}, b.say()
-}
-
-func (b broken) Feed(context.Context, string, int64, int, time.Duration) ([]event.Event, bool, error) {
-	return nil, false, b.say()
-}
-
-func (b broken) Find(context.Context, string, string) (event.Event, error) {
-	return event.Event{}, b.say()
-}
-
-func (b broken) Purchases(context.Context, string, report.PurchaseFilter, int, int) ([]vtu.Transaction, int, error) {
-	return nil, 0, b.say()
-}
-
-func (b broken) Outcomes(context.Context, string, int, int) ([]report.Outcome, int, error) {
-	return nil, 0, b.say()
-}
-
-func (b broken) Outcome(context.Context, string, string) (report.Outcome, error) {
-	return report.Outcome{}, b.say()
-}
-
-func (b broken) Integrity(context.Context, string) (report.Integrity, error) {
-	return report.Integrity{}, b.say()
-}
-
-func (b broken) Since(context.Context, string, time.Time) (int64, error) { return 0, b.say() }
-
-func (b broken) Used(context.Context, string, string) (idempotency.Use, error) {
-	return idempotency.Use{}, b.say()
-}
-
-func (b broken) Open(context.Context, string, string, string) (*idempotency.Key, *idempotency.Answer, error) {
-	return &idempotency.Key{}, nil, nil
-}
-
-func (b broken) Settle(context.Context, *idempotency.Key, idempotency.Answer) (idempotency.Answer, error) {
-	return idempotency.Answer{}, errors.New("nothing that ends this way may be frozen")
-}
-
-// lines is a log that can be read while it is written.
+// lines is a log that a test can read while others write.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -173,13 +62,36 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// config is an edge on broken businesses, and what it logs.
+// config is the API without businesses, and its log.
 func (b broken) config() (api.Config, *lines) {
 	log := &lines{}
 	return api.Config{
-		Companies: b, Corporate: b, Settlements: b, Payouts: brokenPayouts{b}, Collections: brokenCollections{b}, VTU: b, Events: b, Reports: b, Keys: b,
+		Authenticate: b.Authenticate, Around: []api.StrictMiddlewareFunc{b.around},
 		Clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}, log
+}
+
+// stand opens the database, the keys and the ledger that every business needs.
+func stand(t testing.TB, c clock.Clock) (*db.DB, *secret.Keyring, *ledger.Book) {
+	t.Helper()
+	d := dbtest.New(t, db.SQLite)
+	ring, err := secret.Parse(secret.Generate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := ledger.New(d, c)
+	t.Cleanup(book.Drain)
+	return d, ring, book
+}
+
+// keys is a real store of Idempotency-Keys for the company c123.
+func keys(t *testing.T, c clock.Clock) *idempotency.Service {
+	t.Helper()
+	d, ring, book := stand(t, c)
+	if err := book.Commit(t.Context(), ledger.Found("c123")); err != nil {
+		t.Fatal(err)
+	}
+	return idempotency.NewService(d, book, c, ring)
 }
 
 func serve(t testing.TB, c api.Config) string {
@@ -193,8 +105,8 @@ func serve(t testing.TB, c api.Config) string {
 	return s.URL
 }
 
-// The transcripts of worlds that a healthy program never shows.
-func TestTranscriptsOfBadDays(t *testing.T) {
+// The transcripts of failures that a healthy program never shows.
+func TestTranscriptsOfFailures(t *testing.T) {
 	unexpected := func() error { return errors.New(secretCause) }
 	days := map[string]struct {
 		say    func() error
@@ -220,13 +132,64 @@ func TestTranscriptsOfBadDays(t *testing.T) {
 			if !known {
 				t.Fatal("no world for this transcript")
 			}
-			config, log := broken{day.say}.config()
-			config.Limits = day.limits
+			config, _ := broken{day.say}.config()
+			config.Limits, config.Keys = day.limits, keys(t, config.Clock)
 			player := apitest.New(t, serve(t, config), func(testing.TB) map[string]string { return map[string]string{} })
 			player.Play(t, os.DirFS("testdata"), file)
-			if strings.Contains(log.String(), "nothing that ends this way") {
-				t.Error("an answer that is not the operation's own was frozen")
+			for _, key := range []string{"key", "one"} {
+				if use, err := config.Keys.Used(t.Context(), "c123", key); !fault.Is(err, fault.Missing) {
+					t.Errorf("an answer that is not the operation's own was frozen: %+v, %v", use, err)
+				}
 			}
 		})
+	}
+}
+
+// Each handler passes on the error of its business: without the database every operation
+// fails, and only the log shows the cause.
+func TestEveryOperationFailsWithoutItsDatabase(t *testing.T) {
+	w, log := newWorld(t), &lines{}
+	w.Authenticate = func(context.Context, string) (company.Identity, error) {
+		return company.Identity{Reference: w.reference}, nil
+	}
+	w.Log = slog.New(slog.NewJSONHandler(log, nil))
+	_, url := w.serve(t)
+	_, refresh, err := w.stage.Companies.Tokens(t.Context(), w.reference, w.given["api_key"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.db.Close()
+	parameters := strings.NewReplacer("{reference}", w.reference, "{networkId}", w.Crypto.ListNetworks()[0].ID, "{", "", "}", "")
+	failed := 0
+	for path, item := range document(t).Paths.Map() {
+		for method, o := range item.Operations() {
+			if !strings.HasPrefix(path, "/api/") || o.OperationID == "listCryptoNetworks" { // its list is in memory
+				continue
+			}
+			body, header, status := "", []string{"Authorization", "Bearer let-me-in", "x-api-key", "key"}, http.StatusInternalServerError
+			if o.RequestBody != nil {
+				example, err := json.Marshal(o.RequestBody.Value.Content["application/json"].Example)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, header = string(example), append(header, "Content-Type", "application/json")
+			}
+			switch o.OperationID {
+			case "generateToken":
+				status = http.StatusBadRequest
+			case "refreshAccessToken":
+				body = fmt.Sprintf(`{"refreshToken":%q}`, refresh)
+			case "findStatement":
+				path += "?settlementId=1"
+			}
+			answer, text := send(t, method, url+parameters.Replace(path), body, header...)
+			if answer.StatusCode != status || !strings.Contains(text, `"Internal Server Error"`) {
+				t.Errorf("%s: %d %s", o.OperationID, answer.StatusCode, text)
+			}
+			failed++
+		}
+	}
+	if n := strings.Count(log.String(), "database is closed"); failed < 60 || n != failed {
+		t.Errorf("%d operations failed, and the log has %d causes", failed, n)
 	}
 }

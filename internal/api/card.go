@@ -10,27 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
-	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
-
-// Cards are issued to customers, and funded.
-type Cards interface {
-	Generate(ctx context.Context, r card.Request) (card.Generated, error)
-	Find(ctx context.Context, company, cardID string) (card.Card, error)
-	List(ctx context.Context, company, customerID string, offset, limit int) ([]card.Card, int, error)
-	Token(ctx context.Context, company, cardID string) (provider.CardToken, error)
-	SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (message string, err error)
-	Fund(ctx context.Context, o card.Order) (card.Funding, error)
-	// Preview is what Fund would come to; it debits nothing.
-	Preview(ctx context.Context, o card.Order) (card.Preview, error)
-	// Resume answers for a funding that an earlier request with the same
-	// Idempotency-Key began and did not answer.
-	Resume(ctx context.Context, company, reference string, key *idempotency.Key) (card.Funding, error)
-	Funding(ctx context.Context, company, reference string) (card.Funding, error)
-	// Declined is the answer to a funding that failed.
-	Declined(f card.Funding) error
-}
 
 // GenerateCard has a card issued.
 func (h *handlers) GenerateCard(ctx context.Context, r GenerateCardRequestObject) (GenerateCardResponseObject, error) {

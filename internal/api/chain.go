@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,39 +18,52 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// call is what the edge knows about one request while it passes through.
+// call is one request on its way through the edge.
 type call struct {
 	id      string
 	request *http.Request
-	address string         // where the request comes from
-	header  http.Header    // of the answer
-	op      *operation     // nil: no operation of the contract
-	company string         // empty before the gate
-	body    *contract.Body // nil: the operation takes none
-	err     error          // what was refused, for the log line
-	// failed counts a refusal of a token operation, and may say another one.
+	address string              // of the caller
+	header  http.Header         // of the answer
+	op      *contract.Operation // nil: no operation of the contract
+	family  family              // the form of a refusal
+	company string              // empty before authentication
+	body    *contract.Body      // nil: the operation takes none
+	key     *idempotency.Key    // nil: the request has none
+	err     error               // the refusal, for the log line
+	// failed counts a refusal of a token operation, and may replace it.
 	failed func(*fault.Fault) *fault.Fault
 }
 
 type callKey struct{}
 
-// callOf is the call a context belongs to.
+// callOf is the call of a context.
 func callOf(ctx context.Context) *call {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
-		return &call{} // a handler used without the edge, in a test
+		return &call{} // in a test without the edge
 	}
 	return c
 }
 
-// ServeHTTP is where every request comes in and leaves.
+// enter sets the operation of a call. nil is no operation of the contract.
+func (c *call) enter(op *contract.Operation) {
+	if op != nil {
+		c.op, c.family = op, family(op.Family)
+	}
+}
+
+// noStore forbids caches on the way to keep an answer that shows a secret.
+func (c *call) noStore() { c.header.Set("Cache-Control", "no-store") }
+
+// ServeHTTP serves every request of the program.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := e.Clock.Now()
-	c := &call{id: requestID(r)}
-	rec := &recorder{ResponseWriter: w}
+	c := &call{id: requestID(r), family: account}
+	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
 	rec.Header().Set("X-Request-Id", c.id)
 	c.header, c.address = rec.Header(), e.client(r)
 	r = r.WithContext(context.WithValue(peer.With(r.Context(), c.address), callKey{}, c))
@@ -67,49 +81,39 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(p)
 		}
 	}()
-	if !e.fits(rec, r) || !e.bodyFits(rec, r) {
-		return
-	}
-	if !canonical(r.URL.EscapedPath()) {
+	switch {
+	case !e.fits(rec, r) || !e.bodyFits(rec, r):
+	case !canonical(r.URL.EscapedPath()):
 		e.unknown(rec, r) // ServeMux would redirect to the clean path
-		return
+	case e.allowCallback(rec, r):
+		e.mux.ServeHTTP(rec, r)
 	}
-	if !e.allowCallback(rec, r) {
-		return
-	}
-	e.mux.ServeHTTP(rec, r)
 }
 
-// client is where a request comes from. Once it is told that somebody forwards
-// requests whose word is not taken: all their callers share one address.
+// client is the address of the caller. The first time that an untrusted proxy forwards a
+// request, client logs a warning: all callers behind that proxy share one address.
 func (e *edge) client(r *http.Request) string {
-	address, unheard := e.Proxies.Client(r)
-	if unheard && e.warned.CompareAndSwap(false, true) {
-		e.Log.WarnContext(r.Context(), "X-Forwarded-For or Forwarded comes from an address that trusted_proxies does not name, and is not heeded",
-			"address", address)
+	address, untrusted := e.Proxies.Client(r)
+	if untrusted && e.warned.CompareAndSwap(false, true) {
+		e.Log.WarnContext(r.Context(), "ignored X-Forwarded-For or Forwarded: trusted_proxies does not name the proxy", "address", address)
 	}
 	return address
 }
 
-// recovered answers a panic as our own mistake, in the operation's dress.
+// recovered answers a panic as an internal error, in the form of the call's family.
 func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
 	e.Log.ErrorContext(r.Context(), "panic", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	c.err = fault.New(fault.Internal, "panic")
-	if rec.status != 0 {
-		return // the answer has begun
+	if !rec.begun {
+		refuse(rec, r, c.err)
 	}
-	f := account
-	if c.op != nil {
-		f = c.op.family
-	}
-	refuse(rec, r, f, c.err)
 }
 
-// probes are asked every few seconds by machines.
+// probes are paths that machines request every few seconds.
 var probes = []string{"/healthz", "/readyz", "/metrics"}
 
-// finish writes the request's one log line and counts it. Query strings,
-// headers and bodies may hold secrets and are left out.
+// finish writes the log line of a request and counts the request. The line has no query,
+// headers or bodies, since these may hold secrets.
 func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duration) {
 	route := r.Pattern
 	if c.op != nil {
@@ -117,12 +121,12 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	} else if route == "" || route == "/" {
 		route = "unknown"
 	}
-	e.figures.count(r.Method, route, rec.code(), took)
+	e.figures.count(r.Method, route, rec.status, took)
 	if e.Traces != nil {
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + route)
 	}
 	attrs := []slog.Attr{
-		slog.String("method", r.Method), slog.String("route", route), slog.Int("status", rec.code()),
+		slog.String("method", r.Method), slog.String("route", route), slog.Int("status", rec.status),
 		slog.Duration("took", took), slog.String("request_id", c.id),
 		slog.String("address", c.address),
 	}
@@ -133,7 +137,7 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	if c.err != nil {
 		kind := fault.Of(c.err).Kind
 		attrs = append(attrs, slog.String("refused", string(kind)))
-		if ours := rec.code() >= 500 || kind == fault.Internal; ours && r.Context().Err() == nil {
+		if ours := rec.status >= 500 || kind == fault.Internal; ours && r.Context().Err() == nil {
 			level = slog.LevelError
 			attrs = append(attrs, slog.String("error", c.err.Error()))
 		}
@@ -143,22 +147,19 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	e.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// requestID is the caller's id when it is sane, or a fresh one.
+// idShape is the form of a request id that the caller may choose.
+var idShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// requestID is the id that the caller sent, or a new id if the caller's has a wrong form.
 func requestID(r *http.Request) string {
-	sent := r.Header.Get("X-Request-Id")
-	if sent == "" || len(sent) > 128 {
-		return id.New()
+	if sent := r.Header.Get("X-Request-Id"); idShape.MatchString(sent) {
+		return sent
 	}
-	for _, c := range []byte(sent) {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
-			return id.New()
-		}
-	}
-	return sent
+	return id.New()
 }
 
-// canonical tells whether ServeMux takes the path as it is. It takes an escaped
-// slash that stands alone for the last slash: an id "/" would be the list of all.
+// canonical tells whether ServeMux serves a path without a redirect. It refuses an id that
+// is only an escaped slash: ServeMux would take such an id for the last slash of a list.
 func canonical(p string) bool {
 	if strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
 		return false
@@ -166,37 +167,29 @@ func canonical(p string) bool {
 	return strings.HasPrefix(p, "/") && (p == "/" || path.Clean(p) == strings.TrimSuffix(p, "/"))
 }
 
-// clean tells whether a text from the address can be kept and looked up.
+// clean tells whether the database takes a text of the URL.
 func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, isControl) }
 
 // recorder remembers the status of an answer.
 type recorder struct {
 	http.ResponseWriter
-	status int
+	status int // 200 until the handler says another one
+	begun  bool
 }
 
 // WriteHeader keeps the first final status.
 func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 && status >= 200 {
-		r.status = status
+	if !r.begun && status >= 200 {
+		r.status, r.begun = status, true
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write is a 200 when no status came before it.
+// Write begins the answer, if WriteHeader has not done so.
 func (r *recorder) Write(b []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
+	r.begun = true
 	return r.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-func (r *recorder) code() int {
-	if r.status == 0 {
-		return http.StatusOK
-	}
-	return r.status
-}

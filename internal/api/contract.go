@@ -1,5 +1,8 @@
 package api
 
+//go:generate go run ../contract/render
+//go:generate go tool oapi-codegen -config oapi-codegen.yaml -o spec.gen.go contract.json
+
 import (
 	_ "embed" // for the two documents
 	"fmt"
@@ -8,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// source is openapi.yaml for the program, and public is the same for callers.
+// source is openapi.yaml as the program reads it. public is openapi.yaml for callers.
 var (
 	//go:embed contract.json
 	source []byte
@@ -16,32 +19,19 @@ var (
 	public []byte
 )
 
-// operation is one operation of the contract.
-type operation struct {
-	*contract.Operation
-	family family
-}
-
-// document is the contract as the edge uses it.
-type document struct {
-	*contract.Contract
-	operations map[string]*operation // by "METHOD /path", without a last slash
-}
-
-func readDocument(s contract.Style) (*document, error) {
+// readContract reads the contract with the rules of a style.
+func readContract(s contract.Style) (*contract.Contract, error) {
 	c, err := contract.Read(source, s)
 	if err != nil {
 		return nil, err
 	}
-	d := &document{c, map[string]*operation{}}
-	for route, op := range c.Operations {
-		d.operations[route] = &operation{op, family(op.Family)}
+	for _, op := range c.Operations {
 		if !slices.Contains(families, family(op.Family)) {
 			return nil, fmt.Errorf("contract: %s has the unknown family %q", op.ID, op.Family)
 		}
 	}
-	return d, nil
+	return c, nil
 }
 
-// Document is the contract as JSON, with its x- fields. /openapi.json has none.
+// Document is the contract as JSON, with its x- fields. /openapi.json has no x- fields.
 func Document() []byte { return source }

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// custodian is a pretended one: what /sandbox/crypto-deposit says is in its
-// chain, and told as it says.
+// custodian is a fake custodian. /sandbox/crypto-deposit adds transactions to its chain and
+// sends their notifications.
 type custodian struct {
 	mu      sync.Mutex
 	watched map[string]string // address → network
@@ -81,8 +81,8 @@ func newCrypto(cfg crypto.Config, worker *job.Worker) (*crypto.Service, *custodi
 	return s, c
 }
 
-// deposit is the sandbox's own control of that name, as far as the transcripts
-// use it.
+// deposit imitates the sandbox's control /sandbox/crypto-deposit as far as the transcripts
+// need it.
 func (c *custodian) deposit(s *crypto.Service, worker *job.Worker) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hash, err := c.send(r, s)

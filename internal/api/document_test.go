@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// served is the document as a stranger gets it, who asked for this host.
+// served is the answer of /openapi.json. A test may change the configuration and the request.
 func served(t testing.TB, change func(*api.Config), ask func(*http.Request)) []byte {
 	t.Helper()
 	config, _ := broken{func() error { return nil }}.config()
@@ -71,7 +71,7 @@ func each(path string, node any, see func(path string, object map[string]any)) {
 	}
 }
 
-func TestTheDocumentIsForStrangers(t *testing.T) {
+func TestThePublicDocumentIsComplete(t *testing.T) {
 	doc := decoded(t, served(t, nil, nil))
 	properties := 0
 	each("", doc, func(path string, object map[string]any) {
@@ -101,9 +101,9 @@ func TestTheDocumentIsForStrangers(t *testing.T) {
 	}
 }
 
-// A key in the body names one purchase of a company, whatever is bought
-// (vtu_purchase_data shows the answers). Each description says so.
-func TestTheDocumentTellsTheScopeOfAKey(t *testing.T) {
+// A key in the body identifies one purchase of a company over all kinds of purchases
+// (testdata/vtu_purchase_data.txt). Each description says so.
+func TestTheDocumentStatesTheScopeOfAKey(t *testing.T) {
 	seen := 0
 	each("", decoded(t, served(t, nil, nil)), func(path string, object map[string]any) {
 		key, there := object["idempotencyKey"].(map[string]any)
@@ -120,8 +120,8 @@ func TestTheDocumentTellsTheScopeOfAKey(t *testing.T) {
 	}
 }
 
-// A request's example is the body as it could be sent: it keeps the rules, and
-// leaves nothing out but what would contradict the rest.
+// The example of a request is a complete valid body. It leaves out only fields that
+// contradict other fields.
 func TestEveryRequestHasAWholeExample(t *testing.T) {
 	c, doc := contract(t), decoded(t, served(t, nil, nil))
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
@@ -166,8 +166,8 @@ func TestEveryRequestHasAWholeExample(t *testing.T) {
 	}
 }
 
-// The transcripts show that what is sent is documented; this shows the same of
-// answers that no transcript has.
+// The transcripts compare real answers with the document. This test checks the headers of
+// the answers that no transcript has.
 func TestEveryAnswerNamesItsHeaders(t *testing.T) {
 	doc := decoded(t, served(t, nil, nil))
 	shared := doc["components"].(map[string]any)["responses"].(map[string]any)
@@ -231,9 +231,8 @@ func TestTheDocumentNamesItsServer(t *testing.T) {
 	}
 }
 
-// A generator that knows nothing of Kobo makes a client of the document, and the
-// client compiles.
-func TestAnOrdinaryGeneratorTakesTheDocument(t *testing.T) {
+// An ordinary generator makes a client from the document, and the client compiles.
+func TestAGeneratorMakesAClientFromTheDocument(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, text []byte) string {
 		path := filepath.Join(folder, name)
@@ -251,7 +250,7 @@ func TestAnOrdinaryGeneratorTakesTheDocument(t *testing.T) {
 	config := write("client.yaml", []byte("package: client\ngenerate: {models: true, client: true}\n"))
 	client := filepath.Join(folder, "client.go")
 	run("go", "tool", "oapi-codegen", "-config", config, "-o", client, document)
-	// The client has a folder of this module for the compiler alone.
+	// The overlay puts the client into a folder of this module, for the compiler only.
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -263,8 +262,8 @@ func TestAnOrdinaryGeneratorTakesTheDocument(t *testing.T) {
 	run("go", "build", "-overlay", write("overlay.json", overlay), "./client")
 }
 
-// What a test says of a header is no more than what the document says.
-func TestAHeaderThatIsNotNamedIsFound(t *testing.T) {
+// The check of an answer finds a header that the document does not list.
+func TestAnUndocumentedHeaderIsFound(t *testing.T) {
 	c, err := apitest.ReadContract([]byte(strings.ReplaceAll(string(served(t, nil, nil)), `"Retry-After":`, `"Retry-Never":`)))
 	if err != nil {
 		t.Fatal(err)

@@ -6,26 +6,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// dryRun is the parameter with which an operation only says what it would do
+// dryRun is the query parameter of a dry run: the operation only says what would happen
 // (completion.md §4.6).
 const dryRun = "dry_run"
 
-// isDry tells whether a request that mayRun is a dry run.
+// isDry tells whether a request that passed mayRun is a dry run.
 func isDry(r *http.Request) bool { return r.URL.Query().Get(dryRun) == "true" }
 
-// mayRun refuses whatever looks like a dry run and is none: a slip must not move
-// money. So does an operation that knows no dry run: who asks for one does not
-// want the real thing.
-func mayRun(op *operation, r *http.Request) error {
+// mayRun refuses a misspelled dry run, since a typing error must not move money. For the
+// same reason an operation without a dry run refuses the parameter.
+func mayRun(op *contract.Operation, r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.RawQuery == "" {
 		return nil
 	}
 	asked, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil && isLike(dryRun, r.URL.RawQuery) {
-		return slip(dryRun, "must be one of [true, false]") // a pair that no parser would show us
+		return slip(dryRun, "must be one of [true, false]") // a pair that ParseQuery leaves out
 	}
 	_, isKnown := op.Find(dryRun)
 	for name, values := range asked {
@@ -42,17 +42,22 @@ func mayRun(op *operation, r *http.Request) error {
 	return nil
 }
 
-// isLike tells whether a text has a name in it, however that is written: dryRun,
-// dry-run.
+// isLike tells whether a text contains a name in any spelling, such as dryRun or dry-run.
 func isLike(name, text string) bool {
 	plain := strings.NewReplacer("_", "", "-", "")
 	return strings.Contains(strings.ToLower(plain.Replace(text)), plain.Replace(name))
 }
 
-func slip(name, text string) error {
+// slip is the fault of one wrong parameter.
+func slip(name, text string) *fault.Fault { return wrongFields([]string{name}, text) }
+
+// wrongFields is the fault of several parameters. corporateFamily shows their names too.
+func wrongFields(names []string, text string) *fault.Fault {
 	var q query
-	q.wrong(name, text)
+	for _, name := range names {
+		q.wrong(name, text)
+	}
 	f := fault.Of(q.fault())
-	f.Extra = map[string]any{"fields": []string{name}} // one dress names the fields
+	f.Extra = map[string]any{"fields": names}
 	return f
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// send sends one request and returns the answer with its body read.
+// send sends one request and returns the answer and its body.
 func send(t testing.TB, method, url, body string, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -42,8 +42,8 @@ func send(t testing.TB, method, url, body string, header ...string) (*http.Respo
 	return answer, string(text)
 }
 
-// The log says what was asked by whom and how it ended, and nothing that was
-// said in secret.
+// The log line of a request shows the route, the company and the status. It shows no
+// secret of the request.
 func TestTheLogKeepsSecrets(t *testing.T) {
 	config, log := broken{func() error { return errors.New("the disk is full") }}.config()
 	url := serve(t, config)
@@ -76,7 +76,7 @@ func TestTheLogKeepsSecrets(t *testing.T) {
 	}
 }
 
-// A panic is answered, logged with its stack, and told to nobody.
+// A panic gives the answer of an internal error. Only the log shows the panic and its stack.
 func TestAPanicIsAnswered(t *testing.T) {
 	config, log := broken{func() error { panic(secretCause) }}.config()
 	config.Mounts = map[string]http.Handler{"/elsewhere/": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("there too") })}
@@ -119,7 +119,7 @@ func TestNothingIsRedirected(t *testing.T) {
 		"/api/v1/vtu/transaction/%E2%82%A6": 200,
 		"/api/v1/vtu/transaction/":          404,
 		"/api/v1/vtu/transaction/%2F":       404,
-		"/api/v1/vtu/transactions/%2f":      404, // an escaped slash is no last slash
+		"/api/v1/vtu/transactions/%2f":      404, // an escaped slash does not count as the last slash
 		"/api/v1/vtu/transaction/%2F%2F":    200,
 		"/docs/":                            200,
 		"/":                                 404,
@@ -142,7 +142,7 @@ func TestHeadAndOptions(t *testing.T) {
 	}
 }
 
-// Figures are counted by route, so that no caller can make their number grow.
+// Metrics have the route as their label, so a caller cannot add more series.
 func TestFigures(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	config, _ := broken{func() error { return nil }}.config()
@@ -182,7 +182,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Who hangs up while waiting is no mistake of ours.
+// A caller who hangs up while waiting causes no error in the log.
 func TestACallerWhoHangsUp(t *testing.T) {
 	hung := make(chan struct{})
 	config, log := broken{func() error { <-hung; return context.Canceled }}.config()
@@ -200,9 +200,9 @@ func TestACallerWhoHangsUp(t *testing.T) {
 	}
 }
 
-// A commit of which nobody knows whether it happened is not called our mistake:
-// the caller is told to ask again, and when.
-func TestAnUnknownOutcomeIsSaid(t *testing.T) {
+// A commit with an unknown outcome is a 503 and no internal error. The answer says when to
+// ask again.
+func TestAnUnknownOutcomeIsA503(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Unknown, "ask again") }}.config()
 	url := serve(t, config)
 	for path, want := range map[string]string{
@@ -215,7 +215,7 @@ func TestAnUnknownOutcomeIsSaid(t *testing.T) {
 	}
 }
 
-// A span is named by its route, as figures are.
+// The name of a span is the route, as in the metrics.
 func TestSpans(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	config, _ := broken{func() error { return nil }}.config()
@@ -226,8 +226,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// The page needs nothing from elsewhere, packed or not.
-func TestTheReferencePageIsWhole(t *testing.T) {
+// The reference page loads nothing from other servers, compressed or not.
+func TestTheReferencePageNeedsNoOtherServer(t *testing.T) {
 	config, _ := broken{func() error { return nil }}.config()
 	url := serve(t, config)
 	for _, path := range []string{"/docs", "/docs/start.js", "/openapi.json"} {

@@ -1,38 +1,38 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// family is how an area of the contract dresses its errors (x-family).
+// family is the form of the errors in an area of the contract (x-family).
 type family string
 
 const (
-	// auth errors are {message}.
+	// auth answers {message}.
 	auth family = "auth"
-	// token is auth with one oddity: an unexpected error is a 400.
+	// token is auth, except that an internal error is a 400.
 	token family = "token"
-	// account errors are {status: "error", message}.
+	// account answers {status: "error", message}.
 	account family = "account"
-	// corporateFamily errors are {status: "error", message}, broken rules with a list of
-	// errors by field; the reason for which an account was not opened stands
-	// beside the message; and an unknown id is a 404.
+	// corporateFamily is account, except that broken rules are a list of errors by field. An
+	// error may show the bank's reason beside the message. An unknown id is a 404.
 	corporateFamily family = "corporate"
-	// customerFamily errors are {status: "error", message}, broken rules too.
+	// customerFamily is account. The message lists the broken rules.
 	customerFamily family = "customer"
-	// cardFamily errors are {status: "error", message}, told apart by the message; one
-	// that is not the end of the story has data as well.
+	// cardFamily is account. The message begins with the kind of the broken rules. The error
+	// of an unresolved funding has data as well.
 	cardFamily family = "card"
-	// vtuFamily errors are {success: false, message}, except broken rules, which look
-	// like those of account.
+	// vtuFamily answers {success: false, message}, and broken rules as account does.
 	vtuFamily family = "vtu"
-	// settlementFamily is account, except that what a business rule refuses is
+	// settlementFamily is account, except that a refusal by a business rule is
 	// {error: " failed: <reason>"}.
 	settlementFamily family = "settlement"
 )
@@ -48,32 +48,21 @@ type (
 		Status  string `json:"kybStatus"`
 		Message string `json:"message"`
 	}
+	// problemBody has at most one field beside the status and the message.
 	problemBody struct {
-		Status  string `json:"status"`
-		Message string `json:"message"`
-	}
-	validationBody struct {
-		problemBody
-		Details []string `json:"details"`
-	}
-	refusalBody struct {
-		Error string `json:"error"`
-	}
-	fieldsBody struct {
-		problemBody
-		Errors []fieldProblem `json:"errors"`
+		Status  string         `json:"status"`
+		Message string         `json:"message"`
+		Details []string       `json:"details,omitzero"`
+		Errors  []fieldProblem `json:"errors,omitzero"`
+		Error   *string        `json:"error,omitzero"`
+		Data    any            `json:"data,omitzero"`
 	}
 	fieldProblem struct {
 		Path    []string `json:"path"`
 		Message string   `json:"message"`
 	}
-	reasonBody struct {
-		problemBody
+	refusalBody struct {
 		Error string `json:"error"`
-	}
-	dataBody struct {
-		problemBody
-		Data any `json:"data"`
 	}
 	vtuBody struct {
 		Success bool   `json:"success"`
@@ -81,11 +70,12 @@ type (
 	}
 )
 
-// dress turns a fault into the status and body that the family answers with.
-// What the caller may not read never gets here: messages of internal faults and
-// of absent services are replaced.
+func problem(message string) problemBody { return problemBody{Status: "error", Message: message} }
+
+// dress is the status and the body of a fault in a family. The caller never reads the
+// messages of internal errors and of unavailable services.
 func (f family) dress(why *fault.Fault) (int, any) {
-	status, message := statusOf(why.Kind), why.Message
+	status, message := cmp.Or(statuses[why.Kind], http.StatusInternalServerError), why.Message
 	switch {
 	case why.Kind == fault.Unavailable:
 		message = "Service temporarily unavailable"
@@ -104,45 +94,39 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	case f == corporateFamily:
 		return corporateDress(status, message, why)
 	case f == customerFamily:
-		return status, problemBody{"error", sentence(message, why.Details)}
+		return status, problem(sentence(message, why.Details))
 	case f == cardFamily:
-		return cardDress(status, message, why)
+		return status, cardDress(message, why)
 	case why.Details != nil:
-		return status, validationBody{problemBody{"error", "Validation error"}, why.Details}
+		return status, problemBody{Status: "error", Message: "Validation error", Details: why.Details}
 	case f == settlementFamily && (why.Kind == fault.Refused || why.Kind == fault.Missing):
-		return status, refusalBody{" failed: " + message} // wallet-api.md, Errors: it begins with a space
+		return status, refusalBody{" failed: " + message} // wallet-api.md, Errors: the text begins with a space
 	case f == vtuFamily:
 		return status, vtuBody{false, message}
 	default:
-		return status, problemBody{"error", message}
+		return status, problem(message)
 	}
 }
 
-// cardDress is what cards answer: wallet-api.md tells missing fields and an
-// invalid amount apart by the message.
-func cardDress(status int, message string, why *fault.Fault) (int, any) {
-	if data := why.Extra["data"]; data != nil {
-		return status, dataBody{problemBody{"error", message}, data}
-	}
-	if why.Details == nil {
-		return status, problemBody{"error", message}
-	}
-	missing, amount := false, false
-	for _, d := range why.Details {
-		missing = missing || strings.HasSuffix(d, "is required") || strings.HasSuffix(d, "is not allowed to be empty")
-		amount = amount || strings.HasPrefix(d, `"amount"`)
+// cardDress is the body of cardFamily: the message distinguishes missing fields and an
+// invalid amount (wallet-api.md).
+func cardDress(message string, why *fault.Fault) problemBody {
+	if why.Extra["data"] != nil || why.Details == nil {
+		return problemBody{Status: "error", Message: message, Data: why.Extra["data"]}
 	}
 	message = strings.Join(why.Details, ". ")
 	switch {
-	case missing:
+	case slices.ContainsFunc(why.Details, func(d string) bool {
+		return strings.HasSuffix(d, "is required") || strings.HasSuffix(d, "is not allowed to be empty")
+	}):
 		message = "Missing required fields: " + message
-	case amount:
+	case slices.ContainsFunc(why.Details, func(d string) bool { return strings.HasPrefix(d, `"amount"`) }):
 		message = "Invalid amount: " + message
 	}
-	return status, validationBody{problemBody{"error", message}, why.Details}
+	return problemBody{Status: "error", Message: message, Details: why.Details}
 }
 
-// corporateDress is what corporate accounts answer.
+// corporateDress is the status and the body of corporateFamily.
 func corporateDress(status int, message string, why *fault.Fault) (int, any) {
 	if why.Details != nil {
 		fields, _ := why.Extra["fields"].([]string)
@@ -150,82 +134,71 @@ func corporateDress(status int, message string, why *fault.Fault) (int, any) {
 		for i, d := range why.Details {
 			errs[i] = fieldProblem{[]string{fields[i]}, d}
 		}
-		return status, fieldsBody{problemBody{"error", "Validation error"}, errs}
+		return status, problemBody{Status: "error", Message: "Validation error", Errors: errs}
 	}
 	if reason, ok := why.Extra["error"].(string); ok {
-		return status, reasonBody{problemBody{"error", message}, reason}
+		return status, problemBody{Status: "error", Message: message, Error: &reason}
 	}
 	if why.Kind == fault.Missing {
 		status = http.StatusNotFound // wallet-api.md, Errors: resend OTP, create sub-account
 	}
-	return status, problemBody{"error", message}
+	return status, problem(message)
 }
 
-// statusOf is the status of a kind of fault. An id that does not exist is a 400,
-// since the contract says so wherever it says anything.
-func statusOf(k fault.Kind) int {
-	switch k {
-	case fault.Invalid, fault.Missing, fault.Refused:
-		return http.StatusBadRequest
-	case fault.Unauthenticated:
-		return http.StatusUnauthorized
-	case fault.Forbidden:
-		return http.StatusForbidden
-	case fault.Conflict:
-		return http.StatusConflict
-	case contract.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case fault.Mismatch:
-		return http.StatusUnprocessableEntity
-	case fault.Limited:
-		return http.StatusTooManyRequests
-	case fault.Unavailable, fault.Unknown:
-		return http.StatusServiceUnavailable
-	default:
-		return http.StatusInternalServerError
-	}
+// statuses are the statuses of faults; all other kinds are a 500. An unknown id is a 400,
+// as the contract says in most places.
+var statuses = map[fault.Kind]int{
+	fault.Invalid:         http.StatusBadRequest,
+	fault.Missing:         http.StatusBadRequest,
+	fault.Refused:         http.StatusBadRequest,
+	fault.Unauthenticated: http.StatusUnauthorized,
+	fault.Forbidden:       http.StatusForbidden,
+	fault.Conflict:        http.StatusConflict,
+	contract.TooLarge:     http.StatusRequestEntityTooLarge,
+	fault.Mismatch:        http.StatusUnprocessableEntity,
+	fault.Limited:         http.StatusTooManyRequests,
+	fault.Unavailable:     http.StatusServiceUnavailable,
+	fault.Unknown:         http.StatusServiceUnavailable,
 }
 
-// sentence is the message of a family that has no place for details.
+// sentence is the message of a family without details.
 func sentence(message string, details []string) string {
 	if details == nil {
 		return message
 	}
-	for _, d := range details {
-		if d == `"refreshToken" is required` || d == `"refreshToken" is not allowed to be empty` {
-			return "Bad Request: Refresh token is missing"
-		}
+	if slices.Contains(details, `"refreshToken" is required`) || slices.Contains(details, `"refreshToken" is not allowed to be empty`) {
+		return "Bad Request: Refresh token is missing"
 	}
 	return strings.Join(details, ". ")
 }
 
-// parameterFault is what the generated code found wrong with a header, a query
-// or a path.
-func parameterFault(op *operation, err error) *fault.Fault {
+// parameterFault is the fault of a header, a query or a path that the generated code
+// refused.
+func parameterFault(f family, err error) *fault.Fault {
 	var many *TooManyValuesForParamError
 	var format *InvalidParamFormatError
 	var absent *RequiredParamError
+	why := fault.New(fault.Invalid, "The request is not valid")
 	switch {
-	case op.family == token: // the only header it asks for is the key
-		return fault.New(fault.Invalid, "Bad Request: API key is missing").Because(err)
+	case f == token: // its only header is the API key
+		why = fault.New(fault.Invalid, "Bad Request: API key is missing")
 	case errors.As(err, &absent):
-		return fault.Of(slip(absent.ParamName, "is required")).Because(err)
+		why = slip(absent.ParamName, "is required")
 	case errors.As(err, &many):
-		return fault.Newf(fault.Invalid, "%s must be sent once", many.ParamName).Because(err)
-	case errors.As(err, &format): // every parameter is a text: what cannot be one is several
-		return fault.Of(slip(format.ParamName, "must be sent once")).Because(err)
-	default:
-		return fault.New(fault.Invalid, "The request is not valid").Because(err)
+		why = fault.Newf(fault.Invalid, "%s must be sent once", many.ParamName)
+	case errors.As(err, &format): // every parameter is a text, so only a list has a wrong format
+		why = slip(format.ParamName, "must be sent once")
 	}
+	return why.Because(err)
 }
 
-// refuse answers with a fault in the dress of a family and remembers it for the
-// log line. Each 429 and 503 says when the same request may be sent again.
-func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
+// refuse answers with a fault in the form of the call's family, and keeps the fault for the
+// log line. Each 429 and 503 says when the caller may retry.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
 	if why.Kind == fault.Internal && r.Context().Err() != nil {
-		// The caller has gone, or we are going: nobody made a mistake.
-		why = fault.New(fault.Unavailable, "the request was given up").Because(err)
+		// The caller has gone, or the program stops. This is no internal error.
+		why = fault.New(fault.Unavailable, "the request was cancelled").Because(err)
 	}
 	c := callOf(r.Context())
 	if c.failed != nil {
@@ -235,7 +208,7 @@ func refuse(w http.ResponseWriter, r *http.Request, f family, err error) {
 	if why.Kind == contract.TooLarge {
 		w.Header().Set("Connection", "close") // the server would read on before it answers
 	}
-	status, b := f.dress(why)
+	status, b := c.family.dress(why)
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())
 	}

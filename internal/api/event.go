@@ -9,39 +9,23 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 )
 
-const (
-	usualEvents = 100
-	mostEvents  = 1000
-	longestWait = 30 // seconds
-)
-
-// ListEvents reads the feed, and waits for something to happen when asked to.
+// ListEvents reads the feed. With the parameter wait it waits for a new event.
 func (h *handlers) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEventsResponseObject, error) {
 	var q query
 	after := q.whole("after", r.Params.After)
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	limit := contract.Clamp(r.Params.Limit, usualEvents, mostEvents)
-	wait := time.Duration(contract.Clamp(r.Params.Wait, 0, longestWait)) * time.Second
+	limit := contract.Clamp(r.Params.Limit, 100, 1000)
+	wait := time.Duration(contract.Clamp(r.Params.Wait, 0, 30)) * time.Second
 	events, more, err := h.Events.Feed(ctx, callOf(ctx).company, after, limit, wait)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Event, 0, len(events))
-	for _, one := range events {
-		rows = append(rows, eventRow(one))
-	}
-	return ListEvents200JSONResponse{Status: "success", Data: EventFeed{Data: rows, HasMore: more}}, nil
+	return ListEvents200JSONResponse{Status: "success", Data: EventFeed{Data: each(events, eventRow), HasMore: more}}, err
 }
 
 // FindEvent shows one event.
 func (h *handlers) FindEvent(ctx context.Context, r FindEventRequestObject) (FindEventResponseObject, error) {
 	one, err := h.Events.Find(ctx, callOf(ctx).company, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	return FindEvent200JSONResponse{Status: "success", Data: eventRow(one)}, nil
+	return FindEvent200JSONResponse{Status: "success", Data: eventRow(one)}, err
 }
 
 func eventRow(e event.Event) Event {

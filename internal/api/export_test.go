@@ -8,9 +8,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// KeepsTheRules is nil when the operation at a path takes such a body.
+// KeepsTheRules is nil if the operation at a path accepts the body.
 func KeepsTheRules(method, path, text string) error {
-	d, err := readDocument(style(nil))
+	spec, err := readContract(style(nil))
 	if err != nil {
 		return err
 	}
@@ -18,7 +18,7 @@ func KeepsTheRules(method, path, text string) error {
 	r.Header.Set("Content-Type", "application/json")
 	b, err := contract.Decode(httptest.NewRecorder(), r, isControl)
 	if err == nil {
-		err = d.operations[method+" "+strings.TrimSuffix(path, "/")].Check(b)
+		err = spec.Operations[method+" "+strings.TrimSuffix(path, "/")].Check(b)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", text, err)

@@ -1,14 +1,15 @@
 package api
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// figures count requests for Prometheus, by route of the contract and never by
-// address, so that their number stays small.
+// figures count requests for Prometheus. The label is the route of the contract and not
+// the path, so the number of series stays small.
 type figures struct {
 	requests *prometheus.CounterVec
 	took     *prometheus.HistogramVec
@@ -26,10 +27,7 @@ func newFigures(registry prometheus.Registerer) (*figures, error) {
 			Name: "kobo_http_request_seconds", Help: "How long requests took.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
 		}, []string{"method", "route"}),
 	}
-	if err := registry.Register(f.requests); err != nil {
-		return nil, err
-	}
-	return f, registry.Register(f.took)
+	return f, errors.Join(registry.Register(f.requests), registry.Register(f.took))
 }
 
 func (f *figures) count(method, route string, status int, took time.Duration) {
@@ -39,7 +37,7 @@ func (f *figures) count(method, route string, status int, took time.Duration) {
 	switch method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
 	default:
-		method = "other" // callers may invent methods without end
+		method = "other" // a caller can invent any number of methods
 	}
 	f.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	f.took.WithLabelValues(method, route).Observe(took.Seconds())

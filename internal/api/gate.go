@@ -2,19 +2,19 @@ package api
 
 import (
 	"net/http"
-	"strings"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// gate finds out which company calls. Its refusals have the same bodies for
-// every operation, whatever the operation's own family (wallet-api.md, Errors).
+// gate finds the company of a request. Every operation refuses a request at the gate
+// with the same bodies (wallet-api.md, Errors).
 func (e *edge) gate(r *http.Request) (company string, err error) {
-	token := bearer(r)
+	token := contract.Bearer(r)
 	if token == "" {
 		return "", fault.New(fault.Unauthenticated, "Access token is missing")
 	}
-	identity, err := e.Companies.Authenticate(r.Context(), token)
+	identity, err := e.Authenticate(r.Context(), token)
 	if err == nil {
 		return identity.Reference, nil
 	}
@@ -22,15 +22,6 @@ func (e *edge) gate(r *http.Request) (company string, err error) {
 	case fault.Forbidden, fault.Unauthenticated, fault.Unavailable:
 		return "", err
 	}
-	// The check itself failed: nobody is let in, and nobody is called a stranger.
+	// The check failed, and the token may be valid.
 	return "", fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
-}
-
-// bearer is the token of an Authorization header, or empty.
-func bearer(r *http.Request) string {
-	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }

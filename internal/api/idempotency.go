@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -16,57 +17,59 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
 
-// once gives an operation the Idempotency-Key (completion.md §4.1): the same key
-// and the same body get the first answer again, byte for byte. The body has
-// kept the rules when it gets here, so that a typing error uses up no key.
+// once gives an operation the Idempotency-Key (completion.md §4.1): the same key with the
+// same body gets the first answer again, byte for byte. The body has passed the rules
+// before, so a typing error uses up no key.
 //
-// The business stores the answer in the commit that has it (Key.Render tells it
-// how the answer looks). What no commit has stored, such as "Insufficient
-// balance", is frozen afterwards. Answers that say nothing about the operation
-// are not: our own mistakes, absences, limits, conflicts and closed gates. An
-// answer that another request with the key may contradict is not sent.
+// The business stores the answer in the commit that decides the request, and Key.Render
+// tells the business how the answer looks. Other answers of the operation, such as
+// "Insufficient balance", are stored afterwards. Answers that say nothing about the
+// operation are not stored: internal errors, unavailable services, limits, conflicts and
+// refused access tokens. An answer that another request with the key may contradict is not sent.
 func (e *edge) once(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := callOf(r.Context())
 		sent, ok := r.Header["Idempotency-Key"]
-		// A dry run does nothing: it neither uses a key up nor is answered by one. The
-		// real request may come with the same key.
-		if !ok || isDry(r) {
+		switch {
+		// A dry run changes nothing. It neither uses up the key nor gets the key's answer, so
+		// the real request may come with the same key.
+		case !ok || isDry(r):
 			handler.ServeHTTP(w, r)
-			return
+		case len(sent) != 1 || !keyShape.MatchString(sent[0]):
+			refuse(w, r, fault.New(fault.Invalid, "Idempotency-Key must be 1 to 255 printable ASCII characters"))
+		default:
+			e.use(w, r, sent[0], handler)
 		}
-		if len(sent) != 1 || !sane(sent[0]) {
-			refuse(w, r, c.op.family, fault.New(fault.Invalid, "Idempotency-Key must be 1 to 255 printable ASCII characters"))
-			return
-		}
-		e.use(w, r, c, sent[0], handler)
 	})
 }
 
-// use answers one request with a key.
-func (e *edge) use(w http.ResponseWriter, r *http.Request, c *call, value string, handler http.Handler) {
-	print := fingerprint(r, c.body)
-	key, answer, err := e.Keys.Open(r.Context(), c.company, value, print)
+// keyShape is the form of an Idempotency-Key.
+var keyShape = regexp.MustCompile(`^[ -~]{1,255}$`)
+
+// use answers a request with a key.
+func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler http.Handler) {
+	c := callOf(r.Context())
+	key, answer, err := e.Keys.Open(r.Context(), c.company, value, fingerprint(r, c.body))
 	if err != nil {
-		refuse(w, r, c.op.family, err)
+		refuse(w, r, err)
 		return
 	}
 	if answer != nil {
 		replay(w, *answer)
 		return
 	}
-	memory := &memory{header: w.Header()}
-	handler.ServeHTTP(memory, r.WithContext(context.WithValue(r.Context(), keyKey{}, key)))
-	given := idempotency.Answer{Status: memory.status, Body: memory.body.Bytes()}
+	c.key = key
+	memory := &memory{header: w.Header(), status: http.StatusOK}
+	handler.ServeHTTP(memory, r)
+	given := idempotency.Answer{Status: memory.status, Body: memory.Bytes()}
 	if !lasting(given.Status) {
 		send(w, given)
 		return
 	}
-	// The caller may have gone; the answer is kept all the same.
+	// The answer is stored even if the caller has gone.
 	stands, err := e.Keys.Settle(context.WithoutCancel(r.Context()), key, given)
 	switch {
 	case err != nil:
-		refuse(w, r, c.op.family, err)
+		refuse(w, r, err)
 	case stands.Status == given.Status && bytes.Equal(stands.Body, given.Body):
 		send(w, given)
 	default:
@@ -74,7 +77,7 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, c *call, value string
 	}
 }
 
-// replay gives an answer that another request has had.
+// replay sends the answer of an earlier request.
 func replay(w http.ResponseWriter, a idempotency.Answer) {
 	w.Header().Set("Idempotent-Replayed", "true")
 	if a.Secret {
@@ -83,28 +86,7 @@ func replay(w http.ResponseWriter, a idempotency.Answer) {
 	send(w, a)
 }
 
-type keyKey struct{}
-
-// keyOf is the Idempotency-Key of the request, or nil.
-func keyOf(ctx context.Context) *idempotency.Key {
-	k, _ := ctx.Value(keyKey{}).(*idempotency.Key)
-	return k
-}
-
-// sane tells whether a header value is 1 to 255 printable ASCII characters.
-func sane(value string) bool {
-	if value == "" || len(value) > 255 {
-		return false
-	}
-	for _, c := range []byte(value) {
-		if c < 0x20 || c > 0x7e {
-			return false
-		}
-	}
-	return true
-}
-
-// lasting tells whether an answer is the operation's own.
+// lasting tells whether an answer says something about the operation.
 func lasting(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests:
@@ -113,25 +95,22 @@ func lasting(status int) bool {
 	return status < 500
 }
 
-// fingerprint is what "the same request" means: method, path and body. How the
-// body is written does not count: the order of its fields, white space, escapes,
-// and noughts at the end of a fraction.
+// fingerprint identifies a request by its method, path and body. The order of the fields,
+// white space, escapes and zeros at the end of a fraction do not count.
 func fingerprint(r *http.Request, b *contract.Body) string {
 	h := sha256.New()
 	h.Write([]byte(r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + "\n"))
 	if b != nil {
-		// Maps are written with sorted keys; what was decoded from JSON can be
-		// written as JSON.
-		text, err := json.Marshal(plain(b.Value))
+		text, err := json.Marshal(plain(b.Value)) // maps have sorted keys in JSON
 		if err != nil {
-			panic(err)
+			panic(err) // the value was decoded from JSON
 		}
 		h.Write(text)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// plain is a decoded value in which equal numbers are spelled alike.
+// plain is a decoded value with one spelling for equal numbers.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -152,18 +131,17 @@ func plain(value any) any {
 		case ok && exact.IsInt():
 			return json.Number(exact.Num().String())
 		case ok:
-			// Not a text, of which one may look the same.
-			return map[string]string{"number": exact.RatString()}
+			return map[string]string{"number": exact.RatString()} // a text field may have the same digits
 		}
 	}
 	return value
 }
 
-// memory is an answer that is not sent yet.
+// memory holds an answer before it is sent.
 type memory struct {
+	bytes.Buffer
 	header http.Header
 	status int
-	body   bytes.Buffer
 }
 
 // Header is the header of the real answer.
@@ -172,35 +150,26 @@ func (m *memory) Header() http.Header { return m.header }
 // WriteHeader keeps the status.
 func (m *memory) WriteHeader(status int) { m.status = status }
 
-// Write keeps the bytes.
-func (m *memory) Write(b []byte) (int, error) {
-	if m.status == 0 {
-		m.status = http.StatusOK
-	}
-	return m.body.Write(b)
-}
-
 // send gives a finished answer to the caller.
 func send(w http.ResponseWriter, a idempotency.Answer) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(a.Status)
-	// Nobody is left to tell when the caller has gone.
-	_, _ = w.Write(a.Body)
+	_, _ = w.Write(a.Body) // an error means that the caller has gone
 }
 
-// answer has a business do a request and shapes its result. The request's
-// Idempotency-Key, if there is one, learns the shape first, so that the commit which
-// decides the request stores the answer.
+// answer calls a business and shapes the result. The Idempotency-Key of the request, if
+// there is one, learns the shape first. The commit that decides the request can then
+// store the answer.
 func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key *idempotency.Key) (R, error)) (A, error) {
-	c, key := callOf(ctx), keyOf(ctx)
-	key.Render(func(result any, err error) idempotency.Answer {
+	c := callOf(ctx)
+	c.key.Render(func(result any, err error) idempotency.Answer {
 		var body A
 		if err == nil {
 			body, err = shape(result.(R))
 		}
-		return render(c.op.family, body, err)
+		return render(c.family, body, err)
 	})
-	result, err := do(key)
+	result, err := do(c.key)
 	if err != nil {
 		var none A
 		return none, err
@@ -208,7 +177,7 @@ func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key
 	return shape(result)
 }
 
-// render is an answer before it is sent: what a commit stores.
+// render is an answer as a commit stores it.
 func render(f family, body any, err error) idempotency.Answer {
 	status := http.StatusOK
 	if err != nil {
@@ -225,16 +194,18 @@ func render(f family, body any, err error) idempotency.Answer {
 func written(status int, body any) []byte {
 	m := &memory{header: http.Header{}}
 	contract.Write(m, status, body)
-	return m.body.Bytes()
+	return m.Bytes()
 }
 
-// secretive is a body that shows a secret. It is kept sealed, and later shown as
-// public has it.
+// secretive is a body that shows a secret. The body is stored encrypted. After ten minutes
+// a repeated request gets the public body instead.
 type secretive interface{ public() any }
 
-// FindIdempotencyKey shows what became of the request with a key.
+// FindIdempotencyKey shows the result of the request with a key. The stored answer may
+// show a secret.
 func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyRequestObject) (FindIdempotencyKeyResponseObject, error) {
-	use, err := h.Keys.Used(ctx, callOf(ctx).company, r.Key)
+	c := callOf(ctx)
+	use, err := h.Keys.Used(ctx, c.company, r.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -243,14 +214,6 @@ func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyR
 		status, response := int64(a.Status), json.RawMessage(a.Body)
 		row.Status, row.ResponseStatus, row.Response = "DONE", &status, &response
 	}
-	return keptUse{Status: "success", Data: row}, nil
-}
-
-// keptUse is what became of a request. The answer that it shows may hold a secret.
-type keptUse FindIdempotencyKey200JSONResponse
-
-// VisitFindIdempotencyKeyResponse sends the answer, for nothing on the way to keep.
-func (u keptUse) VisitFindIdempotencyKeyResponse(w http.ResponseWriter) error {
-	w.Header().Set("Cache-Control", "no-store")
-	return FindIdempotencyKey200JSONResponse(u).VisitFindIdempotencyKeyResponse(w)
+	c.noStore()
+	return FindIdempotencyKey200JSONResponse{Status: "success", Data: row}, nil
 }

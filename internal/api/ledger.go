@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -20,21 +19,13 @@ func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesReq
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	entries, total, err := h.Reports.Entries(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]LedgerRow, 0, len(entries))
-	for _, e := range entries {
-		rows = append(rows, ledgerRow(e))
-	}
-	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{
-		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), total),
-	}}, nil
+	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, ledgerRow, func(offset, limit int) ([]report.Entry, int, error) {
+		return h.Reports.Entries(ctx, callOf(ctx).company, filter, offset, limit)
+	})
+	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{Data: rows, Meta: meta}}, err
 }
 
-// FindLedgerEntry shows one entry by its reference, which it does not echo.
+// FindLedgerEntry shows one entry by its reference. The answer has no reference.
 func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequestObject) (FindLedgerEntryResponseObject, error) {
 	e, err := h.Reports.Entry(ctx, callOf(ctx).company, r.Reference)
 	if err != nil {
@@ -46,7 +37,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 	}}, nil
 }
 
-// ledgerRow is an entry in a list, where it needs its names.
+// ledgerRow is an entry in a list, with its id, reference and account.
 func ledgerRow(e report.Entry) LedgerRow {
 	return LedgerRow{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,

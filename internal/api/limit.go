@@ -1,7 +1,7 @@
 package api
 
 import (
-	"context"
+	"errors"
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -11,19 +11,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// Limit is how many requests may come in one period, and how many at once.
+// Limit is the number of requests in one period, and the number at once.
 type Limit = limit.Limit
 
-// Limits are the rate limits of the edge.
+// Limits are the rate limits of the API.
 type Limits struct {
-	Company Limit // for each company
-	Token   Limit // token operations that fail, for each address
-	// Callbacks bounds what one address sends to one callback path. The zero value
-	// bounds nothing.
+	Company Limit // of all requests of a company
+	Token   Limit // of failed token operations from an address
+	// Callbacks limits the requests from one address to one callback path. The zero value
+	// is no limit.
 	Callbacks Limit
 }
 
-// Failed is the limit of what fails; nil for no limits.
+// Failed is the limit of failed requests. nil is no limit.
 func (l *Limits) Failed() *Limit {
 	if l == nil {
 		return nil
@@ -31,91 +31,76 @@ func (l *Limits) Failed() *Limit {
 	return &l.Token
 }
 
-// limiters hold the buckets. Each kind has its own: strangers, who can make many of
-// theirs, push out nobody else's.
+// limiters hold the buckets. Each limit has a cache of its own, so that a stranger with
+// many addresses pushes out no bucket of a company.
 type limiters struct {
-	*Limits
-	companies, failures, notices *limit.Buckets
+	Limits
+	companies, failures, callbacks *limit.Buckets
 }
 
-func newLimiters(limits *Limits, c clock.Clock) (*limiters, error) {
+func newLimiters(limits *Limits, c clock.Clock) (limiters, error) {
 	if limits == nil {
-		return nil, nil
+		return limiters{}, nil
 	}
-	all := []Limit{limits.Company, limits.Token}
+	err := errors.Join(limits.Company.Check(), limits.Token.Check())
 	if limits.Callbacks != (Limit{}) {
-		all = append(all, limits.Callbacks)
+		err = errors.Join(err, limits.Callbacks.Check())
 	}
-	for _, l := range all {
-		if err := l.Check(); err != nil {
-			return nil, err
-		}
-	}
-	return &limiters{Limits: limits, companies: limit.New(c), failures: limit.New(c), notices: limit.New(c)}, nil
+	return limiters{*limits, limit.New(c), limit.New(c), limit.New(c)}, err
 }
 
-// allowCompany limits what a company asks in all.
-func (e *edge) allowCompany(w http.ResponseWriter, r *http.Request, c *call) bool {
-	if e.limits == nil {
-		return true
+// take counts a request in a bucket and shows the state in the headers. It refuses a
+// request over the limit.
+func take(h http.Header, in *limit.Buckets, bucket string, l Limit) error {
+	if l == (Limit{}) {
+		return nil
 	}
-	s, allowed := e.limits.companies.Take(c.company, e.limits.Company)
-	s.Show(w.Header())
+	s, allowed := in.Take(bucket, l)
+	s.Show(h)
 	if !allowed {
-		refuse(w, r, c.op.family, s.Refusal())
+		return s.Refusal()
 	}
-	return allowed
+	return nil
 }
 
-// watchToken has a token operation counted if it fails, for its address. The key is
-// looked at in every case: a right one is never refused for the failures of others.
-// References have no buckets. Anybody can name a new one each time, and whatever
-// fails with one fails at its address too.
-func (e *edge) watchToken(w http.ResponseWriter, c *call) {
-	if e.limits == nil {
+// takeCompany counts a request of a company.
+func (e *edge) takeCompany(h http.Header, reference string) error {
+	return take(h, e.limits.companies, reference, e.limits.Company)
+}
+
+// watchToken has a token operation counted by its address if it fails. A valid key is
+// never refused for failures of others, so the operation runs in every case. References
+// have no buckets: a caller can name a new reference each time, and all of them fail at
+// the same address.
+func (e *edge) watchToken(c *call) {
+	if e.limits.Token == (Limit{}) {
 		return
 	}
 	address := peer.Network(c.address)
-	c.failed = func(why *fault.Fault) *fault.Fault { return e.failed(w.Header(), why, address) }
-	e.limits.failures.Look(address, e.limits.Token).Show(w.Header())
+	c.failed = func(why *fault.Fault) *fault.Fault { return e.failed(c.header, why, address) }
+	e.limits.failures.Look(address, e.limits.Token).Show(c.header)
 }
 
-// failed counts a token operation that failed by the caller's mistake, and says
-// what the caller hears: beyond the limit no longer what the mistake was.
+// failed counts a token operation that failed by the caller's mistake. Over the limit the
+// answer no longer names the mistake.
 func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fault {
 	switch why.Kind {
 	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, contract.TooLarge:
-	default:
-		return why
-	}
-	s, allowed := e.limits.failures.Take(address, e.limits.Token)
-	s.Show(h)
-	if !allowed {
-		return s.Refusal().Because(why)
+		if err := take(h, e.limits.failures, address, e.limits.Token); err != nil {
+			return fault.Of(err).Because(why)
+		}
 	}
 	return why
 }
 
-// mayTakeTokens refuses a company that is at its limit, before a right key would
-// void the earlier refresh token. A wrong key takes nothing from the company.
+// mayTakeTokens refuses a company that is at its limit. Otherwise a valid key would void the
+// earlier refresh token. A wrong key does not count.
 func (e *edge) mayTakeTokens(reference string) error {
-	if e.limits == nil {
+	if e.limits.Company == (Limit{}) {
 		return nil
 	}
 	if s := e.limits.companies.Look(reference, e.limits.Company); s.Wait > 0 {
 		return s.Refusal()
 	}
 	return nil
-}
-
-// tookTokens counts a token operation that succeeded as a request of its company.
-func (e *edge) tookTokens(ctx context.Context, reference string) (allowed bool, s limit.State) {
-	if e.limits == nil {
-		return true, s
-	}
-	s, allowed = e.limits.companies.Take(reference, e.limits.Company)
-	if h := callOf(ctx).header; h != nil {
-		s.Show(h)
-	}
-	return allowed, s
 }

@@ -1,7 +1,7 @@
 package api_test
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,44 +11,35 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// keyed is a house whose companies all have the keys "right" and "new".
-type keyed struct{ broken }
-
-var errWrong = fault.New(fault.Unauthenticated, "Unauthorized: Invalid API key")
-
-func (k keyed) Tokens(_ context.Context, _, key string) (string, string, error) {
-	if key != "right" && key != "new" {
-		return "", "", errWrong
-	}
-	return "access", "refresh", nil
-}
-
-func (k keyed) Refresh(_ context.Context, token string) (string, error) {
-	if token != "right" {
-		return "", errWrong
-	}
-	return "access", nil
-}
-
-func (k keyed) Holder(string) (string, error) { return "c" + strings.Repeat("1", 24), nil }
-
-// limited is the edge with sixty failures a minute, two at once, and a company's
-// limit of three at once.
+// limited is the API with limits: an address may fail sixty times a minute and twice at
+// once, and a company may send three requests at once. A test names its companies, and
+// the first use of a name makes a real company.
 type limited struct {
-	t     *testing.T
-	h     http.Handler
-	log   *lines
-	clock *clock.Manual
+	t         *testing.T
+	h         http.Handler
+	log       *lines
+	clock     *clock.Manual
+	companies *company.Service
+	known     map[string]*caller // by name
+}
+
+// caller is a company with its credentials.
+type caller struct {
+	reference string
+	keys      map[string]string // "right" and "new"
+	refresh   []string          // every refresh token; the last one works
 }
 
 func newLimited(t *testing.T) *limited {
 	config, log := broken{func() error { return nil }}.config()
-	l := &limited{t: t, log: log, clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}
-	config.Companies = keyed{broken{func() error { return nil }}}
+	l := &limited{t: t, log: log, clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), known: map[string]*caller{}}
+	d, ring, book := stand(t, l.clock)
+	l.companies = company.New(d, book, ring, l.clock)
+	config.Companies, config.Around = l.companies, nil
 	config.Clock, config.Limits = l.clock, &api.Limits{
 		Company: api.Limit{Requests: 1, Period: time.Second, Burst: 3}, Token: api.Limit{Requests: 60, Period: time.Minute, Burst: 2},
 		Callbacks: api.Limit{Requests: 1, Period: time.Second, Burst: 3},
@@ -64,34 +55,51 @@ func newLimited(t *testing.T) *limited {
 	return l
 }
 
-// ask asks for tokens from an address, perhaps behind proxies.
-func (l *limited) ask(want int, address, reference, key string, forwarded ...string) *httptest.ResponseRecorder {
+func (l *limited) caller(name string) *caller {
 	l.t.Helper()
-	r := httptest.NewRequest("POST", "/api/v1/auth/generate-token/"+reference, nil)
+	if c := l.known[name]; c != nil {
+		return c
+	}
+	reference, key := live(l.t, l.companies, "Company "+name)
+	_, another, err := l.companies.IssueKey(l.t.Context(), me, reference, time.Time{})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.known[name] = &caller{reference: reference, keys: map[string]string{"right": key, "new": another.Reveal()}}
+	return l.known[name]
+}
+
+// ask requests tokens from an address, perhaps behind proxies.
+func (l *limited) ask(want int, address, name, key string, forwarded ...string) *httptest.ResponseRecorder {
+	l.t.Helper()
+	c := l.caller(name)
+	r := httptest.NewRequest("POST", "/api/v1/auth/generate-token/"+c.reference, nil)
 	r.RemoteAddr = address
-	r.Header.Set("x-api-key", key)
+	r.Header.Set("x-api-key", cmp.Or(c.keys[key], key))
 	for _, line := range forwarded {
 		r.Header.Add("X-Forwarded-For", line)
 	}
 	w := httptest.NewRecorder()
 	l.h.ServeHTTP(w, r)
 	if w.Code != want {
-		l.t.Errorf("%s %s %s %v: %d %s; want %d", address, reference, key, forwarded, w.Code, w.Body, want)
+		l.t.Errorf("%s %s %s %v: %d %s; want %d", address, name, key, forwarded, w.Code, w.Body, want)
+	}
+	if w.Code == http.StatusOK {
+		c.refresh = append(c.refresh, field(l.t, w.Body.String(), "refreshToken"))
 	}
 	return w
 }
 
-var one, two = "c" + strings.Repeat("1", 24), "c" + strings.Repeat("2", 24)
+const one, two = "one", "two"
 
-// A right key is let in whatever others did, here or elsewhere, with this reference
-// or another, and though it is used for the first time. Each wrong one is looked at
-// once, and counts as one.
+// A valid key is accepted after any number of failures, from the same address and with the
+// same reference, even on its first use. Each wrong key counts as one failure.
 func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l := newLimited(t)
 	for range 2 {
 		l.ask(401, "192.0.2.1:1", one, "wrong")
 	}
-	for range 5 { // seen, and not told
+	for range 5 { // the answer no longer says that the key is wrong
 		l.ask(429, "192.0.2.1:1", one, "wrong")
 		l.ask(429, "192.0.2.1:1", two, "wrong")
 	}
@@ -104,8 +112,8 @@ func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l.ask(429, "192.0.2.1:1", two, "wrong")
 }
 
-// A name of a provider that a caller invents gets no bucket: a caller who made many
-// would push out those of others.
+// A callback path with an invented provider name gets no bucket. Otherwise a caller with
+// many names would push out the buckets of others.
 func TestInventedNamesHaveNoBuckets(t *testing.T) {
 	l := newLimited(t)
 	ask := func(method, path string) *httptest.ResponseRecorder {
@@ -129,7 +137,7 @@ func TestInventedNamesHaveNoBuckets(t *testing.T) {
 	}
 }
 
-// An IPv6 caller is a whole network, and behind a proxy each client is one.
+// Failures count for a whole IPv6 network, and for each client behind a trusted proxy.
 func TestFailuresCountForTheClient(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "[2001:db8::1]:1", "x", "wrong")
@@ -143,7 +151,7 @@ func TestFailuresCountForTheClient(t *testing.T) {
 	if text := l.log.String(); strings.Contains(text, "trusted_proxies") || !strings.Contains(text, `"address":"192.0.2.2"`) || strings.Contains(text, "6.6.6") {
 		t.Error(text)
 	}
-	for i, want := range []int{401, 401, 429} { // nobody's proxy chooses no bucket
+	for i, want := range []int{401, 401, 429} { // a header from an untrusted proxy is ignored
 		l.ask(want, "203.0.113.5:1", one, "wrong", "192.0.2.1"+string(rune('0'+i)))
 	}
 	if text := l.log.String(); strings.Count(text, "trusted_proxies") != 1 || !strings.Contains(text, `"level":"WARN"`) || !strings.Contains(text, `"address":"203.0.113.5"`) {
@@ -151,7 +159,7 @@ func TestFailuresCountForTheClient(t *testing.T) {
 	}
 }
 
-// Successful token operations, and no others, count in the company's limit.
+// Only successful token operations count in the limit of the company.
 func TestTokensHaveTheCompanysLimit(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "192.0.2.1:1", one, "wrong")
@@ -166,6 +174,7 @@ func TestTokensHaveTheCompanysLimit(t *testing.T) {
 		t.Errorf("%v %s", h, w.Body)
 	}
 	l.ask(200, "192.0.2.1:1", two, "right")
+	wrong, right := l.caller(one).refresh[0], l.caller(one).refresh[2]
 	refresh := func(want int, token string) {
 		t.Helper()
 		r := httptest.NewRequest("POST", "/api/v1/auth/refresh-access-token/", strings.NewReader(`{"refreshToken":"`+token+`"}`))
@@ -176,15 +185,15 @@ func TestTokensHaveTheCompanysLimit(t *testing.T) {
 			t.Errorf("%s: %d %s", token, w.Code, w.Body)
 		}
 	}
-	refresh(429, "right") // it is the first company's
+	refresh(429, right)
 	l.clock.Advance(time.Second)
 	for _, want := range []int{401, 401, 429} {
-		refresh(want, "wrong")
+		refresh(want, wrong)
 	}
-	refresh(200, "right")
+	refresh(200, right)
 }
 
-// The headers of a failure are those of its address, and Retry-After is true.
+// The headers of a failure show the limit of its address. Retry-After is exact.
 func TestTheHeadersOfAFailure(t *testing.T) {
 	l := newLimited(t)
 	for _, want := range []struct {

@@ -4,19 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/ledger"
-	"github.com/kobo-waas/kobo/internal/payout"
 )
 
-// shop is a company in the world with its tokens and something to buy.
+// shop is a company with an access token and a product to buy.
 type shop struct {
 	url, access, category, product, settlement string
 }
@@ -37,7 +35,7 @@ func (w *world) shop(t testing.TB) shop {
 	return s
 }
 
-// field is a text inside a JSON text.
+// field is the text at a path of a JSON text.
 func field(t testing.TB, text string, path ...string) string {
 	t.Helper()
 	var v any
@@ -59,7 +57,7 @@ func field(t testing.TB, text string, path ...string) string {
 	return s
 }
 
-// buy sends a purchase and returns its status, body and whether it was replayed.
+// buy sends a purchase. It returns the status, the body and whether the answer is a replay.
 func (s shop) buy(t testing.TB, bodyKey, headerKey string) (int, string, bool) {
 	t.Helper()
 	header := []string{"Authorization", "Bearer " + s.access, "Content-Type", "application/json"}
@@ -72,8 +70,8 @@ func (s shop) buy(t testing.TB, bodyKey, headerKey string) (int, string, bool) {
 	return answer.StatusCode, text, answer.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// Twelve requests with one key at once: one purchase, and everyone who gets a
-// 200 is told of the same one. The rest hear that it is in flight.
+// Twelve concurrent requests with one key make one purchase. Each 200 shows that purchase,
+// and the other answers say that the request is in flight.
 func TestOneKeyTwelveTimesAtOnce(t *testing.T) {
 	for name, header := range map[string]string{"the body's key alone": "", "with a header": "one-header"} {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +107,7 @@ func TestOneKeyTwelveTimesAtOnce(t *testing.T) {
 	}
 }
 
-// The first answer is kept to the byte, whichever way it was given.
+// A repeated request gets the first answer again, byte for byte.
 func TestAnAnswerIsReplayedToTheByte(t *testing.T) {
 	s := newWorld(t).shop(t)
 	_, first, _ := s.buy(t, "order-1", "header-1")
@@ -117,7 +115,7 @@ func TestAnAnswerIsReplayedToTheByte(t *testing.T) {
 	if !replayed || first != again {
 		t.Errorf("%v\n%s\n%s", replayed, first, again)
 	}
-	// The body's key keeps its own meaning under another header.
+	// With a new header, the key in the body still finds the first purchase.
 	_, second, replayed := s.buy(t, "order-1", "header-2")
 	if replayed || field(t, second, "message") != "Duplicate request — returning existing transaction" {
 		t.Error(second)
@@ -139,66 +137,57 @@ func BenchmarkARequest(b *testing.B) {
 	}
 }
 
-// twins are payouts of which two requests with one key have passed the look at
-// the key. One begins a payout, and meanwhile the other comes to its own answer.
+// twins are two payout requests with one key that both found the key unused. The first
+// waits in its provider call until end is closed. Meanwhile the other gets its own result.
 type twins struct {
-	api.Payouts
-	book  *ledger.Book
-	clock clock.Clock
-
-	mu          sync.Mutex
-	came        int
-	both, begun chan struct{} // closed when both are in, and when the first has begun
-	end         chan struct{} // closed when the first may end
-	other       func() (payout.Payout, error)
+	came             atomic.Int32
+	both, begun, end chan struct{} // closed when both are in, when the first has begun, and when it may end
+	other            func() (any, error)
 }
 
-func (w *twins) Send(ctx context.Context, o payout.Order) (payout.Payout, error) {
-	w.mu.Lock()
-	w.came++
-	first := w.came == 1
-	w.mu.Unlock()
-	if !first {
-		close(w.both)
-		<-w.begun
-		return w.other()
+func (p *twins) around(send api.StrictHandlerFunc, operation string) api.StrictHandlerFunc {
+	if operation != "SendPayout" {
+		return send
 	}
-	<-w.both
-	sent := payout.Payout{Reference: o.VerifyID, Status: payout.Success, Amount: o.Amount}
-	begin, end := ledger.For(o.Company), ledger.For(o.Company)
-	o.Key.Begin(&begin, sent.Reference, w.clock.Now().Add(time.Minute))
-	if err := w.book.Commit(ctx, begin); err != nil {
-		return sent, err
+	return func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error) {
+		if p.came.Add(1) == 1 {
+			<-p.both
+			return send(context.WithValue(ctx, holdKey{}, p.hold), w, r, request)
+		}
+		close(p.both)
+		<-p.begun
+		return p.other()
 	}
-	close(w.begun)
-	<-w.end
-	o.Key.Finish(&end, sent, nil)
-	return sent, w.book.Commit(ctx, end)
 }
 
-// One of two equal requests is at work. Whatever the other would say may be
-// contradicted by the first, so the other hears that the first is at work.
-func TestTheOtherOfTwoEqualRequestsSaysNothingOfItsOwn(t *testing.T) {
-	for name, other := range map[string]func() (payout.Payout, error){
-		"a refusal": func() (payout.Payout, error) {
-			return payout.Payout{}, fault.New(fault.Refused, "Insufficient balance")
+func (p *twins) hold() {
+	close(p.begun)
+	<-p.end
+}
+
+// The first of two equal requests is still running and may end in another way than the
+// second one. The second request is therefore answered that the first is in flight.
+func TestASecondEqualRequestHearsThatTheFirstIsInFlight(t *testing.T) {
+	for name, other := range map[string]func() (any, error){
+		"a refusal":  func() (any, error) { return nil, fault.New(fault.Refused, "Insufficient balance") },
+		"no such id": func() (any, error) { return nil, fault.New(fault.Missing, "Not found") },
+		"a success": func() (any, error) {
+			return api.SendPayout200JSONResponse{Status: "success", Message: "Payout successful"}, nil
 		},
-		"no such id": func() (payout.Payout, error) { return payout.Payout{}, fault.New(fault.Missing, "Not found") },
-		"a success":  func() (payout.Payout, error) { return payout.Payout{Reference: "other", Status: payout.Success}, nil },
-		"a failure":  func() (payout.Payout, error) { return payout.Payout{Reference: "other", Status: payout.Failed}, nil },
+		"a failure": func() (any, error) {
+			return nil, fault.New(fault.Refused, "Payout failed. Your balance has been refunded.")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			pair := &twins{
-				Payouts: w.Payouts, book: ledger.New(w.db, w.clock), clock: w.clock, other: other,
-				both: make(chan struct{}), begun: make(chan struct{}), end: make(chan struct{}),
-			}
-			t.Cleanup(pair.book.Drain)
-			w.Payouts = pair
+			w, pair := newWorld(t), &twins{both: make(chan struct{}), begun: make(chan struct{}), end: make(chan struct{}), other: other}
+			w.Around = []api.StrictMiddlewareFunc{pair.around}
 			s := w.shop(t)
+			header := []string{"Authorization", "Bearer " + s.access, "Content-Type", "application/json", "Idempotency-Key"}
+			_, text := send(t, "POST", s.url+"/api/v1/settlement/validate-account", fmt.Sprintf(
+				`{"bank_code":"000014","account_number":"0123456789","pin":"1234","fromSettlementId":%s}`, s.settlement), append(header, "look")...)
+			order := fmt.Sprintf(`{"verify_id":%q,"amount":100}`, field(t, text, "data", "id"))
 			pay := func() (int, string) {
-				answer, text := send(t, "POST", s.url+"/api/v1/settlement/send-payout", `{"verify_id":"9b2c7f0e-5d1a-4f0b-8f6d-2f1f6f0a7c11","amount":100}`,
-					"Authorization", "Bearer "+s.access, "Content-Type", "application/json", "Idempotency-Key", "one")
+				answer, text := send(t, "POST", s.url+"/api/v1/settlement/send-payout", order, append(header, "one")...)
 				return answer.StatusCode, text
 			}
 			said := make(chan string, 2)

@@ -3,16 +3,12 @@ package api_test
 import (
 	"context"
 	"sync"
-	"time"
 
-	"github.com/kobo-waas/kobo/internal/idempotency"
-	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/provider"
-	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// payer pays out without a wire; the account decides the story (completion.md
-// §5).
+// payer is a fake bank for payouts. The last digits of an account choose the outcome
+// (completion.md §5).
 type payer struct {
 	mu   sync.Mutex
 	paid map[string]string // reference → account
@@ -35,7 +31,13 @@ func (p *payer) NameEnquiry(_ context.Context, code, account string) provider.Na
 	}
 }
 
-func (p *payer) Transfer(_ context.Context, t provider.TransferOrder) provider.TransferAnswer {
+// holdKey is the context key of a func() that a transfer calls first.
+type holdKey struct{}
+
+func (p *payer) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {
+	if hold, ok := ctx.Value(holdKey{}).(func()); ok {
+		hold()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paid[t.Reference] = t.Account
@@ -61,41 +63,4 @@ func (p *payer) RequeryTransfer(_ context.Context, reference string) provider.Tr
 		return provider.TransferAnswer{Answer: provider.Answer{Missing: true, Code: "25", Message: "No such reference"}}
 	}
 	return p.done(reference)
-}
-
-// brokenPayouts are the payouts of a broken world.
-type brokenPayouts struct{ broken }
-
-func (b brokenPayouts) Banks(context.Context, string) ([]payout.Bank, error) { return nil, b.say() }
-
-func (b brokenPayouts) Validate(context.Context, payout.Enquiry) (payout.Verification, error) {
-	return payout.Verification{}, b.say()
-}
-
-func (b brokenPayouts) Send(context.Context, payout.Order) (payout.Payout, error) {
-	return payout.Payout{}, b.say()
-}
-
-func (b brokenPayouts) Preview(context.Context, payout.Order) (payout.Preview, error) {
-	return payout.Preview{}, b.say()
-}
-
-func (b brokenPayouts) Resume(context.Context, string, string, *idempotency.Key) (payout.Payout, error) {
-	return payout.Payout{}, b.say()
-}
-
-func (b brokenPayouts) Status(context.Context, string, string) (payout.Payout, error) {
-	return payout.Payout{}, b.say()
-}
-
-func (b broken) Entry(context.Context, string, string) (report.Entry, error) {
-	return report.Entry{}, b.say()
-}
-
-func (b broken) Entries(context.Context, string, report.EntryFilter, int, int) ([]report.Entry, int, error) {
-	return nil, 0, b.say()
-}
-
-func (b broken) Statement(context.Context, string, int64, time.Time, time.Time) (*report.Statement, error) {
-	return nil, b.say()
 }

@@ -11,19 +11,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Payouts send money to bank accounts.
-type Payouts interface {
-	Banks(ctx context.Context, search string) ([]payout.Bank, error)
-	Validate(ctx context.Context, e payout.Enquiry) (payout.Verification, error)
-	Send(ctx context.Context, o payout.Order) (payout.Payout, error)
-	// Preview is what Send would come to; it does nothing.
-	Preview(ctx context.Context, o payout.Order) (payout.Preview, error)
-	// Resume answers for a payout that an earlier request with the same
-	// Idempotency-Key began and did not answer.
-	Resume(ctx context.Context, company, reference string, key *idempotency.Key) (payout.Payout, error)
-	Status(ctx context.Context, company, reference string) (payout.Payout, error)
-}
-
 // keptList is the list of banks, which a caller may keep for an hour.
 type keptList ListBanks200JSONResponse
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,18 +10,17 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
-	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// query reads the filters of a list. It collects their problems in the words of the
-// rules for bodies. A filter that is absent or empty filters nothing.
+// query reads the filters of a list and collects their problems. The messages are those of
+// the rules for bodies. A filter that is absent or empty filters nothing.
 type query struct {
 	problems []string
 }
 
 func (q *query) wrong(name, text string) { q.problems = append(q.problems, `"`+name+`" `+text) }
 
-// fault is nil when every filter can be used.
+// fault is the fault of all wrong filters. It is nil if there are none.
 func (q *query) fault() error {
 	if q.problems == nil {
 		return nil
@@ -45,8 +45,8 @@ func (q *query) whole(name, value string) int64 {
 	return int64(n)
 }
 
-// id is a settlement account's number. An absent number is 0. A 0 that was sent is
-// refused, since no account has it.
+// id is a settlement account's number. An absent number is 0. A 0 in the
+// request is refused, since no account has it.
 func (q *query) id(name, value string) int64 {
 	n := q.whole(name, value)
 	if n == 0 && value != "" && strings.Trim(value, "0") == "" {
@@ -77,14 +77,16 @@ func (q *query) instant(name, value string, end bool) time.Time {
 	return t.UTC()
 }
 
-// mayAsk refuses unknown query parameters, and texts that PostgreSQL does not take.
-func mayAsk(op *operation, r *http.Request) error {
+// mayAsk refuses unknown query parameters, and texts that PostgreSQL does not take. The
+// problems keep the order of the query (completion.md §1). mayRun checks dry runs.
+func mayAsk(op *contract.Operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
 	if !op.Lenient {
-		if err := unknown(op, r); err != nil {
-			return err
+		unknown := slices.DeleteFunc(op.Unknown(r.URL.RawQuery), func(name string) bool { return r.Method == http.MethodPost && name == dryRun })
+		if len(unknown) > 0 {
+			return wrongFields(unknown, "is not allowed")
 		}
 	}
 	asked := r.URL.Query()
@@ -94,26 +96,6 @@ func mayAsk(op *operation, r *http.Request) error {
 		}
 	}
 	return nil
-}
-
-// unknown refuses query parameters that the operation does not have. The problems
-// keep the order of the query (completion.md §1). mayRun checks dry runs.
-func unknown(op *operation, r *http.Request) error {
-	var q query
-	var fields []string
-	for _, name := range op.Unknown(r.URL.RawQuery) {
-		if r.Method == http.MethodPost && name == dryRun {
-			continue
-		}
-		q.wrong(name, "is not allowed")
-		fields = append(fields, name)
-	}
-	if fields == nil {
-		return nil
-	}
-	f := fault.Of(q.fault())
-	f.Extra = map[string]any{"fields": fields} // one family names the fields
-	return f
 }
 
 // onePage keeps the first of several page numbers and page sizes. Repeated page
@@ -132,4 +114,23 @@ func onePage(r *http.Request) {
 		}
 	}
 	r.URL.RawQuery = asked.Encode()
+}
+
+// paged is one page of a list in JSON. find returns the rows of the page, newest first,
+// and the number of all rows.
+func paged[T, R any](
+	ctx context.Context, number, size string, shape func(T) R, find func(offset, limit int) ([]T, int, error),
+) ([]R, ListMeta, error) {
+	p := contract.NewPage(number, size)
+	list, total, err := find(p.Offset(), p.Size)
+	return each(list, shape), p.Meta(callOf(ctx).request.URL, len(list), total), err
+}
+
+// each shapes the rows of a list. An empty list is [] in JSON and not null.
+func each[T, R any](list []T, shape func(T) R) []R {
+	rows := make([]R, len(list))
+	for i, one := range list {
+		rows[i] = shape(one)
+	}
+	return rows
 }

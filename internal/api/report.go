@@ -5,33 +5,21 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// ListOutcomes shows the operations that nobody knows the end of yet.
+// ListOutcomes shows the operations without a known outcome.
 func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject) (ListOutcomesResponseObject, error) {
-	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
-	outcomes, total, err := h.Reports.Outcomes(ctx, callOf(ctx).company, p.Offset(), p.Size)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Outcome, 0, len(outcomes))
-	for _, o := range outcomes {
-		rows = append(rows, outcomeRow(o))
-	}
-	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{
-		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), total),
-	}}, nil
+	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, outcomeRow, func(offset, limit int) ([]report.Outcome, int, error) {
+		return h.Reports.Outcomes(ctx, callOf(ctx).company, offset, limit)
+	})
+	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{Data: rows, Meta: meta}}, err
 }
 
-// FindOutcome shows what became of one operation.
+// FindOutcome shows the outcome of one operation.
 func (h *handlers) FindOutcome(ctx context.Context, r FindOutcomeRequestObject) (FindOutcomeResponseObject, error) {
 	o, err := h.Reports.Outcome(ctx, callOf(ctx).company, r.Reference)
-	if err != nil {
-		return nil, err
-	}
-	return FindOutcome200JSONResponse{Status: "success", Data: outcomeRow(o)}, nil
+	return FindOutcome200JSONResponse{Status: "success", Data: outcomeRow(o)}, err
 }
 
 func outcomeRow(o report.Outcome) Outcome {
@@ -42,7 +30,7 @@ func outcomeRow(o report.Outcome) Outcome {
 	}
 }
 
-// moment is an instant, or null for one that has not come.
+// moment is an instant in JSON. The zero instant is null.
 func moment(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -50,19 +38,17 @@ func moment(t time.Time) *string {
 	return present(clock.Text(t))
 }
 
-// CheckIntegrity adds the company's book up again.
+// CheckIntegrity compares the balances of the company's ledger with the sums of the entries.
 func (h *handlers) CheckIntegrity(ctx context.Context, _ CheckIntegrityRequestObject) (CheckIntegrityResponseObject, error) {
 	found, err := h.Reports.Integrity(ctx, callOf(ctx).company)
 	if err != nil {
 		return nil, err
 	}
-	own := found.Own()
-	rows := make([]AccountCheck, 0, len(own))
-	for _, a := range own {
-		rows = append(rows, AccountCheck{
+	rows := each(found.Own(), func(a report.AccountCheck) AccountCheck {
+		return AccountCheck{
 			Account: a.Name, Entries: a.Entries, Balance: a.Balance, Recomputed: a.Recomputed, Intact: a.Balance == a.Recomputed,
-		})
-	}
+		}
+	})
 	flight := found.InFlight
 	return CheckIntegrity200JSONResponse{Status: "success", Data: Integrity{
 		Intact: found.Intact(), VerifiedThrough: found.Sequence, VerifiedAt: clock.Text(found.At), Accounts: rows,

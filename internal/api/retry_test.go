@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-func TestRefusalsSayWhenToComeBack(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	limited := fault.New(fault.Limited, "too soon")
 	for _, c := range []struct {
 		name   string
@@ -26,8 +27,9 @@ func TestRefusalsSayWhenToComeBack(t *testing.T) {
 		{"our own mistake", account, fault.New(fault.Internal, "oops"), ""},
 		{"refused", cardFamily, fault.New(fault.Refused, "no"), ""},
 	} {
-		w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil)
-		refuse(w, r, c.family, c.why)
+		ctx := context.WithValue(t.Context(), callKey{}, &call{family: c.family})
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "POST", "/", nil)
+		refuse(w, r, c.why)
 		if got := w.Header().Get("Retry-After"); got != c.want {
 			t.Errorf("%s: Retry-After is %q with %d, want %q", c.name, got, w.Code, c.want)
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// router takes the routes of the generated code. It puts the checks of an
-// operation before its handler. Every path answers with and without its last
-// slash, and nothing is redirected (completion.md §1).
+// router registers the routes of the generated code, with the checks of each operation
+// before its handler. Every path answers with and without its last slash. Nothing is
+// redirected (completion.md §1).
 type router struct {
 	edge *edge
 	err  error
@@ -25,7 +25,7 @@ func bare(pattern string) string {
 // HandleFunc adds one route of the contract.
 func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
 	bare := bare(pattern)
-	op, ok := t.edge.contract.operations[bare]
+	op, ok := t.edge.contract.Operations[bare]
 	if !ok {
 		t.err = fmt.Errorf("contract: the generated route %q is not in openapi.yaml; run go generate", pattern)
 		return
@@ -35,24 +35,20 @@ func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 	t.edge.mux.Handle(bare+"/{$}", h)
 }
 
-// ServeHTTP completes the interface that the generated code wants. Requests come in
-// through the edge.
+// ServeHTTP completes the interface of the generated code. No request comes here.
 func (t *router) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.edge.ServeHTTP(w, r) }
 
 // route fills the mux: the operations, the handlers of the app, and the answer to
 // all other requests.
 func (e *edge) route() error {
 	t := &router{edge: e}
-	refuseOperation := func(w http.ResponseWriter, r *http.Request, err error) {
-		refuse(w, r, callOf(r.Context()).op.family, err)
-	}
-	strict := NewStrictHandlerWithOptions(&handlers{e}, nil, StrictHTTPServerOptions{
-		RequestErrorHandlerFunc: refuseOperation, ResponseErrorHandlerFunc: refuseOperation,
+	strict := NewStrictHandlerWithOptions(&handlers{e}, e.Around, StrictHTTPServerOptions{
+		RequestErrorHandlerFunc: refuse, ResponseErrorHandlerFunc: refuse,
 	})
 	HandlerWithOptions(strict, StdHTTPServerOptions{
 		BaseRouter: t,
 		ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
-			refuseOperation(w, r, parameterFault(callOf(r.Context()).op, err))
+			refuse(w, r, parameterFault(callOf(r.Context()).family, err))
 		},
 	})
 	for pattern, h := range map[string]http.Handler{"GET /healthz": e.Health, "GET /readyz": e.Ready, "GET /metrics": e.Metrics} {
@@ -76,68 +72,61 @@ func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := contract.Allowed(e.mux, r)
 	if allowed == nil || !canonical(r.URL.EscapedPath()) {
 		callOf(r.Context()).err = fault.New(fault.Missing, "no such path")
-		contract.Write(w, http.StatusNotFound, problemBody{"error", "Not found"})
+		contract.Write(w, http.StatusNotFound, problem("Not found"))
 		return
 	}
 	callOf(r.Context()).err = fault.New(fault.Invalid, "no such method")
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	contract.Write(w, http.StatusMethodNotAllowed, problemBody{"error", "Method not allowed"})
+	contract.Write(w, http.StatusMethodNotAllowed, problem("Method not allowed"))
 }
 
-// admit makes the checks of an operation before its handler runs. The order
-// matters. An unknown caller's body is never read. A request that breaks a rule
-// never uses its Idempotency-Key.
-func (e *edge) admit(op *operation, handler http.Handler) http.Handler {
+// admit runs the checks of an operation before its handler.
+func (e *edge) admit(op *contract.Operation, handler http.Handler) http.Handler {
 	if op.Idempotent {
 		handler = e.once(handler)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r.Context())
-		c.op = op
-		if e.Closed != nil && e.Closed() {
-			refuse(w, r, op.family, fault.New(fault.Unavailable, "the door is closed"))
+		c.enter(op)
+		if err := e.check(w, r, c); err != nil {
+			refuse(w, r, err)
 			return
-		}
-		if op.Tokens {
-			// Nothing on the way may keep an answer that shows a token.
-			w.Header().Set("Cache-Control", "no-store")
-			e.watchToken(w, c)
-		}
-		if !op.Open {
-			identity, err := e.gate(r)
-			if err != nil {
-				refuse(w, r, auth, err)
-				return
-			}
-			c.company = identity
-			if !e.allowCompany(w, r, c) {
-				return
-			}
-		}
-		if !clean(r.URL.Path) {
-			refuse(w, r, op.family, fault.New(fault.Invalid, "The path must be UTF-8 without control characters"))
-			return
-		}
-		if err := mayRun(op, r); err != nil {
-			refuse(w, r, op.family, err)
-			return
-		}
-		if err := mayAsk(op, r); err != nil {
-			refuse(w, r, op.family, err)
-			return
-		}
-		if op.HasBody() {
-			b, err := contract.Decode(w, r, isControl)
-			if err == nil {
-				err = op.Check(b)
-			}
-			if err != nil {
-				refuse(w, r, op.family, err)
-				return
-			}
-			c.body = b
 		}
 		onePage(r)
 		handler.ServeHTTP(w, r)
 	})
+}
+
+// check refuses a request before its handler. The order matters. The body of an unknown
+// caller is never read. A request that breaks a rule never uses its Idempotency-Key.
+func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error) {
+	if e.Closed != nil && e.Closed() {
+		return fault.New(fault.Unavailable, "API access is closed")
+	}
+	if c.op.Tokens {
+		c.noStore()
+		e.watchToken(c)
+	}
+	if !c.op.Open {
+		if c.company, err = e.gate(r); err != nil {
+			c.family = auth
+			return err
+		}
+		if err := e.takeCompany(c.header, c.company); err != nil {
+			return err
+		}
+	}
+	if !clean(r.URL.Path) {
+		return fault.New(fault.Invalid, "The path must be UTF-8 without control characters")
+	}
+	if err := mayRun(c.op, r); err != nil {
+		return err
+	}
+	if err := mayAsk(c.op, r); err != nil || !c.op.HasBody() {
+		return err
+	}
+	if c.body, err = contract.Decode(w, r, isControl); err != nil {
+		return err
+	}
+	return c.op.Check(c.body)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -15,10 +17,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
-// style is how the companies' API judges and words bodies. The words are those of
-// wallet-api.md.
+// style is the set of rules and messages for the bodies of the companies' API. The
+// messages are those of wallet-api.md.
 func style(c clock.Clock) contract.Style {
 	return contract.Style{
 		Words:   words,
@@ -29,11 +32,11 @@ func style(c clock.Clock) contract.Style {
 	}
 }
 
-// isControl tells the control characters of ASCII. PostgreSQL keeps no NUL, and
-// the others have no place in a name, a number or a key.
+// isControl finds the control characters of ASCII. PostgreSQL takes no NUL, and no name,
+// number or key has one of the others.
 func isControl(c rune) bool { return c < 0x20 || c == 0x7f }
 
-// words says a broken rule in the words of the specification.
+// words is the message of a broken rule (wallet-api.md).
 func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
 	pattern := ""
 	if p, ok := k.(*kind.Pattern); ok {
@@ -72,10 +75,14 @@ func plainWords(k jsonschema.ErrorKind, value any) string {
 	case *kind.ExclusiveMaximum:
 		return "must be less than " + k.Want.RatString()
 	case *kind.Format:
-		return formatWords(k)
-	default:
-		return "is invalid"
+		switch k.Want {
+		case "date":
+			return "must be in YYYY-MM-DD format"
+		case "email", "int64", "naira", nameFormat:
+			return k.Err.Error()
+		}
 	}
+	return "is invalid"
 }
 
 func typeWords(k *kind.Type) string {
@@ -96,19 +103,6 @@ func typeWords(k *kind.Type) string {
 	}
 }
 
-func formatWords(k *kind.Format) string {
-	switch k.Want {
-	case "email":
-		return "must be a valid email"
-	case "date":
-		return "must be in YYYY-MM-DD format"
-	case "int64", "naira", nameFormat:
-		return k.Err.Error()
-	default:
-		return "is invalid"
-	}
-}
-
 func list(values []any) string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -117,11 +111,11 @@ func list(values []any) string {
 	return strings.Join(out, ", ")
 }
 
-// maxSafe is the largest whole number that every JSON reader keeps exactly.
+// maxSafe is the largest whole number that every JSON reader represents exactly.
 const maxSafe = 1<<53 - 1
 
-// wholeNumber is the format of identifiers that are numbers. JSON Schema calls
-// 1.0 and 1e0 integers. The contract wants the digits alone.
+// wholeNumber is the format of identifiers that are numbers. JSON Schema takes 1.0 and
+// 1e0 for integers. The contract takes digits alone.
 func wholeNumber(v any) error {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -159,8 +153,8 @@ func email(v any) error {
 
 var domainName = regexp.MustCompile(`^([\pL\pN]([\pL\pN-]{0,61}[\pL\pN])?\.)+\pL[\pL\pN-]{0,61}[\pL\pN]$`)
 
-// amount is the format of money that a caller names: naira greater than 0, read
-// from the digits that were sent and never through a float.
+// amount is the format of money in requests: naira greater than 0. The digits are read as
+// text and never as a float.
 func amount(v any) error {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -171,7 +165,7 @@ func amount(v any) error {
 		return nil
 	case err == nil, errors.Is(err, money.ErrNegative):
 		return jsonschema.LocalizableError("must be greater than 0")
-	case errors.Is(err, money.ErrSyntax): // what JSON calls a number and we do not
+	case errors.Is(err, money.ErrSyntax): // a number of JSON that Kobo does not take
 		return jsonschema.LocalizableError("must be written without an exponent")
 	case errors.Is(err, money.ErrRange):
 		return jsonschema.LocalizableError("must be less than or equal to %s", money.Max.Number())
@@ -179,3 +173,21 @@ func amount(v any) error {
 		return jsonschema.LocalizableError("%s", err)
 	}
 }
+
+// nameFormat is the format of names: texts with a letter or a digit. The contract has no
+// pattern for names, since regular expressions of other languages define letters otherwise.
+const nameFormat = "name"
+
+// name refuses a text that has neither a letter nor a digit. The rule of the length
+// refuses an empty text.
+func name(v any) error {
+	s, ok := v.(string)
+	if !ok || s == "" || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return nil
+	}
+	return jsonschema.LocalizableError("must have a letter or a digit")
+}
+
+// trimName removes invisible characters from the ends of a name. A name without visible
+// characters becomes a space, and words reports the space as an empty name.
+func trimName(name string) string { return cmp.Or(text.Trim(name), " ") }

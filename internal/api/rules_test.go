@@ -16,18 +16,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-func purchaseRules(t testing.TB) *operation {
+func purchaseRules(t testing.TB) *contract.Operation {
 	t.Helper()
-	d, err := readDocument(style(nil))
+	spec, err := readContract(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.operations["POST /api/v1/vtu/purchase-data"]
+	return spec.Operations["POST /api/v1/vtu/purchase-data"]
 }
 
 const goodPurchase = `{"idempotencyKey":"order-1","serviceCategoryId":"category","productId":"product","phoneNumber":"08012345678","settlementId":1}`
 
-// with is the good purchase with one field replaced, or taken out by "".
+// with is a valid purchase with one field replaced. "" removes the field.
 func with(field, value string) string {
 	var out []string
 	for part := range strings.SplitSeq(strings.Trim(goodPurchase, "{}"), ",") {
@@ -48,9 +48,9 @@ func jsonRequest(text string) *http.Request {
 	return r
 }
 
-// read sends a body through the rules and returns the problems, or the message
-// when it was not even decoded.
-func read(t testing.TB, rules *operation, contentType, text string) (string, []string) {
+// read checks a body by the rules and returns the broken ones, or the message of a body
+// that is not valid JSON.
+func read(t testing.TB, rules *contract.Operation, contentType, text string) (string, []string) {
 	t.Helper()
 	r := jsonRequest(text)
 	r.Header.Set("Content-Type", contentType)
@@ -65,7 +65,7 @@ func read(t testing.TB, rules *operation, contentType, text string) (string, []s
 	return f.Message, f.Details
 }
 
-func TestRulesSpeakTheContractsWords(t *testing.T) {
+func TestMessagesOfBrokenRules(t *testing.T) {
 	rules := purchaseRules(t)
 	long := func(n int) string { return `"` + strings.Repeat("é", n) + `"` }
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestRulesSpeakTheContractsWords(t *testing.T) {
 	}
 }
 
-func TestOnlyCleanJSONIsRead(t *testing.T) {
+func TestMalformedJSONIsRefused(t *testing.T) {
 	rules := purchaseRules(t)
 	const malformed = "Request body is not valid JSON"
 	for _, c := range []struct{ contentType, body, want string }{
@@ -169,7 +169,7 @@ func TestOnlyCleanJSONIsRead(t *testing.T) {
 	}
 }
 
-// A body of exactly the limit is still read.
+// A body of exactly the limit is accepted.
 func TestTheLargestBody(t *testing.T) {
 	body := goodPurchase + strings.Repeat(" ", contract.MaxBody-len(goodPurchase))
 	if message, _ := read(t, purchaseRules(t), "application/json", body); message != "" {
@@ -226,13 +226,13 @@ func BenchmarkReadBody(b *testing.B) {
 	}
 }
 
-func TestPeopleAreDescribedSensibly(t *testing.T) {
+func TestRulesForPeople(t *testing.T) {
 	// 23:30 UTC on 2 January is 3 January in Lagos.
-	d, err := readDocument(style(clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))))
+	spec, err := readContract(style(clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := d.operations["POST /api/v1/customer/create"]
+	rules := spec.Operations["POST /api/v1/customer/create"]
 	customer := func(change map[string]any) string {
 		body := map[string]any{
 			"firstName": "Ada", "lastName": "Tester", "email": "ada@example.com", "phoneNumber": "08012345678", "bvn": "22222222222",
@@ -286,27 +286,27 @@ func TestPeopleAreDescribedSensibly(t *testing.T) {
 	}
 }
 
-// A name is kept without the characters around it that nobody sees.
+// Invisible characters at the ends of a name are removed.
 func TestNamesAreTrimmed(t *testing.T) {
-	d, err := readDocument(style(nil))
+	spec, err := readContract(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(`{"name":" Pay\u00a0roll\u200b "}`), isControl)
 	if err == nil {
-		err = d.operations["POST /api/v1/settlement/accounts"].Check(b)
+		err = spec.Operations["POST /api/v1/settlement/accounts"].Check(b)
 	}
 	if err != nil || !cmp.Equal(b.Value, map[string]any{"name": "Pay\u00a0roll"}) {
 		t.Errorf("%v %v", b, err)
 	}
 }
 
-func TestACompanyIsDescribedSensibly(t *testing.T) {
-	d, err := readDocument(style(nil))
+func TestRulesForCompanies(t *testing.T) {
+	spec, err := readContract(style(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := d.operations["POST /api/v1/coop/generate-account"]
+	rules := spec.Operations["POST /api/v1/coop/generate-account"]
 	_, got := read(t, rules, "application/json", `{"phoneNumber":"       ","emailAddress":"ada@example.com","rn_number":"   ","kyc_id":"k"}`)
 	want := []string{`"phoneNumber" is not allowed to be empty`, `"rn_number" is not allowed to be empty`}
 	if !cmp.Equal(got, want) {

@@ -34,13 +34,13 @@ type AccountCheck struct {
 	// Account The ledger account.
 	Account string `json:"account"`
 
-	// Entries How many entries were added up.
+	// Entries The number of entries.
 	Entries int64 `json:"entries"`
 
-	// Balance What the book says; naira.
+	// Balance The stored balance; naira.
 	Balance money.Kobo `json:"balance"`
 
-	// Recomputed What the entries add up to; naira.
+	// Recomputed The sum of the entries; naira.
 	Recomputed money.Kobo `json:"recomputed"`
 
 	// Intact True when both are the same.
@@ -67,7 +67,7 @@ type Address = customer.Address
 
 // AirtimePurchase defines model for AirtimePurchase.
 type AirtimePurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
+	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// ServiceCategoryID An active category of the Airtime service; the network.
@@ -100,7 +100,7 @@ type Bank struct {
 
 // CableTVPurchase defines model for CableTVPurchase.
 type CableTVPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
+	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// MeterVerificationID An unused verification for a Cable TV category.
@@ -118,7 +118,7 @@ type CableTVPurchase struct {
 
 // Card defines model for Card.
 type Card struct {
-	// ID The card's id here.
+	// ID The card's id at Kobo.
 	ID string `json:"id"`
 
 	// Type `virtual` or `physical`.
@@ -151,7 +151,7 @@ type Card struct {
 	// Examples: 2033
 	ExpiryYear string `json:"expiryYear"`
 
-	// Status The issuer's word: `active`, `inactive`, `canceled`.
+	// Status The state at the issuer: `active`, `inactive`, `canceled`.
 	//
 	// Examples: active
 	Status string `json:"status"`
@@ -218,7 +218,7 @@ type CardPage struct {
 	// Data The cards of this page, newest first.
 	Data []Card `json:"data"`
 
-	// Meta Which part of the whole list this is.
+	// Meta The place of this page in the whole list.
 	Meta ListMeta `json:"meta"`
 }
 
@@ -242,19 +242,19 @@ type CardRequest struct {
 	// Currency The currency of the card.
 	Currency string `json:"currency,omitempty"`
 
-	// Number What is printed on a physical card. It is never stored.
+	// Number The number printed on a physical card. It is never stored.
 	Number string `json:"number,omitempty"`
 
 	// Amount Naira to put on the card at once.
 	Amount *money.Kobo `json:"amount,omitempty"`
 
-	// SendPINSMS Have the issuer send the PIN by SMS.
+	// SendPINSMS True if the issuer shall send the PIN by SMS.
 	SendPINSMS bool `json:"sendPINSMS,omitempty"`
 }
 
 // CardToken defines model for CardToken.
 type CardToken struct {
-	// Token What the issuer's page or library wants, to show the card's details.
+	// Token The token for the issuer's page or library, which shows the card's details.
 	Token string `json:"token"`
 
 	// ExpiresIn Seconds.
@@ -303,12 +303,12 @@ type CorporateAccountRequest struct {
 
 // CryptoAddress defines model for CryptoAddress.
 type CryptoAddress struct {
-	// Address Where to send.
+	// Address The deposit address.
 	//
 	// Examples: 0x9858EfFD232B4033E47d90003D41EC34EcaEda94
 	Address string `json:"address"`
 
-	// Index The address's number below your key.
+	// Index The index of the address in your extended public key.
 	Index int64 `json:"index"`
 
 	// Network The network that it belongs to.
@@ -367,13 +367,13 @@ type CryptoLatestMeta struct {
 	// Examples: 1
 	Limit int `json:"limit"`
 
-	// TotalPages How many pages of one there would be.
+	// TotalPages The number of pages with one transaction each.
 	TotalPages int `json:"totalPages"`
 }
 
 // CryptoMeta defines model for CryptoMeta.
 type CryptoMeta struct {
-	// From Whose address it came from; empty when the chain does not say.
+	// From The address of the sender; empty when the chain does not say.
 	From string `json:"from"`
 
 	// CounterAddress The other side; empty when the chain does not say.
@@ -382,7 +382,7 @@ type CryptoMeta struct {
 	// BlockNumber 0 while it is in no block.
 	BlockNumber int64 `json:"blockNumber"`
 
-	// Raw What the custodian said.
+	// Raw The data of the custodian.
 	Raw json.RawMessage `json:"raw"`
 }
 
@@ -408,13 +408,13 @@ type CryptoNetwork struct {
 	// Examples: ETH
 	NativeAsset string `json:"nativeAsset"`
 
-	// Tokens The tokens that are watched there.
+	// Tokens The accepted tokens.
 	Tokens []CryptoToken `json:"tokens"`
 
 	// IsActive Whether addresses can be generated now.
 	IsActive bool `json:"isActive"`
 
-	// Confirmations How many blocks, its own included, complete a transaction.
+	// Confirmations The number of blocks that confirm a transaction, its own included.
 	Confirmations int64 `json:"confirmations"`
 }
 
@@ -430,7 +430,7 @@ type CryptoToken struct {
 	// Examples: 0xdAC17F958D2ee523a2206206994597C13D831ec7
 	ContractAddress string `json:"contractAddress"`
 
-	// Decimals How many decimals it has.
+	// Decimals The number of its decimals.
 	//
 	// Examples: 6
 	Decimals int `json:"decimals"`
@@ -438,10 +438,10 @@ type CryptoToken struct {
 
 // CryptoTransaction defines model for CryptoTransaction.
 type CryptoTransaction struct {
-	// ID The transaction's number here.
+	// ID The transaction's number at Kobo.
 	ID int64 `json:"id"`
 
-	// Type `deposit` for what came in, `withdrawal` for what was seen to go out.
+	// Type `deposit` for incoming, `withdrawal` for outgoing transactions.
 	Type string `json:"type"`
 
 	// Direction `in` for a deposit, `out` for a withdrawal.
@@ -475,7 +475,7 @@ type CryptoTransaction struct {
 	// TokenAddress Withdrawals: the destination. Deposits of a token: the other side. Deposits of the native asset: your address.
 	TokenAddress string `json:"tokenAddress"`
 
-	// Meta What else the chain said.
+	// Meta Further data from the chain.
 	Meta CryptoMeta `json:"meta"`
 
 	// CreatedAt When it was first seen.
@@ -515,7 +515,7 @@ type CryptoTransactionPage struct {
 	// Data The transactions of this page, newest first.
 	Data []CryptoTransaction `json:"data"`
 
-	// Meta Which part of the whole list this is.
+	// Meta The place of this page in the whole list.
 	Meta ListMeta `json:"meta"`
 }
 
@@ -535,16 +535,16 @@ type CustomerAccountRequest struct {
 	// CustomerID The customer's id or e-mail address.
 	CustomerID string `json:"customerId"`
 
-	// Otp What the customer's phone showed.
+	// Otp The code on the customer's phone.
 	Otp string `json:"otp,omitempty"`
 
-	// SettlementID A JSON number. Where credits go instead of the default settlement account.
+	// SettlementID The settlement account of credits, instead of the default one. A JSON number.
 	SettlementID int64 `json:"settlementId,omitempty"`
 }
 
 // CustomerBankAccount defines model for CustomerBankAccount.
 type CustomerBankAccount struct {
-	// AccountNumber Where the customer is paid; 10 digits.
+	// AccountNumber The account number of the customer; 10 digits.
 	//
 	// Examples: 8000000012
 	AccountNumber string `json:"accountNumber"`
@@ -563,7 +563,7 @@ type CustomerBankAccount struct {
 	// Currency The currency of the amounts.
 	Currency Currency `json:"currency"`
 
-	// SettlementID Where credits go; null for the default one.
+	// SettlementID The settlement account of credits; null for the default one.
 	SettlementID *int64 `json:"settlementId"`
 
 	// CreatedAt When the account was opened.
@@ -583,7 +583,7 @@ type CustomerPage struct {
 	// Data The customers of this page, newest first.
 	Data []Customer `json:"data"`
 
-	// Meta Which part of the whole list this is.
+	// Meta The place of this page in the whole list.
 	Meta ListMeta `json:"meta"`
 }
 
@@ -598,19 +598,19 @@ type CustomerRequest struct {
 	// MiddleName The middle name, if there is one.
 	MiddleName string `json:"middleName,omitempty"`
 
-	// Email One customer of yours may have it; upper and lower case are the same.
+	// Email Unique among your customers, in upper and lower case.
 	Email string `json:"email"`
 
 	// PhoneNumber Exactly 11 digits.
 	PhoneNumber string `json:"phoneNumber"`
 
-	// Bvn Exactly 11 digits, as a text or a number. It is never shown, not even in a refusal.
+	// Bvn Exactly 11 digits, as a text or a number. No answer ever shows it.
 	Bvn json.RawMessage `json:"bvn,omitempty"`
 
 	// DateOfBirth YYYY-MM-DD, in the past.
 	DateOfBirth string `json:"dateOfBirth,omitempty"`
 
-	// Address Where the customer lives. A card needs it, unless you or the deployment have one.
+	// Address The address of the customer. A card needs an address: this one, or that of your company or of the deployment.
 	Address *Address `json:"address,omitempty"`
 }
 
@@ -624,17 +624,17 @@ type CustomerTransaction struct {
 	// Examples: 5000
 	Amount money.Kobo `json:"amount"`
 
-	// Type `CREDIT` for a transfer that came in.
+	// Type `CREDIT` for an incoming transfer.
 	//
 	// Examples: CREDIT
 	Type string `json:"type"`
 
-	// Status `SUCCESS` for a transfer that came in.
+	// Status `SUCCESS` for an incoming transfer.
 	//
 	// Examples: SUCCESS
 	Status string `json:"status"`
 
-	// Narration The sender's words.
+	// Narration The narration of the sender.
 	Narration string `json:"narration"`
 
 	// SessionID The transfer's id between the banks.
@@ -648,7 +648,7 @@ type CustomerTransaction struct {
 
 // DataPurchase defines model for DataPurchase.
 type DataPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
+	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// ServiceCategoryID An active category of the Data service; the network.
@@ -675,16 +675,16 @@ type EntityQuery struct {
 
 // EntityVerification defines model for EntityVerification.
 type EntityVerification struct {
-	// MeterVerificationID Good for one purchase.
+	// MeterVerificationID Valid for one purchase.
 	MeterVerificationID string `json:"meterVerificationId"`
 
-	// ServiceCategoryID The category that was asked.
+	// ServiceCategoryID The category of the request.
 	ServiceCategoryID string `json:"serviceCategoryId"`
 
 	// EntityNumber The smartcard or meter that was verified.
 	EntityNumber string `json:"entityNumber"`
 
-	// CustomerName The owner's name, as the biller has it.
+	// CustomerName The owner's name at the biller.
 	CustomerName string `json:"customerName"`
 
 	// Address The owner's address; `null` when the biller does not say.
@@ -713,12 +713,12 @@ type EntityVerification struct {
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// MinVendAmount Utility only: the least that may be bought, in naira.
+	// MinVendAmount Utility only: the smallest amount that you may buy, in naira.
 	//
 	// Examples: 500.00
 	MinVendAmount *money.Text `json:"minVendAmount"`
 
-	// MaxVendAmount Utility only: the most that may be bought, in naira.
+	// MaxVendAmount Utility only: the largest amount that you may buy, in naira.
 	//
 	// Examples: 500000.00
 	MaxVendAmount *money.Text `json:"maxVendAmount"`
@@ -726,7 +726,7 @@ type EntityVerification struct {
 
 // Event defines model for Event.
 type Event struct {
-	// ID The same wherever and however often the event is told.
+	// ID The same in every delivery of the event.
 	//
 	// Examples: 0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e
 	ID string `json:"id"`
@@ -741,7 +741,7 @@ type Event struct {
 	// Examples: vtu.success
 	Event string `json:"event"`
 
-	// CreatedAt When it was decided. It never goes back from one `sequence` to the next.
+	// CreatedAt The time of the event. It never decreases with `sequence`.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
@@ -751,20 +751,20 @@ type Event struct {
 	// Examples: c3v7k2m9x4q8z1n6b5t0w2y7d
 	CompanyID string `json:"companyId"`
 
-	// Data What the matching GET operation shows.
+	// Data The object, as its GET operation shows it.
 	Data json.RawMessage `json:"data"`
 }
 
 // EventFeed defines model for EventFeed.
 type EventFeed struct {
-	// Data The events after the one that you named, oldest first.
+	// Data The events after `after`, oldest first.
 	Data []Event `json:"data"`
 
 	// HasMore True when there are more events after these.
 	HasMore bool `json:"hasMore"`
 }
 
-// EventKind What happened.
+// EventKind The kind of an event.
 type EventKind = string
 
 // GeneratedCard defines model for GeneratedCard.
@@ -772,7 +772,7 @@ type GeneratedCard struct {
 	// CardID The same as `id`.
 	CardID string `json:"cardId"`
 
-	// ID The card's id here.
+	// ID The card's id at Kobo.
 	ID string `json:"id"`
 
 	// Type `virtual` or `physical`.
@@ -805,7 +805,7 @@ type GeneratedCard struct {
 	// Examples: 2033
 	ExpiryYear string `json:"expiryYear"`
 
-	// Status The issuer's word: `active`, `inactive`, `canceled`.
+	// Status The state at the issuer: `active`, `inactive`, `canceled`.
 	//
 	// Examples: active
 	Status string `json:"status"`
@@ -824,7 +824,7 @@ type GeneratedCard struct {
 	// ProviderCardID The issuer's own id of the card.
 	ProviderCardID string `json:"providerCardId"`
 
-	// Funding The funding with `amount`; left out when none was asked for.
+	// Funding The funding of a request with `amount`; absent without `amount`.
 	Funding *CardFunding `json:"funding,omitempty"`
 }
 
@@ -833,10 +833,10 @@ type IdempotencyUse struct {
 	// Key The key, as it was sent.
 	Key string `json:"key"`
 
-	// Status `RUNNING`: it was begun and has no answer yet. Send it again with the same key to get one.
+	// Status `RUNNING`: the request has no answer yet. Repeat it with the same key to get one.
 	Status string `json:"status"`
 
-	// Reference The id of what the request made before it was answered; for a purchase its `transactionId`.
+	// Reference The id of the object that the request made before its answer; for a purchase its `transactionId`.
 	Reference *string `json:"reference"`
 
 	// ResponseStatus The HTTP status of the answer.
@@ -853,13 +853,13 @@ type IdempotencyUse struct {
 
 // InFlightCheck defines model for InFlightCheck.
 type InFlightCheck struct {
-	// Clearing Money on its way by the book; naira.
+	// Clearing Money on its way in the ledger; naira.
 	Clearing money.Kobo `json:"clearing"`
 
 	// OpenOperations How many operations are open.
 	OpenOperations int64 `json:"openOperations"`
 
-	// OpenAmount What the open operations add up to; naira.
+	// OpenAmount The sum of the open operations; naira.
 	OpenAmount money.Kobo `json:"openAmount"`
 
 	// Intact True when both sums are the same.
@@ -873,13 +873,13 @@ type Instant = string
 
 // Integrity defines model for Integrity.
 type Integrity struct {
-	// Intact True when everything below agrees.
+	// Intact True if all values below agree.
 	Intact bool `json:"intact"`
 
-	// VerifiedThrough The sequence of the last event the check has seen.
+	// VerifiedThrough The sequence of the last event in the check.
 	VerifiedThrough int64 `json:"verifiedThrough"`
 
-	// VerifiedAt When the book was added up.
+	// VerifiedAt The time of the check.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	VerifiedAt Instant `json:"verifiedAt"`
@@ -887,13 +887,13 @@ type Integrity struct {
 	// Accounts Each of your accounts in the ledger.
 	Accounts []AccountCheck `json:"accounts"`
 
-	// InFlight Money on its way, beside the operations that it belongs to.
+	// InFlight Money on its way, beside its operations.
 	InFlight InFlightCheck `json:"inFlight"`
 }
 
 // KycInitiation defines model for KycInitiation.
 type KycInitiation struct {
-	// Bvn Exactly 11 digits, as a text or a number. It is never shown, not even in a refusal.
+	// Bvn Exactly 11 digits, as a text or a number. No answer ever shows it.
 	Bvn json.RawMessage `json:"bvn,omitempty"`
 }
 
@@ -914,24 +914,24 @@ type KycSession struct {
 
 // KycValidation defines model for KycValidation.
 type KycValidation struct {
-	// SessionID From the initiation. Required unless `kyc_id` stands for it.
+	// SessionID From the initiation. Required unless you send `kyc_id` instead.
 	SessionID string `json:"session_id,omitempty"`
 
-	// KycID Stands for `session_id` when that is absent.
+	// KycID Replaces an absent `session_id`.
 	KycID string `json:"kyc_id,omitempty"`
 
-	// Otp A text; what the phone showed. It is not checked here.
+	// Otp The code on the phone; a text. Kobo does not check its form.
 	Otp json.RawMessage `json:"otp,omitempty"`
 }
 
 // LedgerEntry defines model for LedgerEntry.
 type LedgerEntry struct {
-	// Amount Naira. Of a payout or purchase without its fee; of a refund with the fee that came back.
+	// Amount Naira. Without the fee for a payout or purchase; with the returned fee for a refund.
 	//
 	// Examples: 5000
 	Amount money.Kobo `json:"amount"`
 
-	// Type `credit` for money that came in, `debit` for money that went out.
+	// Type `credit` for incoming money, `debit` for outgoing money.
 	Type string `json:"type"`
 
 	// Status False for a debit whose outcome is open or that was refunded; true otherwise.
@@ -942,22 +942,22 @@ type LedgerEntry struct {
 	// Examples: 15025.5
 	PreviousBalance money.Kobo `json:"previous_balance"`
 
-	// CurrentBalance Naira. A debit moves it by amount and fee, a credit by its amount.
+	// CurrentBalance Naira. A debit changes the balance by amount and fee, a credit by its amount.
 	//
 	// Examples: 10000.5
 	CurrentBalance money.Kobo `json:"current_balance"`
 
-	// Fee Naira. Of a debit beside the amount. Of a refund negative: the part of the amount that is the fee given back.
+	// Fee Naira. For a debit charged on top of the amount. For a refund negative: the part of the amount that is the returned fee.
 	//
 	// Examples: 25
 	Fee money.Kobo `json:"fee"`
 
-	// Source What moved the money: `payout`, `vtu`, `credit`, `adjustment`, …
+	// Source The reason of the entry: `payout`, `vtu`, `credit`, `adjustment`, …
 	//
 	// Examples: payout
 	Source string `json:"source"`
 
-	// Narration What it was for, in words.
+	// Narration The purpose, in words.
 	Narration string `json:"narration"`
 
 	// CreatedAt When it was booked.
@@ -977,18 +977,18 @@ type LedgerPage struct {
 	// Data The entries of this page, newest first.
 	Data []LedgerRow `json:"data"`
 
-	// Meta Which part of the whole list this is.
+	// Meta The place of this page in the whole list.
 	Meta ListMeta `json:"meta"`
 }
 
 // LedgerRow defines model for LedgerRow.
 type LedgerRow struct {
-	// Amount Naira. Of a payout or purchase without its fee; of a refund with the fee that came back.
+	// Amount Naira. Without the fee for a payout or purchase; with the returned fee for a refund.
 	//
 	// Examples: 5000
 	Amount money.Kobo `json:"amount"`
 
-	// Type `credit` for money that came in, `debit` for money that went out.
+	// Type `credit` for incoming money, `debit` for outgoing money.
 	Type string `json:"type"`
 
 	// Status False for a debit whose outcome is open or that was refunded; true otherwise.
@@ -999,22 +999,22 @@ type LedgerRow struct {
 	// Examples: 15025.5
 	PreviousBalance money.Kobo `json:"previous_balance"`
 
-	// CurrentBalance Naira. A debit moves it by amount and fee, a credit by its amount.
+	// CurrentBalance Naira. A debit changes the balance by amount and fee, a credit by its amount.
 	//
 	// Examples: 10000.5
 	CurrentBalance money.Kobo `json:"current_balance"`
 
-	// Fee Naira. Of a debit beside the amount. Of a refund negative: the part of the amount that is the fee given back.
+	// Fee Naira. For a debit charged on top of the amount. For a refund negative: the part of the amount that is the returned fee.
 	//
 	// Examples: 25
 	Fee money.Kobo `json:"fee"`
 
-	// Source What moved the money: `payout`, `vtu`, `credit`, `adjustment`, …
+	// Source The reason of the entry: `payout`, `vtu`, `credit`, `adjustment`, …
 	//
 	// Examples: payout
 	Source string `json:"source"`
 
-	// Narration What it was for, in words.
+	// Narration The purpose, in words.
 	Narration string `json:"narration"`
 
 	// CreatedAt When it was booked.
@@ -1031,7 +1031,7 @@ type LedgerRow struct {
 	// ID The id of the entry. An operation has one for each of its steps.
 	ID string `json:"id"`
 
-	// Reference What the entry belongs to: a payout by its `verify_id`, a purchase by its `transactionId`.
+	// Reference The operation of the entry: the `verify_id` of a payout, or the `transactionId` of a purchase.
 	Reference string `json:"reference"`
 
 	// SettlementID The settlement account that it moved.
@@ -1072,7 +1072,7 @@ type NewCustomer struct {
 
 // OtpRetry defines model for OtpRetry.
 type OtpRetry struct {
-	// SessionID A text; from the initiation.
+	// SessionID From the initiation; a text.
 	SessionID json.RawMessage `json:"session_id,omitempty"`
 }
 
@@ -1096,19 +1096,19 @@ type Outcome struct {
 	// Examples: 500
 	Amount money.Kobo `json:"amount"`
 
-	// Attempts How often the provider has been asked what became of it, also after it `FAILED`.
+	// Attempts The number of status queries to the provider, also after it `FAILED`.
 	Attempts int `json:"attempts"`
 
-	// LastAnswer What the provider said last; of an operation that has ended, what ended it.
+	// LastAnswer The last answer of the provider. Of a finished operation the answer that finished it.
 	LastAnswer *string `json:"lastAnswer"`
 
 	// LastAskedAt When the provider was last asked; `null` before the first time.
 	LastAskedAt *string `json:"lastAskedAt"`
 
-	// NextTryAt When it is asked again. Also of one that `FAILED` because the provider had no record of it: after 1 h and 24 h.
+	// NextTryAt The time of the next status query. An operation that `FAILED` because the provider had no record of it is queried after 1 h and 24 h.
 	NextTryAt *string `json:"nextTryAt"`
 
-	// NeedsDecision True when asking has not settled it and a person must decide.
+	// NeedsDecision True if status queries gave no outcome and a person must decide.
 	NeedsDecision bool `json:"needsDecision"`
 
 	// CreatedAt When the operation began.
@@ -1116,7 +1116,7 @@ type Outcome struct {
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// UpdatedAt When something was last learnt of it.
+	// UpdatedAt The time of the last change.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
@@ -1127,7 +1127,7 @@ type OutcomePage struct {
 	// Data The operations of this page, newest first.
 	Data []Outcome `json:"data"`
 
-	// Meta Which part of the whole list this is.
+	// Meta The place of this page in the whole list.
 	Meta ListMeta `json:"meta"`
 }
 
@@ -1149,7 +1149,7 @@ type Payout struct {
 	// Status `FAILED` and `REVERSED` always mean refunded, with the fee.
 	Status string `json:"status"`
 
-	// AccountName The receiver's name, as the bank has it.
+	// AccountName The receiver's name at the bank.
 	AccountName string `json:"account_name"`
 
 	// AccountNumber The receiver's account; 10 digits.
@@ -1158,7 +1158,7 @@ type Payout struct {
 	// BankCode The code of the receiver's bank.
 	BankCode string `json:"bank_code"`
 
-	// Narration What you wrote for the statements of both sides; `null` for nothing.
+	// Narration The text on the statements of both sides; `null` for no text.
 	Narration *string `json:"narration"`
 
 	// CreatedAt When the payout was sent.
@@ -1169,10 +1169,10 @@ type Payout struct {
 	// BankName The name of the receiver's bank; `null` when it is not known.
 	BankName *string `json:"bank_name"`
 
-	// SessionID Between the banks; the receiver's bank finds the money by it.
+	// SessionID The id of the transfer between the banks; the receiver's bank finds the money by it.
 	SessionID *string `json:"sessionId"`
 
-	// FailureReason What the bank said.
+	// FailureReason The message of the bank.
 	FailureReason *string `json:"failureReason"`
 
 	// Refunded True when the amount and the fee are back in the settlement account.
@@ -1202,10 +1202,10 @@ type PayoutPreview struct {
 	// DryRun Always `true`.
 	DryRun bool `json:"dryRun"`
 
-	// WouldSucceed As far as it is known without asking the bank.
+	// WouldSucceed True if the request would succeed, as far as known without the bank.
 	WouldSucceed bool `json:"wouldSucceed"`
 
-	// Refusal What would refuse it.
+	// Refusal The reason of a refusal; `null` if the request would succeed.
 	Refusal *string `json:"refusal"`
 
 	// Amount Naira.
@@ -1214,28 +1214,28 @@ type PayoutPreview struct {
 	// Fee Naira.
 	Fee money.Kobo `json:"fee"`
 
-	// Total What would be debited; naira.
+	// Total The amount that would be debited; naira.
 	Total money.Kobo `json:"total"`
 
 	// Balance The settlement account now; naira.
 	Balance money.Kobo `json:"balance"`
 
-	// BalanceAfter And afterwards, in naira; unchanged if it would be refused.
+	// BalanceAfter The balance afterwards, in naira; unchanged if the request would be refused.
 	BalanceAfter money.Kobo `json:"balanceAfter"`
 }
 
 // PowerPurchase defines model for PowerPurchase.
 type PowerPurchase struct {
-	// TransactionID Ask for the purchase by this id.
+	// TransactionID Fetch the purchase by this id.
 	TransactionID string `json:"transactionId"`
 
-	// Status `PENDING` means debited, and not known yet: do not buy again.
+	// Status `PENDING` means debited with an unknown outcome: do not buy again.
 	Status string `json:"status"`
 
-	// Type What was bought.
+	// Type The kind of purchase.
 	Type VtuType `json:"type"`
 
-	// Amount What was charged in naira.
+	// Amount The charged amount in naira.
 	//
 	// Examples: 2000.00
 	Amount money.Text `json:"amount"`
@@ -1245,7 +1245,7 @@ type PowerPurchase struct {
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
-	// Token What a prepaid meter wants to be told.
+	// Token The code to enter into a prepaid meter.
 	//
 	// Examples: 26362054405982757802
 	Token *string `json:"token"`
@@ -1269,7 +1269,7 @@ type Product struct {
 	// IsFixedAmount False when the buyer chooses the amount.
 	IsFixedAmount bool `json:"isFixedAmount"`
 
-	// Validity How long it lasts, in words; `""` when nothing was said.
+	// Validity The validity, in words; `""` when the vendor gives none.
 	//
 	// Examples: 30 days
 	Validity string `json:"validity"`
@@ -1277,16 +1277,16 @@ type Product struct {
 
 // Purchase defines model for Purchase.
 type Purchase struct {
-	// TransactionID Ask for the purchase by this id.
+	// TransactionID Fetch the purchase by this id.
 	TransactionID string `json:"transactionId"`
 
-	// Status `PENDING` means debited, and not known yet: do not buy again.
+	// Status `PENDING` means debited with an unknown outcome: do not buy again.
 	Status string `json:"status"`
 
-	// Type What was bought.
+	// Type The kind of purchase.
 	Type VtuType `json:"type"`
 
-	// Amount What was charged in naira.
+	// Amount The charged amount in naira.
 	//
 	// Examples: 500.00
 	Amount money.Text `json:"amount"`
@@ -1302,10 +1302,10 @@ type PurchaseAnswer struct {
 	// Success Always `true`.
 	Success Succeeded `json:"success"`
 
-	// Data The purchase, or what it would be.
+	// Data The purchase, or its preview.
 	Data any `json:"data"`
 
-	// Message What became of it, in words. A repeated TV purchase has none.
+	// Message The result, in words. A repeated TV purchase has none.
 	Message *string `json:"message,omitempty"`
 }
 
@@ -1314,25 +1314,25 @@ type PurchasePreview struct {
 	// DryRun Always `true`.
 	DryRun bool `json:"dryRun"`
 
-	// WouldSucceed As far as it is known without asking the network.
+	// WouldSucceed True if the request would succeed, as far as known without the network.
 	WouldSucceed bool `json:"wouldSucceed"`
 
-	// Refusal What would refuse it.
+	// Refusal The reason of a refusal; `null` if the request would succeed.
 	Refusal *string `json:"refusal"`
 
 	// Amount The price in naira.
 	Amount money.Text `json:"amount"`
 
-	// Fee What is charged on top, in naira.
+	// Fee The fee on top of the amount, in naira.
 	Fee money.Text `json:"fee"`
 
-	// Total What would be debited, in naira.
+	// Total The amount that would be debited, in naira.
 	Total money.Text `json:"total"`
 
 	// Balance The balance of the settlement account now, in naira.
 	Balance money.Text `json:"balance"`
 
-	// BalanceAfter And afterwards, in naira; unchanged if it would be refused.
+	// BalanceAfter The balance afterwards, in naira; unchanged if the request would be refused.
 	BalanceAfter money.Text `json:"balanceAfter"`
 }
 
@@ -1369,10 +1369,10 @@ type SentPayout struct {
 	// Examples: 25
 	Fee money.Kobo `json:"fee"`
 
-	// Status `SUCCESS` when the bank has paid; `PENDING` while it has said neither yes nor no.
+	// Status `SUCCESS` when the bank has paid; `PENDING` until the bank confirms or rejects it.
 	Status string `json:"status"`
 
-	// AccountName The receiver's name, as the bank has it.
+	// AccountName The receiver's name at the bank.
 	AccountName string `json:"account_name"`
 
 	// AccountNumber The receiver's account; 10 digits.
@@ -1381,7 +1381,7 @@ type SentPayout struct {
 	// BankCode The code of the receiver's bank.
 	BankCode string `json:"bank_code"`
 
-	// Narration What you wrote for the statements of both sides; `null` for nothing.
+	// Narration The text on the statements of both sides; `null` for no text.
 	Narration *string `json:"narration"`
 
 	// CreatedAt When the payout was sent.
@@ -1412,7 +1412,7 @@ type SettlementAccountRequest struct {
 
 // SettlementAlertRequest defines model for SettlementAlertRequest.
 type SettlementAlertRequest struct {
-	// LowBalance Naira; above 0 and with at most two decimals. `null` to be told no more.
+	// LowBalance Naira; above 0 and with at most two decimals. `null` ends the alert.
 	LowBalance *money.Kobo `json:"lowBalance"`
 }
 
@@ -1464,7 +1464,7 @@ type Tokens struct {
 	// AccessToken A JWT. Valid 15 minutes.
 	AccessToken string `json:"accessToken"`
 
-	// RefreshToken A JWT. Good for the refresh operation only.
+	// RefreshToken A JWT. Valid for the refresh operation only.
 	RefreshToken string `json:"refreshToken"`
 }
 
@@ -1488,13 +1488,13 @@ type TransactionPage struct {
 	// Data The transactions of this page, newest first.
 	Data []Transaction `json:"data"`
 
-	// Meta Which part of the whole list this is.
+	// Meta The place of this page in the whole list.
 	Meta ListMeta `json:"meta"`
 }
 
 // UtilityPurchase defines model for UtilityPurchase.
 type UtilityPurchase struct {
-	// IdempotencyKey Your own name for this purchase. Sent again it never charges again. It names one purchase of your company, over all kinds: choose it anew for each purchase.
+	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
 	IdempotencyKey string `json:"idempotencyKey"`
 
 	// MeterVerificationID An unused verification for a Utility category. The power goes to that meter.
@@ -1514,10 +1514,10 @@ type UtilityPurchaseAnswer struct {
 	// Success Always `true`.
 	Success Succeeded `json:"success"`
 
-	// Data The purchase, or what it would be.
+	// Data The purchase, or its preview.
 	Data any `json:"data"`
 
-	// Message What became of it, in words.
+	// Message The result, in words.
 	Message *string `json:"message,omitempty"`
 }
 
@@ -1526,7 +1526,7 @@ type ValidatedAccount struct {
 	// ID Use it as `verify_id`; it becomes the payout's `reference`.
 	ID string `json:"id"`
 
-	// AccountName The owner's name, as the bank has it.
+	// AccountName The owner's name at the bank.
 	//
 	// Examples: ADA OBI
 	AccountName string `json:"account_name"`
@@ -1540,7 +1540,7 @@ type VirtualAccount struct {
 	// VirtualTrxID Fetch it by this id.
 	VirtualTrxID string `json:"virtual_trx_id"`
 
-	// AccountNumber Where to pay; 10 digits.
+	// AccountNumber The account number for the payment; 10 digits.
 	//
 	// Examples: 7000000001
 	AccountNumber string `json:"accountNumber"`
@@ -1563,12 +1563,12 @@ type VirtualAccount struct {
 	// ExternalReference Your own name for the payment.
 	ExternalReference string `json:"externalReference"`
 
-	// ExpiryDate Until when a payment counts as in time.
+	// ExpiryDate The end of the validity.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	ExpiryDate Instant `json:"expiryDate"`
 
-	// Status `PENDING` until it is paid (`SUCCESS`) or its time is over (`FAILED`).
+	// Status `PENDING` until it is paid (`SUCCESS`) or expires (`FAILED`).
 	Status string `json:"status"`
 
 	// Currency The currency of the amounts.
@@ -1588,27 +1588,27 @@ type VirtualAccountRequest struct {
 	// ExternalReference Your own name for the payment; unique in your company.
 	ExternalReference string `json:"externalReference"`
 
-	// SettlementID Where the money goes; your default settlement account when absent.
+	// SettlementID The settlement account of the money. Without it your default settlement account.
 	SettlementID *int64 `json:"settlementId,omitempty"`
 
-	// ValidFor How many seconds the account waits.
+	// ValidFor The validity of the account, in seconds.
 	ValidFor *int64 `json:"validFor,omitempty"`
 
-	// AccountName A wish; the bank may name the account otherwise.
+	// AccountName A proposal; the bank may choose another name.
 	AccountName *string `json:"accountName,omitempty"`
 
-	// AmountControl Which payments complete it.
+	// AmountControl The payments that complete the collection.
 	AmountControl *string `json:"amountControl,omitempty"`
 }
 
 // VirtualAccountTransaction defines model for VirtualAccountTransaction.
 type VirtualAccountTransaction struct {
-	// Amount What was asked for; naira.
+	// Amount The expected amount; naira.
 	//
 	// Examples: 2500
 	Amount money.Kobo `json:"amount"`
 
-	// ExpiryDate Until when a payment counts as in time.
+	// ExpiryDate The end of the validity.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	ExpiryDate Instant `json:"expiryDate"`
@@ -1618,7 +1618,7 @@ type VirtualAccountTransaction struct {
 	// Examples: Safe Haven MFB
 	BankName string `json:"bankName"`
 
-	// AccountNumber Where to pay; 10 digits.
+	// AccountNumber The account number for the payment; 10 digits.
 	//
 	// Examples: 7000000001
 	AccountNumber string `json:"accountNumber"`
@@ -1626,7 +1626,7 @@ type VirtualAccountTransaction struct {
 	// ExternalReference Your own name for the payment.
 	ExternalReference string `json:"externalReference"`
 
-	// Status `PENDING` until it is paid (`SUCCESS`) or its time is over (`FAILED`).
+	// Status `PENDING` until it is paid (`SUCCESS`) or expires (`FAILED`).
 	Status string `json:"status"`
 
 	// Currency The currency of the amounts.
@@ -1646,7 +1646,7 @@ type VtuTransactionPage struct {
 	// Data The purchases of this page, newest first.
 	Data []VtuTransaction `json:"data"`
 
-	// Meta Which part of the whole list this is.
+	// Meta The place of this page in the whole list.
 	Meta ListMeta `json:"meta"`
 }
 
@@ -1658,7 +1658,7 @@ type Webhook struct {
 	// ID The webhook's id.
 	ID string `json:"id"`
 
-	// URL Where events are posted.
+	// URL The URL that events are posted to.
 	//
 	// Examples: https://example.com/hooks/kobo
 	URL string `json:"url"`
@@ -1669,21 +1669,21 @@ type Webhook struct {
 	// Events Empty for all.
 	Events []string `json:"events"`
 
-	// Status `FAILING`: a delivery was given up after 72 hours, and nothing has been taken since. It is still tried.
+	// Status `FAILING`: a delivery failed for 72 hours, and none has succeeded since. Kobo still sends new events.
 	Status string `json:"status"`
 
-	// Secret What messages are verified with. Only in the answers that create and rotate it.
+	// Secret The key of the signatures. Only in the answers that create and rotate it.
 	//
 	// Examples: whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
 	Secret *string `json:"secret,omitempty"`
 
-	// FailingSince The first failed attempt since the last that was taken.
+	// FailingSince The first failed attempt since the last success.
 	FailingSince *string `json:"failingSince"`
 
-	// OldSecretUntil Until then the secret before the last rotation signs too.
+	// OldSecretUntil The time until which the previous secret signs too.
 	OldSecretUntil *string `json:"oldSecretUntil"`
 
-	// Backlog What it has still to be told.
+	// Backlog The undelivered events.
 	Backlog *WebhookBacklog `json:"backlog,omitempty"`
 
 	// CreatedAt When it was created.
@@ -1697,9 +1697,9 @@ type Webhook struct {
 	UpdatedAt Instant `json:"updatedAt"`
 }
 
-// WebhookBacklog What the endpoint has still to be told. Only when one webhook is fetched.
+// WebhookBacklog The undelivered events of an endpoint. Only in the answer for one webhook.
 type WebhookBacklog struct {
-	// Sequence The last event it was sent.
+	// Sequence The last event that was sent.
 	Sequence int64 `json:"sequence"`
 
 	// Behind Events after that.
@@ -1708,7 +1708,7 @@ type WebhookBacklog struct {
 	// Retrying Deliveries that failed and are tried again.
 	Retrying int64 `json:"retrying"`
 
-	// Failed Deliveries that were given up.
+	// Failed Failed deliveries that are not tried again.
 	Failed int64 `json:"failed"`
 }
 
@@ -1734,19 +1734,19 @@ type WebhookDelivery struct {
 	// Status `PENDING` is tried again, `FAILED` is not.
 	Status string `json:"status"`
 
-	// Attempts How often it was sent.
+	// Attempts The number of attempts.
 	Attempts int64 `json:"attempts"`
 
 	// ResponseStatus The HTTP status of the last answer.
 	ResponseStatus *int64 `json:"responseStatus"`
 
-	// LatencyMs How long the last attempt took.
+	// LatencyMs The duration of the last attempt.
 	LatencyMs *int64 `json:"latencyMs"`
 
-	// Response How the last answer's body began.
+	// Response The beginning of the last answer's body.
 	Response *string `json:"response"`
 
-	// Error Why the last attempt does not count as taken.
+	// Error The reason why the last attempt failed.
 	Error *string `json:"error"`
 
 	// NextAttemptAt When it is sent again; `null` when it is not.
@@ -1768,7 +1768,7 @@ type WebhookDeliveryPage struct {
 	// Data The deliveries of this page, newest first.
 	Data []WebhookDelivery `json:"data"`
 
-	// Meta Which part of the whole list this is.
+	// Meta The place of this page in the whole list.
 	Meta ListMeta `json:"meta"`
 }
 
@@ -1800,31 +1800,31 @@ type WebhookReplayRequest struct {
 
 // WebhookRequest defines model for WebhookRequest.
 type WebhookRequest struct {
-	// URL Where to post. Public and https.
+	// URL The URL of your server; public and https.
 	URL string `json:"url"`
 
 	// Description For yourself.
 	Description *string `json:"description,omitempty"`
 
-	// Events The events it is to hear of; empty or left out for all.
+	// Events The kinds of events to send; empty or absent for all.
 	Events *[]string `json:"events,omitempty"`
 
-	// Active False to make it and send nothing for the time being.
+	// Active False for a paused webhook.
 	Active *bool `json:"active,omitempty"`
 }
 
 // WebhookUpdate defines model for WebhookUpdate.
 type WebhookUpdate struct {
-	// URL Where to post. Public and https.
+	// URL The URL of your server; public and https.
 	URL *string `json:"url,omitempty"`
 
 	// Description For yourself.
 	Description *string `json:"description,omitempty"`
 
-	// Events The events it is to hear of; empty for all.
+	// Events The kinds of events to send; empty for all.
 	Events *[]string `json:"events,omitempty"`
 
-	// Active False to send nothing for the time being.
+	// Active False pauses the webhook.
 	Active *bool `json:"active,omitempty"`
 }
 
@@ -1857,10 +1857,10 @@ type GenerateTokenParams struct {
 
 // ListCardsParams defines parameters for ListCards.
 type ListCardsParams struct {
-	// Page Which page; zero, negative or text is the first.
+	// Page The number of the page. Zero, a negative number or a text means the first page.
 	Page Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 
 	// CustomerID Only this customer's cards.
@@ -1869,78 +1869,86 @@ type ListCardsParams struct {
 
 // FundCardParams defines parameters for FundCard.
 type FundCardParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
-	// answered by. `true` and `false` are all it takes; operations without it refuse it.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up
+	// and gives no stored answer. The only values are `true` and `false`. Operations without a dry run refuse the parameter.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCardParams defines parameters for GenerateCard.
 type GenerateCardParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SendDefaultPinParams defines parameters for SendDefaultPin.
 type SendDefaultPinParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCorporateAccountParams defines parameters for GenerateCorporateAccount.
 type GenerateCorporateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // InitiateCorporateKycParams defines parameters for InitiateCorporateKyc.
 type InitiateCorporateKycParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RetryCorporateOtpParams defines parameters for RetryCorporateOtp.
 type RetryCorporateOtpParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ValidateCorporateKycParams defines parameters for ValidateCorporateKyc.
 type ValidateCorporateKycParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCryptoAddressParams defines parameters for GenerateCryptoAddress.
 type GenerateCryptoAddressParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListCryptoTransactionsParams defines parameters for ListCryptoTransactions.
 type ListCryptoTransactionsParams struct {
-	// Page Which page; zero, negative or text is the first.
+	// Page The number of the page. Zero, a negative number or a text means the first page.
 	Page Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 
 	// Type Only transactions of this type.
@@ -1955,107 +1963,113 @@ type ListCryptoTransactionsParams struct {
 	// Asset Only transactions of this asset, by its symbol.
 	Asset string `form:"asset,omitempty" json:"asset,omitempty"`
 
-	// Hash Only what happened in this transaction of the chain.
+	// Hash Only this transaction of the chain, by its hash.
 	Hash string `form:"hash,omitempty" json:"hash,omitempty"`
 
-	// Address Only what came to, or left, this address of yours, spelled as it was generated.
+	// Address Only transactions of this address of yours, spelled as it was generated.
 	Address string `form:"address,omitempty" json:"address,omitempty"`
 
 	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListCustomersParams defines parameters for ListCustomers.
 type ListCustomersParams struct {
-	// Page Which page; zero, negative or text is the first.
+	// Page The number of the page. Zero, a negative number or a text means the first page.
 	Page Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 
-	// Search Only customers with this in their name, e-mail address or phone number.
+	// Search Only customers whose name, e-mail address or phone number contains this text.
 	Search string `form:"search,omitempty" json:"search,omitempty"`
 }
 
 // CreateCustomerParams defines parameters for CreateCustomer.
 type CreateCustomerParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCustomerAccountParams defines parameters for GenerateCustomerAccount.
 type GenerateCustomerAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResendCustomerOtpParams defines parameters for ResendCustomerOtp.
 type ResendCustomerOtpParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListEventsParams defines parameters for ListEvents.
 type ListEventsParams struct {
-	// After Only events with a larger sequence. Anything but a whole number is refused, so that a slip never starts the feed again from the beginning.
+	// After Only events with a larger sequence. Only a whole number is valid, so that an error never starts the feed from the beginning.
 	After string `form:"after,omitempty" json:"after,omitempty"`
 
-	// Limit How many at most. Larger than 1000 is 1000; zero, negative or text is the default.
+	// Limit The most events in the answer. A number above 1000 means 1000. Zero, a negative number or a text means the default.
 	Limit string `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Wait How many seconds to wait when there is nothing yet. Larger than 30 is 30; negative or text is 0.
+	// Wait The most seconds to wait for an event. A number above 30 means 30. A negative number or a text means 0.
 	Wait string `form:"wait,omitempty" json:"wait,omitempty"`
 }
 
 // ListOutcomesParams defines parameters for ListOutcomes.
 type ListOutcomesParams struct {
-	// Page Which page; zero, negative or text is the first.
+	// Page The number of the page. Zero, a negative number or a text means the first page.
 	Page Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 }
 
 // CreateSettlementAccountParams defines parameters for CreateSettlementAccount.
 type CreateSettlementAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SetSettlementAlertParams defines parameters for SetSettlementAlert.
 type SetSettlementAlertParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListBanksParams defines parameters for ListBanks.
 type ListBanksParams struct {
-	// Search Only banks with this in their name.
+	// Search Only banks whose name contains this text.
 	Search string `form:"search,omitempty" json:"search,omitempty"`
 }
 
 // SendPayoutParams defines parameters for SendPayout.
 type SendPayoutParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
-	// answered by. `true` and `false` are all it takes; operations without it refuse it.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up
+	// and gives no stored answer. The only values are `true` and `false`. Operations without a dry run refuse the parameter.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2067,122 +2081,128 @@ type FindStatementParams struct {
 	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 
-	// Format How the statement is written.
+	// Format The format of the statement.
 	Format string `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListLedgerEntriesParams defines parameters for ListLedgerEntries.
 type ListLedgerEntriesParams struct {
-	// Page Which page; zero, negative or text is the first.
+	// Page The number of the page. Zero, a negative number or a text means the first page.
 	Page Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 
 	// SettlementID Only entries of this settlement account.
 	SettlementID string `form:"settlementId,omitempty" json:"settlementId,omitempty"`
 
-	// Type Only money that came in, or only money that went out.
+	// Type Only credits, or only debits.
 	Type string `form:"type,omitempty" json:"type,omitempty"`
 
 	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ValidateAccountParams defines parameters for ValidateAccount.
 type ValidateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
-	// Page Which page; zero, negative or text is the first.
+	// Page The number of the page. Zero, a negative number or a text means the first page.
 	Page Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 
 	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 
-	// CustomerID Only what came into this customer's account, by the customer's id.
+	// CustomerID Only payments into this customer's account, by the customer's id.
 	CustomerID string `form:"customerId,omitempty" json:"customerId,omitempty"`
 }
 
 // GenerateVirtualAccountParams defines parameters for GenerateVirtualAccount.
 type GenerateVirtualAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // PurchaseAirtimeParams defines parameters for PurchaseAirtime.
 type PurchaseAirtimeParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
-	// answered by. `true` and `false` are all it takes; operations without it refuse it.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up
+	// and gives no stored answer. The only values are `true` and `false`. Operations without a dry run refuse the parameter.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // PurchaseCableTVParams defines parameters for PurchaseCableTV.
 type PurchaseCableTVParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
-	// answered by. `true` and `false` are all it takes; operations without it refuse it.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up
+	// and gives no stored answer. The only values are `true` and `false`. Operations without a dry run refuse the parameter.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // PurchaseDataParams defines parameters for PurchaseData.
 type PurchaseDataParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
-	// answered by. `true` and `false` are all it takes; operations without it refuse it.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up
+	// and gives no stored answer. The only values are `true` and `false`. Operations without a dry run refuse the parameter.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // PurchaseUtilityParams defines parameters for PurchaseUtility.
 type PurchaseUtilityParams struct {
-	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is neither used up nor
-	// answered by. `true` and `false` are all it takes; operations without it refuse it.
+	// DryRun With `true` nothing is written and no provider is asked: the answer says what would happen. An `Idempotency-Key` is not used up
+	// and gives no stored answer. The only values are `true` and `false`. Operations without a dry run refuse the parameter.
 	DryRun DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListVtuTransactionsParams defines parameters for ListVtuTransactions.
 type ListVtuTransactionsParams struct {
-	// Page Which page; zero, negative or text is the first.
+	// Page The number of the page. Zero, a negative number or a text means the first page.
 	Page Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 
 	// Type Only purchases of this type.
@@ -2197,48 +2217,52 @@ type ListVtuTransactionsParams struct {
 	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
 	From From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Up to and with this instant, or to the end of this day (in Lagos, UTC+1).
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
 	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // VerifyEntityParams defines parameters for VerifyEntity.
 type VerifyEntityParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResendWebhookDeliveryParams defines parameters for ResendWebhookDelivery.
 type ResendWebhookDeliveryParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // UpdateWebhookParams defines parameters for UpdateWebhook.
 type UpdateWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Page Which page; zero, negative or text is the first.
+	// Page The number of the page. Zero, a negative number or a text means the first page.
 	Page Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PageSize How many on a page. Larger than 100 is 100; zero, negative or text is the default.
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 
 	// Status Only deliveries in this state.
@@ -2248,24 +2272,27 @@ type ListWebhookDeliveriesParams struct {
 // ReplayWebhookParams defines parameters for ReplayWebhook.
 type ReplayWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
 type RotateWebhookSecretParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // TestWebhookParams defines parameters for TestWebhook.
 type TestWebhookParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
-	// `Idempotent-Replayed: true`. With another body or another path: 422. While the first is running: 409. A key is your company's, over all paths.
-	// Kept as long as the operation itself. It may differ from a key in the body, which keeps its own meaning.
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2379,7 +2406,7 @@ type ServerInterface interface {
 	// RetryCorporateOtp Send the OTP again
 	// (POST /api/v1/coop/retry-otp)
 	RetryCorporateOtp(w http.ResponseWriter, r *http.Request, params RetryCorporateOtpParams)
-	// ValidateCorporateKyc Give the OTP back
+	// ValidateCorporateKyc Validate the OTP
 	// (POST /api/v1/coop/validate-kyc)
 	ValidateCorporateKyc(w http.ResponseWriter, r *http.Request, params ValidateCorporateKycParams)
 	// GenerateCryptoAddress Generate a deposit address
@@ -2418,10 +2445,10 @@ type ServerInterface interface {
 	// FindEvent Fetch an event
 	// (GET /api/v1/events/{id})
 	FindEvent(w http.ResponseWriter, r *http.Request, id string)
-	// FindIdempotencyKey Look an Idempotency-Key up
+	// FindIdempotencyKey Look up an Idempotency-Key
 	// (GET /api/v1/idempotency/{key})
 	FindIdempotencyKey(w http.ResponseWriter, r *http.Request, key string)
-	// CheckIntegrity Check your book
+	// CheckIntegrity Check your ledger
 	// (GET /api/v1/integrity)
 	CheckIntegrity(w http.ResponseWriter, r *http.Request)
 	// ListOutcomes List unresolved operations
@@ -2436,7 +2463,7 @@ type ServerInterface interface {
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(w http.ResponseWriter, r *http.Request, params CreateSettlementAccountParams)
-	// SetSettlementAlert Be told of a low balance
+	// SetSettlementAlert Set an alert for a low balance
 	// (POST /api/v1/settlement/accounts/{settlementId}/alert)
 	SetSettlementAlert(w http.ResponseWriter, r *http.Request, settlementID string, params SetSettlementAlertParams)
 	// ListBanks List supported banks
@@ -2532,7 +2559,7 @@ type ServerInterface interface {
 	// RotateWebhookSecret Change the secret
 	// (POST /api/v1/webhooks/{id}/rotate-secret)
 	RotateWebhookSecret(w http.ResponseWriter, r *http.Request, id string, params RotateWebhookSecretParams)
-	// TestWebhook Try a webhook out
+	// TestWebhook Test a webhook
 	// (POST /api/v1/webhooks/{id}/test)
 	TestWebhook(w http.ResponseWriter, r *http.Request, id string, params TestWebhookParams)
 }
@@ -5546,10 +5573,10 @@ type FundCard200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What became of the funding, in words.
+	// Message The result of the funding, in words.
 	Message string `json:"message"`
 
-	// Data The reference of the funding, or what it would be.
+	// Data The reference of the funding, or its preview.
 	Data any `json:"data"`
 }
 
@@ -5578,7 +5605,7 @@ type GenerateCard200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	Message string `json:"message"`
 
 	// Data The new card.
@@ -5637,10 +5664,10 @@ type FindCard200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	Message string `json:"message"`
 
-	// Data The card, as the issuer knows it.
+	// Data The card in its state at the issuer.
 	Data Card `json:"data"`
 }
 
@@ -5669,7 +5696,7 @@ type SendDefaultPin200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	Message string `json:"message"`
 }
 
@@ -5697,7 +5724,7 @@ type FindCardTransaction200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Data The funding as it stands.
+	// Data The funding in its present state.
 	Data CardFunding `json:"data"`
 }
 
@@ -5726,10 +5753,10 @@ type GenerateCorporateAccount200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	Message string `json:"message"`
 
-	// Data The bank account, new or as it is held.
+	// Data The bank account, new or existing.
 	Data CorporateAccount `json:"data"`
 }
 
@@ -5758,7 +5785,7 @@ type InitiateCorporateKyc200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What the BVN provider said.
+	// Message The message of the BVN provider.
 	Message string `json:"message"`
 
 	// Data The session that was opened, or was open already.
@@ -5790,7 +5817,7 @@ type RetryCorporateOtp200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	Message string `json:"message"`
 
 	// Data The session that has another OTP.
@@ -5822,7 +5849,7 @@ type ValidateCorporateKyc200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	Message string `json:"message"`
 
 	// Data The proven identity.
@@ -6022,7 +6049,7 @@ type CreateCustomer200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What the BVN provider said.
+	// Message The message of the BVN provider.
 	Message string `json:"message"`
 
 	// Data The new customer.
@@ -6054,7 +6081,7 @@ type GenerateCustomerAccount200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	Message string `json:"message"`
 }
 
@@ -6083,7 +6110,7 @@ type ResendCustomerOtp200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	Message string `json:"message"`
 
 	// Data The customer who gets the OTP.
@@ -6225,7 +6252,7 @@ type CheckIntegrity200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Data What adding the book up again came to.
+	// Data The recomputed balances, beside the stored ones.
 	Data Integrity `json:"data"`
 }
 
@@ -6281,7 +6308,7 @@ type FindOutcome200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Data The operation and what is known of its end.
+	// Data The operation and its known outcome.
 	Data Outcome `json:"data"`
 }
 
@@ -6367,7 +6394,7 @@ type SetSettlementAlert200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Data The settlement account as it is now.
+	// Data The settlement account in its present state.
 	Data SettlementAccount `json:"data"`
 }
 
@@ -6423,7 +6450,7 @@ type FindPayout200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Data The payout as it stands.
+	// Data The payout in its present state.
 	Data Payout `json:"data"`
 }
 
@@ -6452,10 +6479,10 @@ type SendPayout200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What became of the payout, in words.
+	// Message The result of the payout, in words.
 	Message string `json:"message"`
 
-	// Data The payout, or what it would be.
+	// Data The payout, or its preview.
 	Data any `json:"data"`
 }
 
@@ -6767,7 +6794,7 @@ type FindVirtualAccount200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Data The collection as it stands.
+	// Data The collection in its present state.
 	Data VirtualAccountTransaction `json:"data"`
 }
 
@@ -6970,7 +6997,7 @@ type FindVtuTransaction200JSONResponse struct {
 	// Success Always `true`.
 	Success Succeeded `json:"success"`
 
-	// Data The purchase as it stands.
+	// Data The purchase in its present state.
 	Data VtuTransaction `json:"data"`
 }
 
@@ -7112,7 +7139,7 @@ type ResendWebhookDelivery200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Data The delivery, which is sent again.
+	// Data The new delivery of the same event.
 	Data WebhookDelivery `json:"data"`
 }
 
@@ -7140,7 +7167,7 @@ type DeleteWebhook200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Message What happened, in words.
+	// Message The result, in words.
 	//
 	// Examples: Webhook deleted
 	Message string `json:"message"`
@@ -7200,7 +7227,7 @@ type UpdateWebhook200JSONResponse struct {
 	// Status Always `success`.
 	Status SuccessStatus `json:"status"`
 
-	// Data The webhook as it is now.
+	// Data The webhook in its present state.
 	Data Webhook `json:"data"`
 }
 
@@ -7371,7 +7398,7 @@ type StrictServerInterface interface {
 	// RetryCorporateOtp Send the OTP again
 	// (POST /api/v1/coop/retry-otp)
 	RetryCorporateOtp(ctx context.Context, request RetryCorporateOtpRequestObject) (RetryCorporateOtpResponseObject, error)
-	// ValidateCorporateKyc Give the OTP back
+	// ValidateCorporateKyc Validate the OTP
 	// (POST /api/v1/coop/validate-kyc)
 	ValidateCorporateKyc(ctx context.Context, request ValidateCorporateKycRequestObject) (ValidateCorporateKycResponseObject, error)
 	// GenerateCryptoAddress Generate a deposit address
@@ -7410,10 +7437,10 @@ type StrictServerInterface interface {
 	// FindEvent Fetch an event
 	// (GET /api/v1/events/{id})
 	FindEvent(ctx context.Context, request FindEventRequestObject) (FindEventResponseObject, error)
-	// FindIdempotencyKey Look an Idempotency-Key up
+	// FindIdempotencyKey Look up an Idempotency-Key
 	// (GET /api/v1/idempotency/{key})
 	FindIdempotencyKey(ctx context.Context, request FindIdempotencyKeyRequestObject) (FindIdempotencyKeyResponseObject, error)
-	// CheckIntegrity Check your book
+	// CheckIntegrity Check your ledger
 	// (GET /api/v1/integrity)
 	CheckIntegrity(ctx context.Context, request CheckIntegrityRequestObject) (CheckIntegrityResponseObject, error)
 	// ListOutcomes List unresolved operations
@@ -7428,7 +7455,7 @@ type StrictServerInterface interface {
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(ctx context.Context, request CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error)
-	// SetSettlementAlert Be told of a low balance
+	// SetSettlementAlert Set an alert for a low balance
 	// (POST /api/v1/settlement/accounts/{settlementId}/alert)
 	SetSettlementAlert(ctx context.Context, request SetSettlementAlertRequestObject) (SetSettlementAlertResponseObject, error)
 	// ListBanks List supported banks
@@ -7524,7 +7551,7 @@ type StrictServerInterface interface {
 	// RotateWebhookSecret Change the secret
 	// (POST /api/v1/webhooks/{id}/rotate-secret)
 	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
-	// TestWebhook Try a webhook out
+	// TestWebhook Test a webhook
 	// (POST /api/v1/webhooks/{id}/test)
 	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// FindStatement sends the statement of a settlement account, as it is read.
+// FindStatement streams the statement of a settlement account.
 func (h *handlers) FindStatement(ctx context.Context, r FindStatementRequestObject) (FindStatementResponseObject, error) {
 	var q query
 	settlementID := q.id("settlementId", r.Params.SettlementID)
@@ -35,16 +35,15 @@ func (h *handlers) FindStatement(ctx context.Context, r FindStatementRequestObje
 	return statementFile{ctx, s, format}, nil
 }
 
-// statementFile is a statement on its way to the caller.
+// statementFile is a statement in the format that the caller wants.
 type statementFile struct {
 	ctx    context.Context
 	from   *report.Statement
 	format string
 }
 
-// VisitFindStatementResponse writes the statement. When its beginning has been sent
-// before something goes wrong, the connection is cut: half a statement must not
-// look like a whole one.
+// VisitFindStatementResponse writes the statement. An error after the first bytes cuts the
+// connection, so that half a statement does not look like a whole one.
 func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 	kind, write := "application/json", s.json
 	switch s.format {
@@ -61,11 +60,11 @@ func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 		name := s.from.Name() + "." + s.format
 		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	}
-	out := &patient{w: w, control: http.NewResponseController(w)}
-	gathered := bufio.NewWriterSize(out, 1<<16)
-	err := write(s.ctx, gathered)
+	out := &patientWriter{w: w, control: http.NewResponseController(w)}
+	buffer := bufio.NewWriterSize(out, 1<<16)
+	err := write(s.ctx, buffer)
 	if err == nil {
-		err = gathered.Flush()
+		err = buffer.Flush()
 	}
 	if err != nil && out.begun {
 		callOf(s.ctx).err = err
@@ -77,29 +76,27 @@ func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 	return err
 }
 
-// patient is the way to a caller who may take as long as they need, as long as
-// they take something.
-type patient struct {
+// patientWriter extends the write deadline while a slow caller still reads.
+type patientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	begun   bool
 	until   time.Time
 }
 
-const patience = time.Minute
+const writeTimeout = time.Minute
 
-// Write sends, and moves the moment at which the server gives the caller up.
-func (p *patient) Write(b []byte) (int, error) {
+// Write sends bytes and moves the write deadline of the connection.
+func (p *patientWriter) Write(b []byte) (int, error) {
 	p.begun = true
 	if now := time.Now(); now.After(p.until) {
-		p.until = now.Add(patience / 2)
-		// A writer without deadlines, as in a test, has none to move.
-		_ = p.control.SetWriteDeadline(now.Add(patience))
+		p.until = now.Add(writeTimeout / 2)
+		_ = p.control.SetWriteDeadline(now.Add(writeTimeout)) // a test's recorder has no deadline
 	}
 	return p.w.Write(b)
 }
 
-// json writes the statement as the other operations answer.
+// json writes the statement in the envelope of the other operations.
 func (s statementFile) json(ctx context.Context, w io.Writer) error {
 	from := s.from
 	head, err := json.Marshal(Statement{
@@ -110,7 +107,7 @@ func (s statementFile) json(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// Everything but the end of the list and of the object around it.
+	// The end of the list and of the object around it follows the entries.
 	if _, err := io.WriteString(w, `{"status":"success","data":`+string(head[:len(head)-2])); err != nil {
 		return err
 	}

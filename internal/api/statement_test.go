@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -13,22 +14,12 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// shelf is an edge that knows one statement, and breaks at everything else.
-type shelf struct {
-	broken
-	statement *report.Statement
-}
-
-func (s shelf) Statement(context.Context, string, int64, time.Time, time.Time) (*report.Statement, error) {
-	return s.statement, nil
-}
-
-// longStatement is one of 20,000 entries of one naira each, after the first.
+// longStatement is a company whose statement has one entry and then 20,000 of one naira.
 func longStatement(t *testing.T) (*world, api.Config, *lines) {
 	t.Helper()
 	w := newWorld(t)
@@ -49,13 +40,11 @@ func longStatement(t *testing.T) (*world, api.Config, *lines) {
 		}
 	}
 	w.clock.MoveTo(time.Hour)
-	s, err := report.New(w.db, w.clock).Statement(t.Context(), w.reference, id, time.Time{}, time.Time{})
-	if err != nil {
-		t.Fatal(err)
+	config, log := w.Config, &lines{}
+	config.Authenticate = func(context.Context, string) (company.Identity, error) {
+		return company.Identity{Reference: w.reference}, nil
 	}
-	b := broken{func() error { return errors.New("nothing else is asked") }}
-	config, log := b.config()
-	config.Reports = shelf{b, s}
+	config.Log = slog.New(slog.NewJSONHandler(log, nil))
 	return w, config, log
 }
 
@@ -95,7 +84,7 @@ func TestAStatementInJSONAddsUp(t *testing.T) {
 	}
 }
 
-// impatient takes the beginning of an answer and goes away.
+// impatient reads the beginning of an answer and then cancels its request.
 type impatient struct {
 	*httptest.ResponseRecorder
 	gone context.CancelFunc
@@ -109,9 +98,8 @@ func (i impatient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Half a statement must not look like a whole one, and whoever cut it is told of
-// in the log.
-func TestWhoHangsUpOnAStatementEndsIt(t *testing.T) {
+// A statement whose caller hangs up is cut off, and the log has a line without an error.
+func TestAStatementEndsWhenTheCallerHangsUp(t *testing.T) {
 	_, config, log := longStatement(t)
 	h, err := api.New(config)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// teller opens accounts for people and companies at the bank, and proves who
-// they are, by the sandbox's stories (completion.md §5).
+// teller is a fake bank that opens accounts and verifies identities. It has the test
+// numbers of the sandbox (completion.md §5).
 type teller struct {
 	*bank
-	sessions map[string]bool // that wait for their OTP
+	sessions map[string]bool // sessions that wait for an OTP
 	held     map[string]provider.AccountAnswer
 }
 

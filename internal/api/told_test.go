@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 )
 
-// document is the contract as a reader that is not ours sees it.
+// document is the contract as another OpenAPI library reads it.
 func document(t testing.TB) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document())
@@ -27,16 +27,15 @@ func document(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// movesNothing are the operations that neither create nor move anything, each
-// with the reason why it needs no Idempotency-Key.
+// movesNothing are the POST operations that need no Idempotency-Key, each with the reason.
 var movesNothing = map[string]string{
 	"generateToken":      "a second pair of tokens replaces the first, which the contract says",
 	"generateCardToken":  "a token is a pass for two minutes that is never stored, so there is nothing to give again",
 	"refreshAccessToken": "a second access token is as good as the first",
 }
 
-// Every POST takes an Idempotency-Key: whoever adds one says x-idempotent, or
-// here why it moves nothing (completion.md §4.1).
+// Every POST takes an Idempotency-Key (completion.md §4.1). A new POST has x-idempotent in the
+// contract, or its reason in movesNothing.
 func TestEveryPOSTThatMovesSomethingTakesAKey(t *testing.T) {
 	known := contract(t).Operations()
 	for id := range movesNothing {
@@ -71,7 +70,7 @@ func TestEveryPOSTThatMovesSomethingTakesAKey(t *testing.T) {
 	}
 }
 
-// kinds are the constants of package event that are kinds of events.
+// kinds are the event kinds among the constants of package event.
 func kinds(t testing.TB) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../event/event.go", nil, parser.SkipObjectResolution)
@@ -96,7 +95,7 @@ func kinds(t testing.TB) []string {
 	return out
 }
 
-// Every kind of event has its payload in the contract, and can be asked for.
+// Every kind of event has its payload in the contract, and a webhook can ask for the kind.
 func TestEveryKindOfEventIsInTheContract(t *testing.T) {
 	doc := document(t)
 	var choice []string
@@ -119,12 +118,12 @@ func TestEveryKindOfEventIsInTheContract(t *testing.T) {
 	}
 }
 
-// secretly are what no example may look like: a bank verification number, a
-// card's number, and fields that hold secrets.
+// secretly matches what no example may show: a bank verification number, the number of a
+// card, or a field that holds a secret.
 var secretly = regexp.MustCompile(`"22\d{9}"|"\d{13,17}"|"\d{19}"|(?i:"(bvn|pin|pan|cvv|otp|apiKey|secret)":)`)
 
-// Every kind of event is shown once, as it would be sent. That the example has
-// the fields of a real one is held by the tests of `kobo trigger`.
+// Every kind of event has one example. The tests of `kobo trigger` compare the fields of
+// the examples with real events.
 func TestEveryKindOfEventHasAnExample(t *testing.T) {
 	c, ids, numbers := contract(t), map[string]bool{}, map[int64]bool{}
 	for _, kind := range c.EventKinds() {
@@ -149,8 +148,8 @@ func TestEveryKindOfEventHasAnExample(t *testing.T) {
 	}
 }
 
-// The check of events that the transcripts make finds what is wrong.
-func TestAnEventIsHeldAgainstItsKind(t *testing.T) {
+// The check of events in the transcripts finds wrong events.
+func TestAWrongEventIsFound(t *testing.T) {
 	c := contract(t)
 	const frame = `{"id":"a","sequence":1,"createdAt":"2030-01-02T03:04:05.678Z","companyId":"c","event":`
 	for text, fits := range map[string]bool{

@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api/apitest"
 )
 
-// transcripts are the files of a folder of testdata, by name.
+// transcripts are the names of the files in a folder of testdata.
 func transcripts(t testing.TB, folder string) []string {
 	t.Helper()
 	names, err := fs.Glob(os.DirFS("testdata"), path.Join(folder, "*.txt"))
@@ -25,7 +25,7 @@ func transcripts(t testing.TB, folder string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n == "catalogue.txt" })
 }
 
-// The transcripts of a healthy world, as in dev.
+// The transcripts of a program that runs as in dev.
 func TestTranscripts(t *testing.T) {
 	for _, name := range transcripts(t, ".") {
 		t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// told holds every event that the main company got against the contract.
+// told compares every event of the main company with the contract.
 func (w *world) told(t *testing.T) {
 	t.Helper()
 	c := contract(t)
@@ -57,7 +57,7 @@ func (w *world) told(t *testing.T) {
 	}
 }
 
-// contract is the document as the tests of coverage see it.
+// contract is the document as the transcripts check it.
 func contract(t testing.TB) *apitest.Contract {
 	t.Helper()
 	c, err := apitest.ReadContract(api.Document())
@@ -67,7 +67,7 @@ func contract(t testing.TB) *apitest.Contract {
 	return c
 }
 
-// played is every exchange by file and title.
+// played are the exchanges by file and title.
 func played(t testing.TB) map[string]apitest.Exchange {
 	t.Helper()
 	out := map[string]apitest.Exchange{}
@@ -101,8 +101,8 @@ func TestEveryOperationHasATranscript(t *testing.T) {
 	}
 }
 
-// testdata/catalogue.txt is the error catalogue of the contract, row by row,
-// with the exchange that shows each.
+// testdata/catalogue.txt lists the error catalogue of the contract. Each row names the
+// exchange that shows the error.
 func TestEveryRowOfTheErrorCatalogueHasATranscript(t *testing.T) {
 	f, err := os.Open("testdata/catalogue.txt")
 	if err != nil {

@@ -40,9 +40,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// world is the edge on real businesses and a real database, as in dev. Only the
-// biller is pretended here; the whole program plays the same transcripts with
-// the sandbox.
+// world is the API with real businesses and a real database, as in dev. Only the providers
+// are fake. The tests of the whole program play the same transcripts with the sandbox.
 type world struct {
 	api.Config
 	db        *db.DB
@@ -97,8 +96,8 @@ func newWorld(t testing.TB) *world {
 		Customers: customer.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
 		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
-		Keys: answers, Clock: clk, Log: log,
-		// Nobody reaches them, and every answer has their headers.
+		Keys: answers, Clock: clk, Log: log, Authenticate: companies.Authenticate,
+		// No test reaches the limits, but every answer has their headers.
 		Limits: &api.Limits{
 			Company: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000}, Token: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000},
 		},
@@ -109,47 +108,53 @@ func newWorld(t testing.TB) *world {
 			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements), "POST /sandbox/crypto-deposit": node.deposit(addresses, worker),
 		},
 	}
-	w.Cards = card.New(d, book, clk, log, operations, settlements, w.Customers.(*customer.Service), answers,
+	w.Cards = card.New(d, book, clk, log, operations, settlements, w.Customers, answers,
 		map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}}, "sudo", 2*time.Second, customer.Address{})
 	w.found(t)
 	return w
 }
 
-// found makes the main company as dev does: approved, live, with a million naira.
-func (w *world) found(t testing.TB) {
+// live makes a company that may use the API, with an API key.
+func live(t testing.TB, companies *company.Service, name string) (reference, key string) {
 	t.Helper()
-	c, key, err := w.stage.Companies.Create(t.Context(), me, "Main")
+	c, text, err := companies.Create(t.Context(), me, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, to := range []company.KYB{company.InProgress, company.Submitted, company.Approved} {
-		if _, err := w.stage.Companies.MoveKYB(t.Context(), me, c.Reference, to, ""); err != nil {
+		if _, err := companies.MoveKYB(t.Context(), me, c.Reference, to, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err = w.stage.Companies.SetLive(t.Context(), me, c.Reference, true)
-	if err != nil {
+	if _, err := companies.SetLive(t.Context(), me, c.Reference, true); err != nil {
 		t.Fatal(err)
 	}
-	a, err := w.stage.Settlements.Create(t.Context(), me, c.Reference, "Main")
+	return c.Reference, text.Reveal()
+}
+
+// found makes the main company: approved, live, with a million naira, as dev does.
+func (w *world) found(t testing.TB) {
+	t.Helper()
+	reference, key := live(t, w.stage.Companies, "Main")
+	a, err := w.stage.Settlements.Create(t.Context(), me, reference, "Main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	bank := settlement.BankAccount{Number: "0123456789", Name: "Main", BankName: "Sandbox Bank", BankCode: "090286"}
-	if err := w.stage.Settlements.Feed(t.Context(), me, c.Reference, a.ID, bank); err != nil {
+	if err := w.stage.Settlements.Feed(t.Context(), me, reference, a.ID, bank); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.stage.Settlements.Fund(t.Context(), me, c.Reference, a.ID, 1_000_000*money.Naira, "safehaven", "seed"); err != nil {
+	if err := w.stage.Settlements.Fund(t.Context(), me, reference, a.ID, 1_000_000*money.Naira, "safehaven", "seed"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.stage.Companies.SetPIN(t.Context(), me, c.Reference, secret.NewText("1234")); err != nil {
+	if err := w.stage.Companies.SetPIN(t.Context(), me, reference, secret.NewText("1234")); err != nil {
 		t.Fatal(err)
 	}
-	w.reference = c.Reference
-	w.given = map[string]string{"reference": c.Reference, "api_key": key.Reveal(), "settlement_id": strconv.FormatInt(a.ID, 10), "pin": "1234"}
+	w.reference = reference
+	w.given = map[string]string{"reference": reference, "api_key": key, "settlement_id": strconv.FormatInt(a.ID, 10), "pin": "1234"}
 }
 
-// serve starts the edge and gives a player for it.
+// serve starts the API and returns a player for it.
 func (w *world) serve(t testing.TB) (*apitest.Player, string) {
 	t.Helper()
 	h, err := api.New(w.Config)
@@ -173,7 +178,7 @@ func answer(kind, text string) http.Handler {
 	})
 }
 
-// moveClock is the sandbox's own control of that name.
+// moveClock imitates the sandbox's control /sandbox/clock.
 func (w *world) moveClock(worker *job.Worker) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		var ask struct{ Advance string }
@@ -189,7 +194,7 @@ func (w *world) moveClock(worker *job.Worker) http.Handler {
 	})
 }
 
-// raise gives the first settlement account of a company the number apitest.Raised.
+// raise changes the number of a company's first settlement account to apitest.Raised.
 func raise(d *db.DB) func(testing.TB, string) {
 	return func(t testing.TB, company string) {
 		t.Helper()

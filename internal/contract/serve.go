@@ -36,6 +36,15 @@ func Allowed(mux *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
+// Bearer is the token of the Authorization header, or empty.
+func Bearer(r *http.Request) string {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
 // server is the place of the server's address in a rendered document.
 const server = `"servers":[{"url":"/"`
 

@@ -14,8 +14,8 @@
 //     and in the schemas of openapi.yaml, and the migration. Three fields are a sample.
 //     The comparisons of kobo verify are left out.
 //   - files per endpoint: openapi.yaml, the transcript, the handler's file, and each
-//     file that declares a method which the handler calls on a business. An interface
-//     of the API is such a file too. Methods are found by their names.
+//     file that declares a method which the handler calls on a business. Methods are
+//     found by their names.
 //   - files per provider: its folder, its page in docs, and each production file that
 //     names it. The pretend providers are left out. Of evm, only imports count.
 //   - longest import chain: the most packages of ours that import one another in a row.
@@ -192,8 +192,7 @@ func endpoints(sources []source, contract string) {
 			touched := map[string]bool{s.path: true}
 			for _, c := range call.FindAllStringSubmatch(body, -1) {
 				for _, file := range methods[c[2]] { // h.Settlements.Accounts is of package settlement
-					in := path.Base(path.Dir(file))
-					if in == "api" || strings.HasPrefix(in, strings.TrimSuffix(strings.ToLower(c[1]), "s")) {
+					if strings.HasPrefix(path.Base(path.Dir(file)), strings.TrimSuffix(strings.ToLower(c[1]), "s")) {
 						touched[file] = true
 					}
 				}

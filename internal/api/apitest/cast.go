@@ -14,21 +14,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Raised is a settlement account number that the main company does not reach.
+// Raised is a settlement account number above all numbers of the main company.
 const Raised = 1001
 
-// Stage is where the people of the transcripts are made.
+// Stage makes the companies of the transcripts.
 type Stage struct {
 	Companies   *company.Service
 	Settlements *settlement.Service
 	Clock       clock.Clock
-	// Raise gives the first settlement account of a company the number Raised, above
-	// those that the main company has.
+	// Raise changes the number of a company's first settlement account to Raised.
 	Raise func(t testing.TB, company string)
 }
 
-// Cast makes who and what the transcripts speak of beside the main company
-// (reference), as values for a player:
+// Cast makes the other companies and accounts of the transcripts, beside the main company
+// (reference). It returns their values for a player:
 //
 //   - empty_settlement_id: an account of the main company without money
 //   - expired_key: an API key of the main company that expires within the hour
@@ -38,7 +37,7 @@ type Stage struct {
 //     while changes were requested and is now SUBMITTED
 //   - off_reference, off_key, off_access, off_refresh: an approved company that got tokens
 //     and was then switched off
-//   - hook_url: a company's server that takes what it is sent, but nothing below /no
+//   - hook_url: a company's server that accepts webhooks, except below /no
 func (s Stage) Cast(t testing.TB, reference string) map[string]string {
 	t.Helper()
 	by := operator.Local("transcripts")

@@ -15,7 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// Contract is the OpenAPI document as answers are held against it.
+// Contract is an OpenAPI document that tests compare with answers.
 type Contract struct {
 	doc *openapi3.T
 }
@@ -45,7 +45,7 @@ func (c *Contract) Operations() []string {
 	return out
 }
 
-// Operation is the id of the operation that a request is for, or empty.
+// Operation is the id of a request's operation, or empty.
 func (c *Contract) Operation(method, target string) string {
 	if route := c.route(method, target); route != nil {
 		return route.Operation.OperationID
@@ -53,8 +53,8 @@ func (c *Contract) Operation(method, target string) string {
 	return ""
 }
 
-// route finds a request's operation; a last slash makes no difference. A fixed
-// path beats one with parameters.
+// route finds the operation of a request, with or without a last slash. A fixed path beats
+// a path with parameters.
 func (c *Contract) route(method, target string) *routers.Route {
 	path, _, _ := strings.Cut(target, "?")
 	steps := strings.Split(strings.TrimSuffix(path, "/"), "/")
@@ -74,9 +74,8 @@ func (c *Contract) route(method, target string) *routers.Route {
 	return best
 }
 
-// Check holds an answer of the companies' door against the document: its status
-// must be one of the operation's, and its body and headers must be what the
-// document says. Only paths below /api/ belong to the contract.
+// Check compares an answer of the companies' API with the document: the status, the body
+// and the headers. Only paths below /api/ belong to the contract.
 func (c *Contract) Check(r *http.Request, status int, header http.Header, body []byte) error {
 	if !strings.HasPrefix(r.URL.Path, "/api/") {
 		return nil
@@ -93,7 +92,7 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	return nil
 }
 
-// named is nil when the document names each of these headers that an answer has.
+// named is nil if the document lists all of these headers that an answer has.
 func (c *Contract) named(r *http.Request, status int, header http.Header) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil {
@@ -107,7 +106,7 @@ func (c *Contract) named(r *http.Request, status int, header http.Header) error 
 	return nil
 }
 
-// Names tells whether the document names this header of an answer.
+// Names tells whether the document lists a header of an answer.
 func (c *Contract) Names(method, path string, status int, header string) bool {
 	route := c.route(method, path)
 	if route == nil {
@@ -117,7 +116,7 @@ func (c *Contract) Names(method, path string, status int, header string) bool {
 	return answer != nil && answer.Value.Headers[header] != nil
 }
 
-// Holds is nil when an answer is what the document says of its operation.
+// Holds is nil if an answer agrees with the document.
 func (c *Contract) Holds(r *http.Request, status int, header http.Header, body []byte) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil {
@@ -139,7 +138,7 @@ func (c *Contract) Holds(r *http.Request, status int, header http.Header, body [
 	return nil
 }
 
-// Takes is nil when a request with this body is one that the document allows.
+// Takes is nil if the document allows a request with this body.
 func (c *Contract) Takes(r *http.Request, body string) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil || route.Operation.RequestBody == nil {

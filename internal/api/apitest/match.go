@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// kinds are what a matcher may ask for, by the text of the value.
+// kinds are the kinds of matchers, each with the form of its values.
 var kinds = map[string]*regexp.Regexp{
 	"any":       regexp.MustCompile(`(?s).*`),
 	"text":      regexp.MustCompile(`(?s)^".+"$`),
@@ -31,13 +31,13 @@ var (
 	repeated = regexp.MustCompile(`<repeat (.) (\d+)>`)
 )
 
-// rest stands for further items or fields.
+// rest matches further items or fields.
 const rest = "<...>"
 
-// values are what $name means.
+// values are the values of $name.
 type values map[string]string
 
-// fill puts values in the place of their names; matchers stay.
+// fill replaces names by their values. Matchers stay.
 func (v values) fill(text string) (string, error) {
 	var missing error
 	text = mention.ReplaceAllStringFunc(text, func(m string) string {
@@ -53,7 +53,7 @@ func (v values) fill(text string) (string, error) {
 	return text, missing
 }
 
-// object is a JSON object that knows the order of its fields.
+// object is a JSON object with the order of its fields.
 type object struct {
 	keys   []string
 	fields map[string]any
@@ -86,7 +86,7 @@ func orderedNext(d *json.Decoder) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			name := key.(string) // the decoder lets nothing else be a key
+			name := key.(string) // the decoder allows no other key
 			o.keys = append(o.keys, name)
 			if o.fields[name], err = orderedNext(d); err != nil {
 				return nil, err
@@ -109,7 +109,7 @@ func orderedNext(d *json.Decoder) (any, error) {
 	return token, nil
 }
 
-// match compares an answer with what was wanted and captures into v.
+// match compares an answer with the wanted one, and captures values into v.
 func (v values) match(where string, want, got any) error {
 	switch want := want.(type) {
 	case string:
@@ -171,7 +171,7 @@ func (v values) matchList(where string, want, got []any) error {
 	return nil
 }
 
-// capture checks a value's kind and keeps it under a name, if there is one.
+// capture checks the kind of a value, and stores the value if the matcher has a name.
 func (v values) capture(where, kind, name string, got any) error {
 	pattern, known := kinds[kind]
 	if !known {

@@ -51,7 +51,7 @@ const document = `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":
 "responses":{"200":{"description":"d","headers":{"X-Request-Id":{"schema":{"type":"string"}}},"content":{"application/json":{"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}}}}}}`
 
 // A player must see what is wrong with a server, or its transcripts prove nothing.
-func TestAPlayerBites(t *testing.T) {
+func TestAPlayerFindsWrongAnswers(t *testing.T) {
 	answers := map[string]string{
 		"/api/things/good": `{"id":"good"}`, "/api/things/other": `{"id":"more"}`, "/api/things/number": `{"id":5}`, "/api/things/none": `{}`,
 	}

@@ -22,11 +22,10 @@ type Player struct {
 	given    func(t testing.TB) map[string]string
 }
 
-// New is a player for the server at base (scheme, host and port). Given makes
-// the values that a transcript may use, once for each file that is played: base_url,
-// reference, api_key and settlement_id of the main company, and those of
-// Stage.Cast. The player adds "run", different for each file, for keys that must
-// be new.
+// New is a player for the server at base (scheme, host and port). The player calls given
+// once for each file. Given returns the values of the transcript: base_url, those of the
+// main company (reference, api_key and settlement_id), and those of Stage.Cast. The player
+// adds "run", which differs for each file, for keys that must be new.
 func New(t testing.TB, base string, given func(t testing.TB) map[string]string) *Player {
 	t.Helper()
 	p := &Player{base: base, given: given, client: &http.Client{
@@ -48,8 +47,8 @@ func New(t testing.TB, base string, given func(t testing.TB) map[string]string) 
 	return p
 }
 
-// Play plays a transcript. An exchange that fails ends it, since later ones
-// build on earlier ones.
+// Play plays a transcript. It stops at the first exchange that fails, since later exchanges
+// need the earlier ones.
 func (p *Player) Play(t *testing.T, files fs.FS, name string) {
 	exchanges, err := Read(files, name)
 	if err != nil {
@@ -69,7 +68,7 @@ func (p *Player) Play(t *testing.T, files fs.FS, name string) {
 	}
 }
 
-// exchange plays one exchange, again and again if it may come true later.
+// exchange plays one exchange, and repeats an exchange with @eventually.
 func (p *Player) exchange(ctx context.Context, e Exchange, v values) error {
 	if !e.Eventually {
 		return p.once(ctx, e, v)
@@ -150,7 +149,7 @@ func (p *Player) request(ctx context.Context, e Exchange, v values) (*http.Reque
 	return r, nil
 }
 
-// compare holds an answer against the transcript.
+// compare compares an answer with the transcript.
 func compare(e Exchange, v values, answer *http.Response, text string) error {
 	if answer.StatusCode != e.Status {
 		return fmt.Errorf("want status %d, got %d", e.Status, answer.StatusCode)

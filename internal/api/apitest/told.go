@@ -9,8 +9,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// checkEvents holds events against what the section webhooks says that their
-// kind carries. The body is an answer with one event, or with a feed of them.
+// checkEvents compares events with the payloads of their kinds in the section webhooks. The
+// body is an answer with one event or with a feed.
 func (c *Contract) checkEvents(body []byte) error {
 	var envelope struct{ Data json.RawMessage }
 	if err := json.Unmarshal(body, &envelope); err != nil {
@@ -27,8 +27,7 @@ func (c *Contract) checkEvents(body []byte) error {
 	return c.CheckEvent(envelope.Data)
 }
 
-// CheckEvent holds one event, as it is fetched or posted, against what the
-// contract says that its kind carries.
+// CheckEvent compares one event with the payload of its kind in the contract.
 func (c *Contract) CheckEvent(text []byte) error {
 	var kind struct{ Event string }
 	var value any
@@ -46,7 +45,7 @@ func (c *Contract) CheckEvent(text []byte) error {
 	return nil
 }
 
-// EventKinds are the kinds that a webhook can ask for, sorted.
+// EventKinds are the kinds of events for webhooks, sorted.
 func (c *Contract) EventKinds() (out []string) {
 	for _, kind := range c.doc.Components.Schemas["EventKind"].Value.Enum {
 		out = append(out, kind.(string))
@@ -55,8 +54,8 @@ func (c *Contract) EventKinds() (out []string) {
 	return out
 }
 
-// EventExample is the event that the contract shows of a kind, as JSON; null when
-// it shows none.
+// EventExample is the contract's example of a kind of event, as JSON. It is null if the
+// contract has no example.
 func (c *Contract) EventExample(kind string) ([]byte, error) {
 	told := c.doc.Webhooks[kind]
 	if told == nil {

@@ -1,9 +1,8 @@
-// Package apitest plays transcripts: readable files of requests and the answers
-// they must get. They are played over HTTP against whatever serves the contract,
-// and every answer is also held against the contract itself, so that neither can
-// drift from what the program says.
+// Package apitest plays transcripts: readable files of requests and expected answers. A
+// player sends the requests to a server over HTTP. It compares every answer with the
+// transcript and with the OpenAPI document.
 //
-// A file is a list of exchanges, played in order:
+// A file is a list of exchanges in the order of play:
 //
 //	### Bought and delivered
 //	POST /api/v1/vtu/purchase-data
@@ -17,13 +16,12 @@
 //
 //	{"success": true, "data": {"transactionId": "<reference $tx>", "amount": "500.00"}}
 //
-// $name is a value the player was given or captured. In the answer, a string
-// "<kind>" stands for any value of that kind and "<kind $name>" keeps it; "<...>"
-// as the last item of a list stands for further items, and as the last key of an
-// object for further fields. Fields must come in the order written. A line
-// "@eventually" above the request repeats it until the answer fits, for five
-// seconds. "<repeat x 100>" in a request's body is a hundred x. Lines that begin
-// with "# " are for the reader.
+// $name is a given or captured value. In an answer, the string "<kind>" matches any value
+// of that kind, and "<kind $name>" also captures the value. "<...>" as the last item of a
+// list matches further items. As the last key of an object it matches further fields. The
+// order of the fields counts. A line "@eventually" above a request repeats the request
+// until the answer matches, for at most five seconds. "<repeat x 100>" in the body of a
+// request is a hundred x. Lines that begin with "# " are comments.
 package apitest
 
 import (
@@ -33,7 +31,7 @@ import (
 	"strings"
 )
 
-// Exchange is one request and the answer it must get.
+// Exchange is one request and its expected answer.
 type Exchange struct {
 	Title      string
 	Eventually bool
@@ -46,7 +44,7 @@ type Exchange struct {
 	Answer     string      // empty: any body
 }
 
-// Read is the exchanges of a transcript.
+// Read parses the exchanges of a transcript.
 func Read(files fs.FS, name string) ([]Exchange, error) {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -55,7 +53,7 @@ func Read(files fs.FS, name string) ([]Exchange, error) {
 	var out []Exchange
 	for i, part := range strings.Split("\n"+string(text), "\n### ") {
 		if i == 0 {
-			continue // what the file is about
+			continue // the introduction of the file
 		}
 		e, err := parse(part)
 		if err != nil {
@@ -66,7 +64,7 @@ func Read(files fs.FS, name string) ([]Exchange, error) {
 	return out, nil
 }
 
-// parse reads one exchange, from its title to the next one's.
+// parse reads one exchange, from its title to the next title.
 func parse(text string) (Exchange, error) {
 	title, rest, _ := strings.Cut(text, "\n")
 	e := Exchange{Title: strings.TrimSpace(title)}
