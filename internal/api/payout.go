@@ -13,7 +13,7 @@ import (
 
 // Payouts send money to bank accounts.
 type Payouts interface {
-	Banks(ctx context.Context, search string) ([]payout.Bank, error)
+	Banks(ctx context.Context, company, search string) ([]payout.Bank, error)
 	Validate(ctx context.Context, e payout.Enquiry) (payout.Verification, error)
 	Send(ctx context.Context, o payout.Order) (payout.Payout, error)
 	// Preview is what Send would come to; it does nothing.
@@ -35,7 +35,7 @@ func (l keptList) VisitListBanksResponse(w http.ResponseWriter) error {
 
 // ListBanks shows which banks can be paid.
 func (h *handlers) ListBanks(ctx context.Context, r ListBanksRequestObject) (ListBanksResponseObject, error) {
-	banks, err := h.Payouts.Banks(ctx, r.Params.Search)
+	banks, err := h.Payouts.Banks(ctx, callOf(ctx).company, r.Params.Search)
 	if err != nil {
 		return nil, err
 	}
