@@ -71,11 +71,11 @@ type App struct {
 
 	cfg      Config
 	log      *slog.Logger
-	closed   atomic.Bool                    // the companies' door
-	leaving  atomic.Bool                    // the program was told to stop
-	exposed  bool                           // others than this machine can connect
-	books    map[string]provider.Bookkeeper // the banks, for reconciliation
-	world    *world                         // the sandbox; nil in live mode
+	closed   atomic.Bool // the companies' door
+	leaving  atomic.Bool // the program was told to stop
+	exposed  bool        // others than this machine can connect
+	banks    map[string]bank
+	sandbox  *sandboxMode // nil in live mode
 	registry *prometheus.Registry
 	traces   trace.TracerProvider
 	flush    func(context.Context) error
@@ -111,16 +111,13 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 		return err
 	}
 	if a.cfg.Mode == Sandbox {
-		if a.world, err = openWorld(ctx, a.cfg, a.log); err != nil {
+		if a.sandbox, err = openSandbox(ctx, a.cfg, a.log); err != nil {
 			return err
 		}
-		a.Clock = a.world.clock
+		a.Clock = a.sandbox.clock
 	}
-	p, err := a.providers()
+	p, err := a.connect()
 	if err != nil {
-		return err
-	}
-	if p.custody, err = a.custody(); err != nil {
 		return err
 	}
 	letterhead, err := a.cfg.Issuer.letterhead()
@@ -152,33 +149,35 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Operations.CheckOperators(a.Operators.Still)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
+	a.banks = p.banks
 	for name, b := range p.banks {
-		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: p.float[name]})
+		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: b.float})
 	}
 	a.Inbox = a.newInbox(keys, p)
-	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, p.verifier, a.cfg.Window)
-	a.Corporate = corporate.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, p.banks[bankName], a.callback(bankName))
-	a.Customers = customer.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, p.banks[bankName], a.callback(bankName))
-	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements, a.Operations,
-		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
+	verifiers := routed(p, func(_ string, b bank) provider.Verifier { return b.verifier })
+	openers := routed(p, a.opener)
+	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, verifiers, a.cfg.Window)
+	a.Corporate = corporate.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, openers)
+	a.Customers = customer.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, openers)
+	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements, a.Operations, openers, a.cfg.Window)
 	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
-	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements, p.payers(), bankName)
+	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements,
+		routed(p, func(_ string, b bank) provider.Payer { return b }))
 	a.Inbox.OnPayout(a.Payouts.Notified)
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)
-	a.books = p.bookkeepers()
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
-	if a.world != nil {
-		a.world.follow(a.Worker, a.Webhooks)
+	if a.sandbox != nil {
+		a.sandbox.follow(a.Worker, a.Webhooks)
 	}
 }
 
 // Close releases what Open took. Run does so itself when it ends.
 func (a *App) Close() {
-	if a.world != nil {
-		a.world.close()
+	if a.sandbox != nil {
+		a.sandbox.close()
 	}
 	if a.Inbox != nil {
 		a.Inbox.Drain()
@@ -218,8 +217,12 @@ func (a *App) Handler() (http.Handler, error) {
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
 	cfg.Mounts[card.Pattern] = a.Cards.Door()
-	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()
-	if a.world != nil {
+	for name, p := range a.cfg.accounts() {
+		if m, ok := p.(mounter); ok {
+			m.mount(a, name, cfg.Mounts)
+		}
+	}
+	if a.sandbox != nil {
 		cfg.Mounts["/sandbox/"] = a.steering(proxies)
 	}
 	return a.answering(cfg)
@@ -283,8 +286,8 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx)); err != nil {
 		return err
 	}
-	if a.world != nil {
-		if err := a.world.callBack(listener.Addr(), a.Inbox.Path(bankName)); err != nil {
+	if a.sandbox != nil {
+		if err := a.sandbox.setCallbacks(listener.Addr(), a.callbackPath); err != nil {
 			return err
 		}
 	}

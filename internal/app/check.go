@@ -108,12 +108,12 @@ func beside(read, found error) error {
 func (c Config) check() error {
 	_, log := NewLogger(io.Discard, c.Log)
 	all := []error{
-		c.checkOwn(), checkListen(c.Listen), log, c.checkDatabase(), c.checkKey(), c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode),
-		c.checkRoutes(), c.checkCrypto(), c.Jobs.check(), c.checkLimits(), c.Issuer.check(), checkPublic(c.Mode, c.PublicURL), c.checkProxies(), checkTraces(c.Traces),
+		c.checkOwn(), checkListen(c.Listen), log, c.checkDatabase(), c.checkKey(), c.checkProviders(),
+		c.checkCrypto(), c.Jobs.check(), c.checkLimits(), c.Issuer.check(), checkPublic(c.Mode, c.PublicURL), c.checkProxies(), checkTraces(c.Traces),
 	}
 	switch c.Mode {
 	case Live:
-		all = append(all, c.SafeHaven.checkLive(), checkCallback(c.CallbackBase), c.checkNoSandbox())
+		all = append(all, checkCallback(c.CallbackBase), c.checkNoSandbox())
 	case Sandbox:
 		all = append(all, c.checkSandbox())
 	}
@@ -180,9 +180,18 @@ func (c Config) checkLimits() error {
 	return errors.Join(about("limits.company_…: ", l.Company.Check()), about("limits.token_…: ", l.Token.Check()), about("limits.callbacks_…: ", l.Callbacks.Check()))
 }
 
-// aRealAddress stands for an address that was refused. A plug that is made with it
+// validAddress stands for an address that was refused. A plug that is made with it
 // tells what else is wrong.
-const aRealAddress = "https://provider.example"
+const validAddress = "https://provider.example"
+
+// ofPlug puts the group's path in place of the plug's name before its errors.
+func ofPlug(group string, err error) error {
+	var out []error
+	for _, one := range taken(err) {
+		out = append(out, fmt.Errorf("configuration: %s: %w", group, errors.Unwrap(one)))
+	}
+	return errors.Join(out...)
+}
 
 // checkReal wants an address of a provider's that is no sandbox.
 func checkReal(setting, address string) error {
@@ -205,12 +214,8 @@ func (c Config) checkNoSandbox() error {
 }
 
 func (c Config) checkSandbox() error {
-	var all []error
 	if c.CallbackBase != "" {
-		all = append(all, errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is"))
+		return errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is")
 	}
-	if c.SafeHaven.BaseURL != "" {
-		all = append(all, errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider"))
-	}
-	return wrongs(all...)
+	return nil
 }

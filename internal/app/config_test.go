@@ -51,7 +51,7 @@ limits:
 	}
 	want := app.Defaults()
 	want.Database, want.Window, want.MasterKey = "sqlite:from-the-environment.db", 20*time.Second, secret.NewText("a secret")
-	want.SafeHaven.ClientID, want.SafeHaven.DebitAccount = "from-the-environment", "0100000001"
+	want.Providers["safehaven"] = app.SafeHavenConfig{ClientID: "from-the-environment", DebitAccount: "0100000001"}
 	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9, CallbacksPerSecond: 100, CallbacksBurst: 1000}
 	want.TrustedProxies = []string{"10.0.0.0/8", "192.0.2.7"}
 	want.Webhooks.KeepDays, want.Serve.Drain = 90, 8*time.Second
@@ -100,10 +100,19 @@ func live() app.Config {
 	cfg := app.Defaults()
 	cfg.Database, cfg.MasterKey = "sqlite:/nowhere/kobo.db", secret.NewText(secret.Generate())
 	cfg.CallbackBase = "https://pay.example.com"
-	cfg.SafeHaven = app.SafeHavenConfig{
+	cfg.Providers["safehaven"] = app.SafeHavenConfig{
 		BaseURL: "https://api.safehavenmfb.com", ClientID: "c", DebitAccount: "0100000001", Assertion: secret.NewText("signed"),
 	}
 	return cfg
+}
+
+// safehaven changes the group of Safe Haven.
+func safehaven(change func(*app.SafeHavenConfig)) func(*app.Config) {
+	return func(c *app.Config) {
+		s := c.Providers["safehaven"].(app.SafeHavenConfig)
+		change(&s)
+		c.Providers["safehaven"] = s
+	}
 }
 
 func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
@@ -126,11 +135,11 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"trusted_proxies: \"proxy\" is no network":    func(c *app.Config) { c.TrustedProxies = []string{"proxy"} },
 		"serve.drain must be 0s to 10m":               func(c *app.Config) { c.Serve.Drain = -time.Second },
 		"safehaven.base_url is for live mode":         func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
-		"live mode needs safehaven.base_url":          func(c *app.Config) { c.SafeHaven.BaseURL = "" },
-		"must be an https URL":                        func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },
-		"is a sandbox: live mode":                     func(c *app.Config) { c.SafeHaven.BaseURL = "https://API.Sandbox.safehavenmfb.com" },
-		"vtpass.base_url is a sandbox":                func(c *app.Config) { c.VTpass.BaseURL = "https://sandbox.vtpass.com/api" },
-		"sudo.base_url is a sandbox":                  func(c *app.Config) { c.Sudo.BaseURL = "https://localhost:1" },
+		"live mode needs safehaven.base_url":          safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "" }),
+		"must be an https URL":                        safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "http://api.safehavenmfb.com" }),
+		"is a sandbox: live mode":                     safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "https://API.Sandbox.safehavenmfb.com" }),
+		"vtpass.base_url is a sandbox":                func(c *app.Config) { c.Providers["vtpass"] = app.VTpassConfig{BaseURL: "https://sandbox.vtpass.com/api"} },
+		"sudo.base_url is a sandbox":                  func(c *app.Config) { c.Providers["sudo"] = app.SudoConfig{BaseURL: "https://localhost:1"} },
 		"live mode needs callback_base":               func(c *app.Config) { c.CallbackBase = "http://pay.example.com" },
 		"issuer.address has 4 lines":                  func(c *app.Config) { c.Issuer.Address = "1\n2\n3\n4" },
 		"a line of issuer.name must be text":          func(c *app.Config) { c.Issuer.Name = strings.Repeat("M", 81) },
@@ -142,7 +151,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"begin with https: secrets":                   func(c *app.Config) { c.PublicURL = "http://mysandbox.example.com" },
 		"with https: secrets travel":                  func(c *app.Config) { c.PublicURL = "http://127.0.0.1:8080" },
 		"sandbox_token is for sandbox mode":           func(c *app.Config) { c.SandboxToken = secret.NewText("abc") },
-		"either safehaven.private_key_file":           func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
+		"either safehaven.private_key_file":           safehaven(func(s *app.SafeHavenConfig) { s.PrivateKeyFile = "key.pem" }),
 		"jobs.workers must be 2 to 256":               func(c *app.Config) { c.Jobs.Workers = 1 },
 		"less than jobs.workers":                      func(c *app.Config) { c.Jobs.Inbox = 16 },
 		"jobs.inbox must be at least 1":               func(c *app.Config) { c.Jobs.Inbox = 0 },

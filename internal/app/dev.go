@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,8 +10,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/company"
@@ -81,7 +84,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	}
 	c, err := a.developer(ctx)
 	if err == nil {
-		err = a.world.sandbox.SafeHaven.Adopt(ctx, c.SettlementAccountNumber, devName, "")
+		err = a.adopt(ctx, c.SettlementAccountNumber)
 	}
 	if err == nil {
 		err = a.Shop.SyncDue(ctx)
@@ -113,19 +116,16 @@ func Migrate(ctx context.Context, database string, force bool) error {
 // forget removes the files that a development program makes, and nothing else
 // from its folder; a PostgreSQL database is emptied.
 func forget(ctx context.Context, cfg Config) error {
-	for _, name := range []string{"kobo.db", "sandbox.db"} {
-		for _, suffix := range []string{"", "-wal", "-shm", ".epoch"} {
-			if err := removeIfThere(filepath.Join(cfg.Data, name+suffix)); err != nil {
-				return err
-			}
+	patterns := []string{"dev-*.json", "master.key", devFile}
+	for _, books := range []string{"kobo.db", "sandbox.db", "sandbox-*.db"} {
+		patterns = append(patterns, books, books+"-wal", books+"-shm", books+".epoch")
+	}
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(filepath.Join(cfg.Data, pattern))
+		for _, path := range paths {
+			err = errors.Join(err, os.Remove(path))
 		}
-	}
-	remembered, err := filepath.Glob(filepath.Join(cfg.Data, "dev-*.json"))
-	if err != nil {
-		return err
-	}
-	for _, path := range append(remembered, filepath.Join(cfg.Data, "master.key"), filepath.Join(cfg.Data, devFile)) {
-		if err := removeIfThere(path); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -135,13 +135,6 @@ func forget(ctx context.Context, cfg Config) error {
 	}
 	defer d.Close()
 	return d.Empty(ctx)
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // devFile has the credentials of the last start, which the database only knows as
@@ -197,7 +190,6 @@ func (a *App) Remember(c Credentials) error {
 const (
 	devPIN   = "1234"
 	devFloat = 1_000_000 * money.Naira
-	devBank  = "999240" // Safe Haven's own code in its sandbox
 	devName  = "Demo Company"
 )
 
@@ -241,23 +233,40 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	return c, a.Remember(c)
 }
 
+// devBank is the development company's bank: the first one on the common books.
+func (a *App) devBank() string {
+	return cmp.Or(a.cfg.usualBank(), slices.Min(slices.Collect(maps.Keys(a.banks))))
+}
+
+// adopt tells the simulated bank about the development company's account.
+func (a *App) adopt(ctx context.Context, number string) error {
+	bank, ok := a.sandbox.provider(a.devBank()).(interface {
+		Adopt(ctx context.Context, number, name, callback string) error
+	})
+	if !ok {
+		return nil
+	}
+	return bank.Adopt(ctx, number, devName, "")
+}
+
 // devAccount is a settlement account with a bank account and money in it.
 func (a *App) devAccount(ctx context.Context, by operator.Operator, reference string) (settlement.Account, error) {
 	account, err := a.Settlements.Create(ctx, by, reference, "Main account")
 	if err != nil {
 		return account, err
 	}
-	number, err := nuban.Make(devBank, 800_000_000+account.ID)
+	own := a.banks[a.devBank()].Own()
+	number, err := nuban.Make(own.Code, 800_000_000+account.ID)
 	if err != nil {
 		return account, err
 	}
 	err = a.Settlements.Feed(ctx, by, reference, account.ID, settlement.BankAccount{
-		Number: number, Name: devName, BankName: "Safe Haven MFB", BankCode: devBank,
+		Number: number, Name: devName, BankName: own.Name, BankCode: own.Code,
 	})
 	if err != nil {
 		return account, err
 	}
-	if err := a.Settlements.Fund(ctx, by, reference, account.ID, devFloat, bankName, "opening balance"); err != nil {
+	if err := a.Settlements.Fund(ctx, by, reference, account.ID, devFloat, a.devBank(), "opening balance"); err != nil {
 		return account, err
 	}
 	return a.Settlements.Find(ctx, reference, account.ID)

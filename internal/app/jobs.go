@@ -50,8 +50,8 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	all.Go(func() { a.restoreJobs(ctx) })
 	all.Go(func() { a.Deployment.Run(ctx) })
 	all.Go(func() { a.Crypto.Follow(ctx) })
-	if a.world != nil {
-		all.Go(func() { a.world.watch(ctx) })
+	if a.sandbox != nil {
+		all.Go(func() { a.sandbox.watch(ctx) })
 	}
 	return &all
 }

@@ -35,7 +35,7 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	if err := c.Write(filepath.Join(data, "credentials.json")); err != nil {
 		t.Fatal(err)
 	}
-	if err := removeIfThere(filepath.Join(data, "credentials.json.tmp")); err != nil {
+	if err := os.Remove(filepath.Join(data, "credentials.json.tmp")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Backup(ctx, Copying{Database: a.cfg.Database, File: filepath.Join(data, "backup.db"), By: operator.Local("test")})

@@ -30,23 +30,14 @@ const (
 	reconcileLimit = time.Hour
 )
 
-// bookkeepers are the banks as those who keep statements.
-func (p plugs) bookkeepers() map[string]provider.Bookkeeper {
-	out := map[string]provider.Bookkeeper{}
-	for name, b := range p.banks {
-		out[name] = b
-	}
-	return out
-}
-
 // Reconcile compares every bank with our books as far back as reach, and has a
 // human asked about each break, once however often it is found. A bank that
 // cannot be read does not keep the others from being compared.
 func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reconciliation, error) {
 	var all []report.Reconciliation
 	var failed error
-	for _, name := range slices.Sorted(maps.Keys(a.books)) {
-		r, err := a.reconcile(ctx, name, a.books[name], reach)
+	for _, name := range slices.Sorted(maps.Keys(a.banks)) {
+		r, err := a.reconcile(ctx, name, a.banks[name], reach)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reconcile: %s: %w", name, err))
 			continue
@@ -116,8 +107,8 @@ func (l leased) Statement(ctx context.Context, from, to time.Time, page int) ([]
 // reconcileDaily is the work of a reconcileJob. Money that is stuck is listed
 // also when the bank does not show its statement.
 func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) {
-	book := a.books[j.Subject]
-	if book == nil {
+	book, there := a.banks[j.Subject]
+	if !there {
 		return time.Time{}, nil // not configured any more
 	}
 	if a.closed.Load() {
@@ -172,7 +163,7 @@ func (a *App) warnOverdue(ctx context.Context) error {
 // it is there.
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
-	for _, name := range slices.Sorted(maps.Keys(a.books)) {
+	for _, name := range slices.Sorted(maps.Keys(a.banks)) {
 		jobs = append(jobs, job.Job{
 			Company: settlement.House, Kind: reconcileJob, Subject: name, Provider: name, RunAt: a.Clock.Now().Add(reconcileEvery),
 		}.Record())

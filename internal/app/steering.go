@@ -15,7 +15,7 @@ import (
 // its clock. With a token configured it wants the token. Without one it answers
 // only where nobody but this machine can connect, and only what this machine asks.
 func (a *App) steering(proxies peer.Proxies) http.Handler {
-	control, token := a.world.sandbox.Control(), a.cfg.SandboxToken.Reveal()
+	control, token := a.sandbox.Control(), a.cfg.SandboxToken.Reveal()
 	if token == "" && !a.exposed {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !fromHere(r, proxies) {

@@ -131,7 +131,9 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 }
 
 // providerLedger is the ledger of all providers on the common books.
-func (s *Sandbox) providerLedger(r *http.Request) (any, error) { return ledgerOf(s.Books, s.parts...)(r) }
+func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
+	return ledgerOf(s.Books, s.parts...)(r)
+}
 
 // ledgerOf is GET /sandbox/provider-ledger?reference=: the requests that providers on
 // these books really carried out, oldest first, whatever they answered.

@@ -2,16 +2,15 @@ package app
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	simulated "github.com/kobo-waas/kobo/internal/provider/sandbox/vtpass"
 	"github.com/kobo-waas/kobo/internal/provider/vtpass"
 	"github.com/kobo-waas/kobo/internal/secret"
-	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// vtpassName is the name under which the books know VTpass.
-const vtpassName = "vtpass"
+func init() { register("vtpass", VTpassConfig{}) }
 
 // VTpassConfig is our account at VTpass. The group stays empty in sandbox mode.
 // See docs/providers/vtpass.md.
@@ -23,14 +22,7 @@ type VTpassConfig struct {
 	Phone     string      `koanf:"phone"`      // Phone number, 11 digits, that VTpass may call about TV and power.
 }
 
-// VTUConfig is about sales of airtime, data, TV and power.
-type VTUConfig struct {
-	// The biller of each service that several billers offer, such as `DATA=vtpass,
-	// DATA/GLO=safehaven`. A service without a line is Safe Haven's.
-	Routes string `koanf:"routes"`
-}
-
-func (c VTpassConfig) check(m Mode) error {
+func (c VTpassConfig) check(m Mode, _ string) error {
 	switch {
 	case c.BaseURL == "":
 		return nil
@@ -40,7 +32,7 @@ func (c VTpassConfig) check(m Mode) error {
 	plug := c.plug()
 	wrong := checkReal("vtpass.base_url", c.BaseURL)
 	if wrong != nil {
-		plug.BaseURL = aRealAddress
+		plug.BaseURL = validAddress
 	}
 	_, err := vtpass.New(plug)
 	return errors.Join(wrong, about("", err))
@@ -53,33 +45,22 @@ func (c VTpassConfig) plug() vtpass.Config {
 	}
 }
 
-// vtpass is the plug for VTpass, or none where it is not configured.
-func (a *App) vtpass() (*vtpass.Plug, error) {
-	cfg := a.cfg.VTpass.plug()
-	if a.world != nil {
-		cfg = a.world.vtpass()
+func (VTpassConfig) simulated() books.Provider { return &simulated.Biller{} }
+
+func (c VTpassConfig) sells(m Mode) bool { return m == Sandbox || c.BaseURL != "" }
+
+func (c VTpassConfig) connect(a *App, name string, p *plugs) error {
+	cfg := c.plug()
+	if s, ok := a.sandbox.provider(name).(*simulated.Biller); ok {
+		cfg = s.PlugConfig(a.sandbox.address(name))
 	}
 	if cfg.BaseURL == "" {
-		return nil, nil
+		return nil
 	}
-	cfg.PayDeadline, cfg.ReadDeadline = a.deadlines()
-	cfg.Around = a.traced()
-	return vtpass.New(cfg)
-}
-
-// routes are who sells what, with Safe Haven for what nobody is named for.
-func (c Config) routes() (vtu.Routes, error) {
-	routes, err := vtu.ParseRoutes(c.VTU.Routes)
-	all := []error{about("vtu.routes: ", err)}
-	for _, name := range routes.Billers() {
-		if name != bankName && (name != vtpassName || c.Mode != Sandbox && c.VTpass.BaseURL == "") {
-			all = append(all, fmt.Errorf("configuration: vtu.routes names %q, which is not configured", name))
-		}
+	a.prepare(&cfg.ClientConfig)
+	plug, err := vtpass.New(cfg)
+	if err == nil {
+		p.billers[name] = plug
 	}
-	return routes.Otherwise(bankName), errors.Join(all...)
-}
-
-func (c Config) checkRoutes() error {
-	_, err := c.routes()
 	return err
 }
