@@ -94,6 +94,9 @@ func (c Config) checkProviders() error {
 			all = append(all, fmt.Errorf("configuration: %[1]s and banks.%[1]s name the same bank: keep one of the two", name))
 		}
 	}
+	if n := len(c.banks()); n > 1 && c.Jobs.Inbox < n {
+		all = append(all, fmt.Errorf("configuration: jobs.inbox must be at least %d, the number of banks", n))
+	}
 	accounts := c.accounts()
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
 		group := name
