@@ -277,7 +277,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.dismiss)
 	a.seeModes()
-	if err := a.meetDatabase(ctx); err != nil {
+	if err := errors.Join(a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
 		return err
 	}
 	if err := a.Inbox.Begin(ctx); err != nil {
