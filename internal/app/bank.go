@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -83,31 +82,23 @@ func (c Config) usualBank() string {
 
 // checkProviders finds the errors of all our accounts at providers.
 func (c Config) checkProviders() error {
-	var all []error
-	for _, name := range slices.Sorted(maps.Keys(c.Banks)) {
-		switch group := c.Providers[name]; {
-		case !bankName.MatchString(name):
-			all = append(all, fmt.Errorf("configuration: banks.%s: a name has small letters, digits and _, at most 32, and begins with a letter", name))
-		case registered[name] != nil && bankPlugs[name] == nil:
-			all = append(all, fmt.Errorf("configuration: banks.%s: this is the name of another provider", name))
-		case group != nil && group != bankPlugs[name]:
-			all = append(all, fmt.Errorf("configuration: %[1]s and banks.%[1]s name the same bank: keep one of the two", name))
-		}
+	n, accounts := len(c.banks()), c.accounts()
+	all := []error{
+		errorIf(n > 1 && c.Jobs.Inbox < n, "jobs.inbox must be at least %d, the number of banks", n),
+		failure(c.routes()), failure(c.bankRoutes()),
 	}
-	if n := len(c.banks()); n > 1 && c.Jobs.Inbox < n {
-		all = append(all, fmt.Errorf("configuration: jobs.inbox must be at least %d, the number of banks", n))
-	}
-	accounts := c.accounts()
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
-		group := name
+		group, outside := name, c.Providers[name]
 		if c.Banks[name] != nil {
 			group = "banks." + name
+			all = append(all,
+				errorIf(!bankName.MatchString(name), "%s: a name has small letters, digits and _, at most 32, and begins with a letter", group),
+				errorIf(registered[name] != nil && bankPlugs[name] == nil, "%s: this is the name of another provider", group),
+				errorIf(outside != nil && outside != bankPlugs[name], "%s and %s name the same bank: keep one of the two", name, group))
 		}
 		all = append(all, accounts[name].check(c.Mode, group))
 	}
-	_, billers := c.routes()
-	_, banks := c.bankRoutes()
-	return errors.Join(append(all, billers, banks)...)
+	return errors.Join(all...)
 }
 
 // routes name the biller of each service. A service without a route is the default
@@ -116,9 +107,8 @@ func (c Config) routes() (vtu.Routes, error) {
 	routes, err := vtu.ParseRoutes(c.VTU.Routes)
 	all, accounts := []error{about("vtu.routes: ", err)}, c.accounts()
 	for _, name := range routes.Names() {
-		if s, ok := accounts[name].(seller); !ok || !s.sells(c.Mode) {
-			all = append(all, fmt.Errorf("configuration: vtu.routes names %q, which is not configured", name))
-		}
+		s, ok := accounts[name].(seller)
+		all = append(all, errorIf(!ok || !s.sells(c.Mode), "vtu.routes names %q, which is not configured", name))
 	}
 	return routes.Otherwise(c.usualBank()), errors.Join(all...)
 }
@@ -128,15 +118,12 @@ func (c Config) bankRoutes() (provider.Routes, error) {
 	routes, err := provider.ParseRoutes(c.BankRoutes, provider.BankRoutes)
 	all, banks := []error{about("bank_routes: ", err)}, c.banks()
 	for _, name := range routes.Names() {
-		if banks[name] == nil {
-			all = append(all, fmt.Errorf("configuration: bank_routes names %q, which is not configured", name))
-		}
+		all = append(all, errorIf(banks[name] == nil, "bank_routes names %q, which is not configured", name))
 	}
 	routes = routes.Otherwise(c.usualBank())
 	for _, kind := range provider.BankRoutes.Kinds {
-		if routes[provider.AnyKind] == "" && routes[kind] == "" {
-			all = append(all, fmt.Errorf("configuration: bank_routes names no bank for %s: several banks without main need a default, such as *=NAME", kind))
-		}
+		all = append(all, errorIf(routes[provider.AnyKind] == "" && routes[kind] == "",
+			"bank_routes names no bank for %s: several banks without main need a default, such as *=NAME", kind))
 	}
 	return routes, errors.Join(all...)
 }

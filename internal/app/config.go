@@ -2,11 +2,8 @@ package app
 
 import (
 	"errors"
-	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -17,11 +14,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Mode is what a deployment is for.
+// Mode is the purpose of a deployment.
 type Mode string
 
-// The two modes. Nothing near money asks which it is: they differ in the
-// addresses that the plugs call, and in who moves the clock.
+// The two modes. They differ in the addresses that the plugs call, and in the clock. No
+// code near money asks for the mode.
 const (
 	Live    Mode = "live"
 	Sandbox Mode = "sandbox"
@@ -115,19 +112,15 @@ type JobConfig struct {
 }
 
 func (c JobConfig) check() error {
-	var all []error
-	workers := c.Workers
-	if workers < 2 || workers > mostWorkers {
-		all = append(all, fmt.Errorf("configuration: jobs.workers must be 2 to %d", mostWorkers))
-		workers = mostWorkers // the others are held against a number that could be
+	bound := c.Workers
+	if bound < 2 || bound > mostWorkers {
+		bound = mostWorkers // the other settings are compared with a possible number
 	}
-	if c.Inbox < 1 || c.Inbox >= workers {
-		all = append(all, errors.New("configuration: jobs.inbox must be at least 1 and less than jobs.workers"))
-	}
-	if c.PerProvider < 1 || c.PerProvider > workers {
-		all = append(all, errors.New("configuration: jobs.per_provider must be 1 to jobs.workers"))
-	}
-	return errors.Join(all...)
+	return errors.Join(
+		errorIf(bound != c.Workers, "jobs.workers must be 2 to %d", mostWorkers),
+		errorIf(c.Inbox < 1 || c.Inbox >= bound, "jobs.inbox must be at least 1 and less than jobs.workers"),
+		errorIf(c.PerProvider < 1 || c.PerProvider > bound, "jobs.per_provider must be 1 to jobs.workers"),
+	)
 }
 
 const mostWorkers = 256
@@ -138,7 +131,7 @@ type LogConfig struct {
 	Format string `koanf:"format"` // `json` or `text`.
 }
 
-// Defaults are what a deployment gets that sets nothing.
+// Defaults are the values of all settings that a deployment does not set.
 func Defaults() Config {
 	return Config{
 		Providers: map[string]Provider{}, Banks: map[string]Provider{},
@@ -151,47 +144,13 @@ func Defaults() Config {
 	}
 }
 
-func checkCallback(base string) error {
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
-		return errors.New("configuration: live mode needs callback_base, the public https URL (without a path) at which providers reach this program")
-	}
-	return nil
-}
-
-// checkPublic wants https, except for a sandbox on this machine.
-func checkPublic(mode Mode, address string) error {
-	u, err := url.Parse(address)
-	switch {
-	case address == "":
-		return nil
-	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
-		return errors.New("configuration: public_url must be an https URL without a path, such as https://api.example.com")
-	case u.Scheme == "http" && (mode != Sandbox || !pretend(u)):
-		return errors.New("configuration: public_url must begin with https: secrets travel to it")
-	}
-	return nil
-}
-
-// pretend says whether an address is of a sandbox: a provider's, or one on this
-// machine.
-func pretend(u *url.URL) bool {
-	host := strings.ToLower(u.Hostname())
-	return strings.Contains(host, "sandbox") || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"
-}
-
-// proxies are the trusted ones.
+// proxies are the trusted proxies.
 func (c Config) proxies() (peer.Proxies, error) {
 	p, err := peer.Parse(c.TrustedProxies)
 	return p, about("trusted_proxies: ", err)
 }
 
-func (c Config) checkProxies() error {
-	_, err := c.proxies()
-	return err
-}
-
-// epochFile is where the epoch is written; "" for nowhere.
+// epochFile is the path of the epoch; "" for no file.
 func (c Config) epochFile() string {
 	path, lite := db.SQLitePath(c.Database)
 	if c.EpochFile == "" && lite {
@@ -207,13 +166,14 @@ func (c Config) keyring() (*secret.Keyring, error) {
 		return k, about("master_key: ", err)
 	}
 	path := filepath.Clean(c.MasterKeyFile)
-	if _, err := secret.CheckMode(path); err != nil {
-		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
+	_, err := secret.CheckMode(path)
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
 	}
-	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("configuration: master_key_file: %w", err)
+		return nil, about("master_key_file: ", err)
 	}
-	k, err := secret.Parse(string(b))
+	k, err := secret.Parse(string(text))
 	return k, about("master_key_file: ", err)
 }

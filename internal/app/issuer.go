@@ -29,11 +29,6 @@ const (
 	mostIssuerAddress = 3
 )
 
-func (c IssuerConfig) check() error {
-	_, err := c.letterhead()
-	return err
-}
-
 // letterhead reads the settings as the reports want them.
 func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	i := report.Issuer{Name: c.Name, Address: strings.TrimRight(c.Address, "\n"), Support: c.Support}

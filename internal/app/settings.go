@@ -36,7 +36,7 @@ func Load(path string) (Config, error) {
 	}
 	all := append(unknown(k), listed(k, "trusted_proxies"))
 	if err := k.Unmarshal("", &cfg); err != nil {
-		all = append(all, unreadable(err)...)
+		all = append(all, about("", wrongs(unreadable(err)...)))
 	}
 	for name, unset := range registered {
 		if k.Exists(name) {
@@ -60,9 +60,6 @@ func group(k *koanf.Koanf, at string, into map[string]Provider, name string, uns
 	v := reflect.New(reflect.TypeOf(unset))
 	err := k.Unmarshal(at, v.Interface())
 	into[name] = v.Elem().Interface().(Provider)
-	if err == nil {
-		return nil
-	}
 	return about(at+": ", wrongs(unreadable(err)...))
 }
 
