@@ -1,5 +1,5 @@
-// Package app puts the house together: it opens the database, picks the
-// providers' plugs, builds every business, and runs until it is told to stop.
+// Package app is the whole program. It opens the database, connects the providers,
+// builds every business, and runs until it is told to stop.
 package app
 
 import (
@@ -44,7 +44,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// App is one running program: every business on one database.
+// App is the program: every business on one database.
 type App struct {
 	DB          *db.DB
 	Book        *ledger.Book
@@ -71,9 +71,9 @@ type App struct {
 
 	cfg      Config
 	log      *slog.Logger
-	closed   atomic.Bool // the companies' door
-	leaving  atomic.Bool // the program was told to stop
-	exposed  bool        // others than this machine can connect
+	closed   atomic.Bool // API access is closed
+	leaving  atomic.Bool // the program is stopping
+	exposed  bool        // other machines can connect
 	banks    map[string]bank
 	sandbox  *sandboxMode // nil in live mode
 	registry *prometheus.Registry
@@ -81,8 +81,8 @@ type App struct {
 	flush    func(context.Context) error
 }
 
-// Open opens the database, which must have the schema of this program, and
-// builds everything. Nothing runs yet.
+// Open opens the database, which must have this program's schema, and builds everything.
+// Nothing runs yet.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 	if err := a.Operators.Recognise(ctx); err != nil {
 		return err
 	}
-	return a.seeDoor(ctx)
+	return a.readAccess(ctx)
 }
 
 func (a *App) businesses(keys *secret.Keyring, p plugs) {
@@ -174,7 +174,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	}
 }
 
-// Close releases what Open took. Run does so itself when it ends.
+// Close releases everything that Open has opened. Run closes the app itself.
 func (a *App) Close() {
 	if a.sandbox != nil {
 		a.sandbox.close()
@@ -193,7 +193,7 @@ func (a *App) Close() {
 	}
 }
 
-// Handler is the program's whole HTTP face.
+// Handler serves all HTTP requests of the program.
 func (a *App) Handler() (http.Handler, error) {
 	proxies, err := a.cfg.proxies()
 	if err != nil {
@@ -225,22 +225,16 @@ func (a *App) Handler() (http.Handler, error) {
 	if a.sandbox != nil {
 		cfg.Mounts["/sandbox/"] = a.steering(proxies)
 	}
-	return a.answering(cfg)
-}
-
-// patience lets an answer reach its caller within ten seconds, while the database
-// says nothing.
-const patience = 9500 * time.Millisecond
-
-// answering is the whole face, whose requests share a bound on their waits for the
-// database.
-func (a *App) answering(cfg api.Config) (http.Handler, error) {
-	face, err := api.New(cfg)
-	limit := cmp.Or(a.cfg.Patience, patience)
+	handler, err := api.New(cfg)
+	limit := cmp.Or(a.cfg.Patience, databaseTimeout)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		face.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
+		handler.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
 	}), err
 }
+
+// databaseTimeout bounds a request's waits for the database. Its answer arrives within
+// ten seconds while the database is silent.
+const databaseTimeout = 9500 * time.Millisecond
 
 func (c LimitConfig) limits() *api.Limits {
 	if c.Off {
@@ -254,13 +248,9 @@ func (c LimitConfig) limits() *api.Limits {
 	}
 }
 
-// goodbye is how long requests in hand may take once the program is told to
-// stop: longer than a call to a provider.
-const goodbye = 10 * time.Second
-
-// Run serves on the listener and works until ctx ends; then it drains, lets what
-// is in hand finish, and closes the app. Ready, which may be nil, is called once
-// requests are answered.
+// Run serves on the listener and works until ctx ends. Then it drains, finishes running
+// requests and jobs, and closes the app. Ready, which may be nil, is called when requests
+// are answered.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
 	defer a.Close()
 	a.exposed = !loopback(listener.Addr())
@@ -268,15 +258,15 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err != nil {
 		return err
 	}
-	var unused newcomers
+	var unused newConnections
 	server := &http.Server{
-		Handler: parting(&a.leaving, handler), ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		Handler: closing(&a.leaving, handler), ConnState: unused.track, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		WriteTimeout: a.cfg.Window + time.Minute, MaxHeaderBytes: api.MaxHeader, // net/http adds 4096 bytes, and counts spaces that the edge never sees
 	}
 	server.RegisterOnShutdown(a.Events.Close)
-	server.RegisterOnShutdown(unused.dismiss)
-	a.seeModes()
+	server.RegisterOnShutdown(unused.closeSoon)
+	a.warnFileModes()
 	if err := errors.Join(a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
 		return err
 	}
@@ -302,7 +292,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		err = a.leave(ctx, server, failed)
+		err = a.shutDown(ctx, server, failed)
 	}
 	stop()
 	jobs.Wait()

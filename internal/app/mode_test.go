@@ -94,7 +94,7 @@ func TestAMasterKeyThatOthersCanWriteIsRefused(t *testing.T) {
 		}
 		var out strings.Builder
 		a := &App{cfg: cfg, log: slog.New(slog.NewTextHandler(&out, nil))}
-		a.seeModes()
+		a.warnFileModes()
 		if warned := strings.Contains(out.String(), "can read the master key"); warned != (mode&0o044 != 0 || refused) {
 			t.Errorf("mode %o: logged %q", mode, out.String())
 		}
@@ -111,13 +111,13 @@ func TestAWideFileIsWarnedOf(t *testing.T) {
 	cfg := Defaults()
 	cfg.Database = "sqlite:" + path
 	a := &App{cfg: cfg, log: slog.New(slog.NewTextHandler(&out, nil))}
-	if a.seeModes(); out.Len() > 0 {
+	if a.warnFileModes(); out.Len() > 0 {
 		t.Errorf("logged of a private file: %s", out.String())
 	}
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a.seeModes()
+	a.warnFileModes()
 	if s := out.String(); strings.Count(s, "level=WARN") != 1 || !strings.Contains(s, path) || !strings.Contains(s, "mode=0644") {
 		t.Errorf("logged: %s", s)
 	}

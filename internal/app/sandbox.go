@@ -136,19 +136,11 @@ func (s *sandboxMode) follow(worker *job.Worker, sender *webhook.Service) {
 }
 
 // watch follows the clock when another program on the same books moves it.
-func (s *sandboxMode) watch(ctx context.Context) {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := s.Follow(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("the sandbox's clock cannot be read", "error", err)
-		}
+func (s *sandboxMode) watch(ctx context.Context) time.Duration {
+	if err := s.Follow(ctx); err != nil && ctx.Err() == nil {
+		s.log.Warn("the sandbox's clock cannot be read", "error", err)
 	}
+	return 200 * time.Millisecond
 }
 
 func (s *sandboxMode) close() {
