@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// CardConfig is what cards of all issuers have in common.
+// CardConfig is about cards of all issuers.
 type CardConfig struct {
 	// Billing address of last resort, such as `1 Marina, Lagos, Lagos`. It serves
 	// customers without an address whose company has none either.
@@ -25,7 +25,7 @@ func (a *App) newCards(issuers map[string]provider.Issuer) *card.Service {
 		a.cfg.Cards.address(a.cfg.Mode))
 }
 
-// address is the last resort for a billing address.
+// address is the billing address of last resort.
 func (c CardConfig) address(mode Mode) customer.Address {
 	text := c.Address
 	if text == "" && mode == Sandbox {

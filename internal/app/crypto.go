@@ -30,15 +30,15 @@ type CryptoConfig struct {
 	BitcoinXpub string      `koanf:"bitcoin_xpub"` // The same for Bitcoin.
 }
 
-// custody is what the business of addresses stands on.
+// custody is the configuration of crypto: networks, the house's keys, and the custodians.
 type custody struct {
 	networks []chain.Network
 	house    map[chain.Kind]chain.Key
 	plugs    []crypto.Custody
 }
 
-// checkCrypto looks at the networks, the house's keys, and the nodes. Nodes are held
-// against networks that can be read.
+// checkCrypto checks the networks, the house's keys and the nodes. Nodes need readable
+// networks.
 func (c Config) checkCrypto() error {
 	networks, unread := c.networks()
 	_, keys := c.houseKeys()
@@ -49,7 +49,7 @@ func (c Config) checkCrypto() error {
 	return errors.Join(keys, nodes)
 }
 
-// nodes are the networks, the house's keys and the nodes, without other custodians.
+// custody is the configuration with the nodes as its only custodians.
 func (a *App) custody() (out custody, err error) {
 	if out.networks, err = a.cfg.networks(); err != nil {
 		return out, err
@@ -78,7 +78,7 @@ func (c Config) networks() ([]chain.Network, error) {
 		list, err := chain.Read(text)
 		return list, about("crypto.networks: ", err)
 	case c.Mode == Sandbox:
-		// What comes to an address of the sandbox is anybody's, so it must have no value.
+		// The keys of the sandbox's addresses are public, so deposits there must have no value.
 		return chain.Testnets(), nil
 	}
 	return chain.Mainnets(), nil
@@ -110,7 +110,7 @@ func (c Config) houseKeys() (map[chain.Kind]chain.Key, error) {
 	return out, errors.Join(all...)
 }
 
-// nodes are the networks that a node of our own looks after.
+// nodes are the custodians of the networks that our own nodes watch.
 func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) http.RoundTripper) (out []crypto.Custody, err error) {
 	var all []error
 	for _, pair := range strings.Split(c.Crypto.Nodes.Reveal(), ",") {
@@ -118,7 +118,7 @@ func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) h
 			continue
 		}
 		id, url, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		if !ok || strings.Contains(id, "/") { // it may be an address, with a key in it
+		if !ok || strings.Contains(id, "/") { // the text may be a URL with a key
 			all = append(all, errors.New("configuration: crypto.nodes: a node is written network=https://…"))
 			continue
 		}

@@ -26,8 +26,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Credentials are what a developer needs to try Kobo (completion.md §6). They
-// are of a development company: that they lie in a file is the point.
+// Credentials are the keys of a development company (completion.md §6). They are in a file
+// on purpose.
 type Credentials struct {
 	BaseURL                 string  `json:"base_url"`
 	Reference               string  `json:"reference"`
@@ -40,9 +40,8 @@ type Credentials struct {
 	SandboxToken            string  `json:"sandbox_token,omitempty"`
 }
 
-// DevConfig is the configuration of `kobo dev` with its data in a folder.
-// Database may be empty: then it is SQLite in that folder. KOBO_PUBLIC_URL counts as
-// it does in any other program.
+// DevConfig is the configuration of `kobo dev` with its data in a folder. Without a
+// database it uses SQLite in that folder. KOBO_PUBLIC_URL counts too.
 func DevConfig(data, database string) Config {
 	cfg := Defaults()
 	cfg.Mode, cfg.Data, cfg.Database = Sandbox, data, database
@@ -50,16 +49,16 @@ func DevConfig(data, database string) Config {
 		cfg.Database = "sqlite:" + filepath.Join(data, "kobo.db")
 	}
 	cfg.MasterKeyFile = filepath.Join(data, "master.key")
-	cfg.Window = 2 * time.Second // the bad days of the sandbox should not take minutes
-	cfg.Serve.Drain = 0          // nobody balances load to a development program
+	cfg.Window = 2 * time.Second // a lost answer of the sandbox takes no longer
+	cfg.Serve.Drain = 0          // there is no load balancer
 	cfg.PublicURL = os.Getenv("KOBO_PUBLIC_URL")
 	cfg.Limits.Off = true
 	cfg.Log = LogConfig{Level: "info", Format: "text"}
 	return cfg
 }
 
-// OpenDev opens a development program: it makes what is missing, from the folder
-// to the company with its million naira. Fresh forgets what was there before.
+// OpenDev opens a development program. It creates everything that is missing, from the
+// folder to the company with its million naira. Fresh removes earlier data first.
 func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*App, Credentials, error) {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return nil, Credentials{}, err
@@ -99,8 +98,8 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	return a, c, nil
 }
 
-// Migrate brings the schema of a database to what this program needs. Force does
-// so beside connected programs that the new schema does not serve.
+// Migrate migrates the schema of a database to this program's. Force ignores connected
+// programs that the new schema does not serve.
 func Migrate(ctx context.Context, database string, force bool) error {
 	d, err := db.Open(ctx, database)
 	if err != nil {
@@ -113,8 +112,8 @@ func Migrate(ctx context.Context, database string, force bool) error {
 	return d.Migrate(ctx)
 }
 
-// forget removes the files that a development program makes, and nothing else
-// from its folder; a PostgreSQL database is emptied.
+// forget removes the files of a development program, and no others in its folder. It
+// empties a PostgreSQL database.
 func forget(ctx context.Context, cfg Config) error {
 	patterns := []string{"dev-*.json", "master.key", devFile}
 	for _, books := range []string{"kobo.db", "sandbox.db", "sandbox-*.db"} {
@@ -137,9 +136,9 @@ func forget(ctx context.Context, cfg Config) error {
 	return d.Empty(ctx)
 }
 
-// devFile has the credentials of the last start, which the database only knows as
-// hashes. Those of each database of the folder are in a file beside it, or who
-// tries PostgreSQL for once would lose the company that is in SQLite.
+// devFile has the credentials of the last start. The database has only their hashes. Each
+// database of the folder has a file of its own too, so a start with another database loses
+// no credentials.
 const devFile = "dev.json"
 
 func memory(cfg Config) string {
@@ -147,7 +146,7 @@ func memory(cfg Config) string {
 	return filepath.Join(cfg.Data, "dev-"+hex.EncodeToString(sum[:4])+".json")
 }
 
-// developer finds the company of an earlier start, or makes one.
+// developer finds the company of an earlier start, or creates one.
 func (a *App) developer(ctx context.Context) (Credentials, error) {
 	for _, path := range []string{memory(a.cfg), filepath.Join(a.cfg.Data, devFile)} {
 		c, err := readCredentials(path)
@@ -158,7 +157,7 @@ func (a *App) developer(ctx context.Context) (Credentials, error) {
 			return c, err
 		}
 		_, err = a.Companies.Find(ctx, c.Reference)
-		if !fault.Is(err, fault.Missing) { // or else the file is of another database
+		if !fault.Is(err, fault.Missing) { // a missing company: the file is of another database
 			return c, err
 		}
 	}
@@ -177,8 +176,8 @@ func readCredentials(path string) (Credentials, error) {
 	return c, nil
 }
 
-// Remember keeps the credentials of a program that answers, with where it does:
-// for `kobo listen` and `kobo trigger` in the same folder, and for the next start.
+// Remember stores the credentials with the address of the running program, for `kobo
+// listen`, `kobo trigger` and the next start.
 func (a *App) Remember(c Credentials) error {
 	if err := c.Write(memory(a.cfg)); err != nil {
 		return err
@@ -186,7 +185,7 @@ func (a *App) Remember(c Credentials) error {
 	return c.Write(filepath.Join(a.cfg.Data, devFile))
 }
 
-// devPIN and devFloat are what the development company begins with.
+// The development company's name, its PIN and its first money.
 const (
 	devPIN   = "1234"
 	devFloat = 1_000_000 * money.Naira
@@ -199,7 +198,7 @@ func errElsewhere(data string) error {
 
 func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	by := operator.Local("dev")
-	// The key first: a database of which another folder knows the keys stays as it is.
+	// The key comes first: a database with keys in another folder stays unchanged.
 	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
 	if fault.Is(err, fault.Refused) {
 		return Credentials{}, errElsewhere(a.cfg.Data)
@@ -272,8 +271,8 @@ func (a *App) devAccount(ctx context.Context, by operator.Operator, reference st
 	return a.Settlements.Find(ctx, reference, account.ID)
 }
 
-// Write puts the credentials into a file that only its owner may read, whole or
-// not at all.
+// Write writes the credentials to a file that only its owner may read, completely or not
+// at all.
 func (c Credentials) Write(path string) error {
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// steering is /sandbox/: whoever reaches it makes money of the sandbox and moves
-// its clock. With a token configured it wants the token. Without one it answers
-// only where nobody but this machine can connect, and only what this machine asks.
+// steering serves /sandbox/, which creates the sandbox's money and moves its clock. With
+// sandbox_token it requires the token. Without a token it serves only this machine, and
+// only while the program listens on loopback.
 func (a *App) steering(proxies peer.Proxies) http.Handler {
 	control, token := a.sandbox.Control(), a.cfg.SandboxToken.Reveal()
 	if token == "" && !a.exposed {
@@ -26,7 +26,7 @@ func (a *App) steering(proxies peer.Proxies) http.Handler {
 		})
 	}
 	if token == "" {
-		a.log.Warn("/sandbox/ answers nobody: this program listens beyond loopback and sandbox_token is not set")
+		a.log.Warn("/sandbox/ refuses all requests: this program listens beyond loopback, and sandbox_token is not set")
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -42,9 +42,9 @@ func (a *App) steering(proxies peer.Proxies) http.Handler {
 	})
 }
 
-// fromHere tells whether a program of this machine asks, and means this machine. A
-// proxy here asks for others. A browser that a stranger's name sends here names the
-// stranger as the host.
+// fromHere tells whether a request is of a program of this machine, and for this machine.
+// A proxy here forwards other machines' requests. The host tells a browser that a foreign
+// name has led here.
 func fromHere(r *http.Request, proxies peer.Proxies) bool {
 	client, unheard := proxies.Client(r)
 	address, err := netip.ParseAddr(client)
@@ -62,10 +62,10 @@ func fromHere(r *http.Request, proxies peer.Proxies) bool {
 func refuseSteering(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"status":"error","message":"`+why+`"}`+"\n") // nobody is left to tell when the caller has gone
+	_, _ = io.WriteString(w, `{"status":"error","message":"`+why+`"}`+"\n") // an error means that the client has gone
 }
 
-// loopback tells whether an address is one that only this machine reaches.
+// loopback tells whether only this machine can reach an address.
 func loopback(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback() || !ok && address.Network() == "unix"
