@@ -31,17 +31,13 @@ type VTUConfig struct {
 
 var bankName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
-// banks are the accounts at banks by their names. Without `banks`, each plug's group is
-// a bank of the plug's name.
+// banks are the accounts at banks by their names. A group with a setting, or without
+// `banks` every group, is a bank of the plug's name.
 func (c Config) banks() map[string]Provider {
 	out := maps.Clone(c.Banks)
-	if out == nil {
-		out = map[string]Provider{}
-	}
 	for plug, unset := range bankPlugs {
-		group := c.Providers[plug]
-		if group != nil && group != unset || len(c.Banks) == 0 {
-			out[plug] = registeredOr(group, unset)
+		if c.Providers[plug] != unset || len(c.Banks) == 0 {
+			out[plug] = c.Providers[plug]
 		}
 	}
 	return out
@@ -50,19 +46,12 @@ func (c Config) banks() map[string]Provider {
 // accounts are all our accounts at providers by their names.
 func (c Config) accounts() map[string]Provider {
 	out := c.banks()
-	for name, unset := range registered {
+	for name, group := range c.Providers {
 		if bankPlugs[name] == nil {
-			out[name] = registeredOr(c.Providers[name], unset)
+			out[name] = group
 		}
 	}
 	return out
-}
-
-func registeredOr(group, unset Provider) Provider {
-	if group == nil {
-		return unset
-	}
-	return group
 }
 
 // usualBank is the default bank: the only one, main, or that of a group outside `banks`.
@@ -88,13 +77,13 @@ func (c Config) checkProviders() error {
 		failure(c.routes()), failure(c.bankRoutes()),
 	}
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
-		group, outside := name, c.Providers[name]
+		group := name
 		if c.Banks[name] != nil {
 			group = "banks." + name
 			all = append(all,
 				errorIf(!bankName.MatchString(name), "%s: a name has small letters, digits and _, at most 32, and begins with a letter", group),
 				errorIf(registered[name] != nil && bankPlugs[name] == nil, "%s: this is the name of another provider", group),
-				errorIf(outside != nil && outside != bankPlugs[name], "%s and %s name the same bank: keep one of the two", name, group))
+				errorIf(bankPlugs[name] != nil && c.Providers[name] != bankPlugs[name], "%s and %s name the same bank: keep one of the two", name, group))
 		}
 		all = append(all, accounts[name].check(c.Mode, group))
 	}

@@ -25,7 +25,7 @@ func TestLiveModeNeedsACallbackBase(t *testing.T) {
 			t.Errorf("%q: %v", base, err)
 		}
 	}
-	cfg.Mode, cfg.Providers = Sandbox, nil
+	cfg.Mode, cfg.Providers = Sandbox, Defaults().Providers
 	cfg.CallbackBase = "https://kobo.example.com"
 	if err := cfg.check(); err == nil || !strings.Contains(err.Error(), "callback_base") {
 		t.Errorf("sandbox mode: %v", err)

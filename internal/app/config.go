@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -134,7 +135,7 @@ type LogConfig struct {
 // Defaults are the values of all settings that a deployment does not set.
 func Defaults() Config {
 	return Config{
-		Providers: map[string]Provider{}, Banks: map[string]Provider{},
+		Providers: maps.Clone(registered), Banks: map[string]Provider{},
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
 		Webhooks: WebhookConfig{KeepDays: 30},
 		Serve:    ServeConfig{Drain: 5 * time.Second},

@@ -39,9 +39,7 @@ func Load(path string) (Config, error) {
 		all = append(all, about("", wrongs(unreadable(err)...)))
 	}
 	for name, unset := range registered {
-		if k.Exists(name) {
-			all = append(all, group(k, name, cfg.Providers, name, unset))
-		}
+		all = append(all, group(k, name, cfg.Providers, name, unset))
 	}
 	for _, name := range k.MapKeys("banks") {
 		at := "banks." + name
