@@ -74,7 +74,7 @@ type App struct {
 	closed   atomic.Bool // API access is closed
 	leaving  atomic.Bool // the program is stopping
 	exposed  bool        // other machines can connect
-	banks    map[string]bank
+	plugs    plugs
 	sandbox  *sandboxMode // nil in live mode
 	registry *prometheus.Registry
 	traces   trace.TracerProvider
@@ -149,7 +149,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Operations.CheckOperators(a.Operators.Still)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
-	a.banks = p.banks
+	a.plugs = p
 	for name, b := range p.banks {
 		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: b.float})
 	}

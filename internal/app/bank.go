@@ -183,9 +183,8 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 // warnUnconfigured logs the providers with open work that are not configured any more.
 func (a *App) warnUnconfigured(ctx context.Context) error {
 	names, err := job.Providers(ctx, a.DB)
-	accounts := a.cfg.accounts()
 	for _, name := range names {
-		if accounts[name] == nil {
+		if !a.plugs.has(name) {
 			a.log.Warn("open work waits for a provider that is not configured", "provider", name)
 		}
 	}
@@ -194,7 +193,7 @@ func (a *App) warnUnconfigured(ctx context.Context) error {
 
 // callbackPath receives a provider's notifications.
 func (a *App) callbackPath(name string) string {
-	if _, ok := a.banks[name]; ok {
+	if _, ok := a.plugs.banks[name]; ok {
 		return a.Inbox.Path(name)
 	}
 	return "/callbacks/" + name

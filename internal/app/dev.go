@@ -234,7 +234,7 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 
 // devBank is the development company's bank: the first one on the common books.
 func (a *App) devBank() string {
-	return cmp.Or(a.cfg.usualBank(), slices.Min(slices.Collect(maps.Keys(a.banks))))
+	return cmp.Or(a.cfg.usualBank(), slices.Min(slices.Collect(maps.Keys(a.plugs.banks))))
 }
 
 // adopt tells the simulated bank about the development company's account.
@@ -254,7 +254,7 @@ func (a *App) devAccount(ctx context.Context, by operator.Operator, reference st
 	if err != nil {
 		return account, err
 	}
-	own := a.banks[a.devBank()].Own()
+	own := a.plugs.banks[a.devBank()].Own()
 	number, err := nuban.Make(own.Code, 800_000_000+account.ID)
 	if err != nil {
 		return account, err

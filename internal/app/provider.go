@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 	"github.com/kobo-waas/kobo/internal/vtu"
@@ -49,6 +50,11 @@ type plugs struct {
 	issuers  map[string]provider.Issuer
 	custody  custody
 	bankWork provider.Routes // which bank does what
+}
+
+func (p plugs) has(name string) bool {
+	return p.banks[name].Bank != nil || p.billers[name] != nil || p.issuers[name] != nil ||
+		slices.ContainsFunc(p.custody.plugs, func(c crypto.Custody) bool { return c.Name == name })
 }
 
 // connect makes the plugs of all providers that are configured.

@@ -36,8 +36,8 @@ const (
 func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reconciliation, error) {
 	var all []report.Reconciliation
 	var failed error
-	for _, name := range slices.Sorted(maps.Keys(a.banks)) {
-		r, err := a.reconcile(ctx, name, a.banks[name], reach)
+	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {
+		r, err := a.reconcile(ctx, name, a.plugs.banks[name], reach)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reconcile: %s: %w", name, err))
 			continue
@@ -105,7 +105,7 @@ func (l leased) Statement(ctx context.Context, from, to time.Time, page int) ([]
 // reconcileDaily is the work of a reconcileJob. It lists stuck money also if the bank does
 // not show its statement.
 func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) {
-	book, there := a.banks[j.Subject]
+	book, there := a.plugs.banks[j.Subject]
 	if !there {
 		return time.Time{}, nil // no longer configured
 	}
@@ -160,7 +160,7 @@ func (a *App) warnOverdue(ctx context.Context) error {
 // planReconciliation adds the job of each bank's daily comparison, unless there is one.
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
-	for _, name := range slices.Sorted(maps.Keys(a.banks)) {
+	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {
 		jobs = append(jobs, job.Job{
 			Company: settlement.House, Kind: reconcileJob, Subject: name, Provider: name, RunAt: a.Clock.Now().Add(reconcileEvery),
 		}.Record())
