@@ -108,15 +108,11 @@ func settingsPage(t *testing.T) string {
 	b.WriteString(settingsHead)
 	comments := commentsOf(t, filepath.Join("..", "..", "internal", "app"))
 	settingGroup(t, &b, comments, "", reflect.ValueOf(app.Defaults()))
-	groups, banks := app.SettingGroups()
+	groups := app.Defaults().Providers
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		settingGroup(t, &b, comments, name+".", reflect.ValueOf(groups[name]))
 	}
 	settingGroup(t, &b, comments, "banks.NAME.", reflect.ValueOf(app.BankConfig{}))
-	for _, plug := range slices.Sorted(maps.Keys(banks)) {
-		fmt.Fprintf(&b, "\nA bank with `plug: %[1]s` has the settings of the group `%[1]s` too, such as `banks.NAME.%[2]s`.\n", plug,
-			reflect.TypeOf(banks[plug]).Field(0).Tag.Get("koanf"))
-	}
 	b.WriteString("\n## Other variables\n\nThe OpenTelemetry specification defines them.\n\n| Variable | Description |\n|---|---|\n")
 	for _, o := range others {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", o[0], o[1])

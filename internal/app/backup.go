@@ -27,11 +27,6 @@ type Copying struct {
 	Step func(what string)
 }
 
-func (c Copying) quick() Copying {
-	c.Quick = true
-	return c
-}
-
 func (c Copying) step(what string) {
 	if c.Step != nil {
 		c.Step(what)
@@ -194,7 +189,9 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	defer func() { _ = os.Remove(draft) }() // after success there is no draft
 	c.step("copied")
 	// A copy is checked before it is opened for writing.
-	if _, err := c.quick().look(ctx, draft); err != nil {
+	quick := c
+	quick.Quick = true
+	if _, err := quick.look(ctx, draft); err != nil {
 		return held, "", err
 	}
 	if err := c.prepare(ctx, draft); err != nil {

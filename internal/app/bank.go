@@ -16,10 +16,11 @@ import (
 )
 
 // BankConfig is one of several accounts at banks. NAME is a name of your choice: small
-// letters, digits and `_`. The ledger knows the bank by this name, so it stays.
-// See docs/operating/banks.md.
+// letters, digits and `_`. The ledger knows the bank by this name, so it stays. The other
+// settings are those of the plug's own group, such as `banks.NAME.base_url`. See
+// docs/operating/banks.md.
 type BankConfig struct {
-	Plug string `koanf:"plug"` // The kind of bank.
+	Plug string `koanf:"plug"` // The kind of bank: `safehaven`.
 }
 
 // VTUConfig is about sales of airtime, data, TV and power.

@@ -107,7 +107,3 @@ func (a *App) traced() func(http.RoundTripper) http.RoundTripper {
 func (a *App) deadlines() (pay, read time.Duration) {
 	return a.cfg.Window * 8 / 10, min(a.cfg.Window/2, 15*time.Second)
 }
-
-// SettingGroups are the groups of settings of providers, without values: by the names
-// of the providers, and by "banks.NAME" for each plug of a bank.
-func SettingGroups() (groups, banks map[string]Provider) { return registered, bankPlugs }
