@@ -223,7 +223,7 @@ func (a *App) Handler() (http.Handler, error) {
 		}
 	}
 	if a.sandbox != nil {
-		cfg.Mounts["/sandbox/"] = a.steering(proxies)
+		cfg.Mounts["/sandbox/"] = a.sandboxControls(proxies)
 	}
 	handler, err := api.New(cfg)
 	limit := cmp.Or(a.cfg.Patience, databaseTimeout)

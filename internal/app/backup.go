@@ -58,7 +58,7 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	if _, err := os.Stat(c.File); err == nil && !c.Overwrite {
 		return Holding{}, fmt.Errorf("%s is there already (--force overwrites it)", c.File)
 	}
-	if err := apart(from, c.File); err != nil {
+	if err := checkApart(from, c.File); err != nil {
 		return Holding{}, fmt.Errorf("there is no book: %w", err)
 	}
 	draft, err := draftOf(ctx, from, c.File)
@@ -83,8 +83,8 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	return held, err
 }
 
-// apart checks that the first file exists, and that the second is another one.
-func apart(from, to string) error {
+// checkApart checks that the first file exists, and that the second is another one.
+func checkApart(from, to string) error {
 	a, err := os.Stat(from)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	if !ok {
 		return held, "", errNotSQLite
 	}
-	if err := apart(c.File, path); err != nil {
+	if err := checkApart(c.File, path); err != nil {
 		return held, "", fmt.Errorf("there is no backup: %w", err)
 	}
 	if err := db.UnusedSQLite(ctx, path); err != nil {

@@ -55,8 +55,8 @@ func (c Config) accounts() map[string]Provider {
 	return out
 }
 
-// usualBank is the default bank: the only one, main, or that of a group outside `banks`.
-func (c Config) usualBank() string {
+// defaultBank is the default bank: the only one, main, or that of a group outside `banks`.
+func (c Config) defaultBank() string {
 	all := c.banks()
 	names := slices.Sorted(maps.Keys(all))
 	if all["main"] != nil {
@@ -95,22 +95,22 @@ func (c Config) checkProviders() error {
 // bank's.
 func (c Config) routes() (vtu.Routes, error) {
 	routes, err := vtu.ParseRoutes(c.VTU.Routes)
-	all, accounts := []error{about("vtu.routes: ", err)}, c.accounts()
+	all, accounts := []error{prefixed("vtu.routes: ", err)}, c.accounts()
 	for _, name := range routes.Names() {
 		s, ok := accounts[name].(seller)
 		all = append(all, errorIf(!ok || !s.sells(c.Mode), "vtu.routes names %q, which is not configured", name))
 	}
-	return routes.Otherwise(c.usualBank()), errors.Join(all...)
+	return routes.Otherwise(c.defaultBank()), errors.Join(all...)
 }
 
 // bankRoutes name the bank of each kind of work.
 func (c Config) bankRoutes() (provider.Routes, error) {
 	routes, err := provider.ParseRoutes(c.BankRoutes, provider.BankRoutes)
-	all, banks := []error{about("bank_routes: ", err)}, c.banks()
+	all, banks := []error{prefixed("bank_routes: ", err)}, c.banks()
 	for _, name := range routes.Names() {
 		all = append(all, errorIf(banks[name] == nil, "bank_routes names %q, which is not configured", name))
 	}
-	routes = routes.Otherwise(c.usualBank())
+	routes = routes.Otherwise(c.defaultBank())
 	for _, kind := range provider.BankRoutes.Kinds {
 		all = append(all, errorIf(routes[provider.AnyKind] == "" && routes[kind] == "",
 			"bank_routes names no bank for %s: several banks without main need a default, such as *=NAME", kind))

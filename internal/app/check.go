@@ -30,8 +30,8 @@ func (w Wrongs) Error() string {
 // Unwrap is the list.
 func (w Wrongs) Unwrap() []error { return w }
 
-// wrongs lists errors, and joined errors one by one. Without errors it is nil.
-func wrongs(all ...error) error {
+// listErrors lists errors, and joined errors one by one. Without errors it is nil.
+func listErrors(all ...error) error {
 	if out := split(errors.Join(all...)); len(out) > 0 {
 		return Wrongs(out)
 	}
@@ -63,8 +63,8 @@ func unreadable(err error) (out []error) {
 	return []error{err}
 }
 
-// about puts the path of a setting before each joined error.
-func about(setting string, err error) error {
+// prefixed puts the path of a setting before each joined error.
+func prefixed(setting string, err error) error {
 	var out []error
 	for _, one := range split(err) {
 		out = append(out, fmt.Errorf("configuration: %s%w", setting, one))
@@ -93,14 +93,14 @@ func errorIf(wrong bool, format string, args ...any) error {
 func failure[T any](_ T, err error) error { return err }
 
 // Check lists all errors of a configuration. Read is the error of reading it.
-func (c Config) Check(read error) error { return beside(read, c.check()) }
+func (c Config) Check(read error) error { return merged(read, c.check()) }
 
 // CheckDatabase is Check for programs that need the database alone.
-func (c Config) CheckDatabase(read error) error { return beside(read, c.checkDatabase()) }
+func (c Config) CheckDatabase(read error) error { return merged(read, c.checkDatabase()) }
 
-// beside lists the errors of reading and those of checking. A missing database is one
+// merged lists the errors of reading and those of checking. A missing database is one
 // error, in the words of the reader.
-func beside(read, found error) error {
+func merged(read, found error) error {
 	all := split(found)
 	switch {
 	case errors.Is(read, ErrNoDatabase):
@@ -108,12 +108,12 @@ func beside(read, found error) error {
 	case read != nil && !errors.As(read, new(Wrongs)):
 		return read // an unreadable file says nothing about its settings
 	}
-	return wrongs(append([]error{read}, all...)...)
+	return listErrors(append([]error{read}, all...)...)
 }
 
 // check lists all errors of a configuration.
 func (c Config) check() error {
-	return wrongs(
+	return listErrors(
 		c.checkOwn(), checkListen(c.Listen), failure(NewLogger(io.Discard, c.Log)), c.checkDatabase(), c.checkKey(), c.checkCrypto(),
 		c.Jobs.check(), c.checkLimits(), failure(c.Issuer.letterhead()), checkPublic(c.Mode, c.PublicURL), failure(c.proxies()),
 		checkTraces(c.Traces), c.checkProviders(), c.checkMode(),
@@ -128,7 +128,7 @@ func (c Config) checkOwn() error {
 		errorIf(c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute, "serve.drain must be 0s to 10m"),
 	)
 	if c.EpochFile != "" {
-		all = errors.Join(all, about("epoch_file: ", failure(os.Stat(filepath.Dir(c.EpochFile)))))
+		all = errors.Join(all, prefixed("epoch_file: ", failure(os.Stat(filepath.Dir(c.EpochFile)))))
 	}
 	return all
 }
@@ -149,7 +149,7 @@ func checkListen(address string) error {
 	if err == nil {
 		_, err = net.LookupPort("tcp", port)
 	}
-	return about("listen: ", err)
+	return prefixed("listen: ", err)
 }
 
 // ErrNoDatabase says that no setting names the database.
@@ -159,7 +159,7 @@ func (c Config) checkDatabase() error {
 	if c.Database == "" {
 		return ErrNoDatabase
 	}
-	return about("database: ", db.CheckURL(c.Database))
+	return prefixed("database: ", db.CheckURL(c.Database))
 }
 
 func (c Config) checkKey() error {
@@ -175,7 +175,7 @@ func (c Config) checkLimits() error {
 	if l == nil {
 		return nil
 	}
-	return errors.Join(about("limits.company_…: ", l.Company.Check()), about("limits.token_…: ", l.Token.Check()), about("limits.callbacks_…: ", l.Callbacks.Check()))
+	return errors.Join(prefixed("limits.company_…: ", l.Company.Check()), prefixed("limits.token_…: ", l.Token.Check()), prefixed("limits.callbacks_…: ", l.Callbacks.Check()))
 }
 
 // validAddress replaces a refused address, so that the plug finds the other errors.

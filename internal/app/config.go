@@ -148,7 +148,7 @@ func Defaults() Config {
 // proxies are the trusted proxies.
 func (c Config) proxies() (peer.Proxies, error) {
 	p, err := peer.Parse(c.TrustedProxies)
-	return p, about("trusted_proxies: ", err)
+	return p, prefixed("trusted_proxies: ", err)
 }
 
 // epochFile is the path of the epoch; "" for no file.
@@ -164,7 +164,7 @@ func (c Config) epochFile() string {
 func (c Config) keyring() (*secret.Keyring, error) {
 	if text := c.MasterKey.Reveal(); text != "" {
 		k, err := secret.Parse(text)
-		return k, about("master_key: ", err)
+		return k, prefixed("master_key: ", err)
 	}
 	path := filepath.Clean(c.MasterKeyFile)
 	_, err := secret.CheckMode(path)
@@ -173,8 +173,8 @@ func (c Config) keyring() (*secret.Keyring, error) {
 		text, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, about("master_key_file: ", err)
+		return nil, prefixed("master_key_file: ", err)
 	}
 	k, err := secret.Parse(string(text))
-	return k, about("master_key_file: ", err)
+	return k, prefixed("master_key_file: ", err)
 }

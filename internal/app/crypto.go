@@ -73,10 +73,10 @@ func (c Config) networks() ([]chain.Network, error) {
 	case c.Crypto.Networks != "":
 		text, err := os.ReadFile(filepath.Clean(c.Crypto.Networks))
 		if err != nil {
-			return nil, about("crypto.networks: ", err)
+			return nil, prefixed("crypto.networks: ", err)
 		}
 		list, err := chain.Read(text)
-		return list, about("crypto.networks: ", err)
+		return list, prefixed("crypto.networks: ", err)
 	case c.Mode == Sandbox:
 		// The keys of the sandbox's addresses are public, so deposits there must have no value.
 		return chain.Testnets(), nil

@@ -64,7 +64,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 		return nil, Credentials{}, err
 	}
 	if fresh {
-		if err := forget(ctx, cfg); err != nil {
+		if err := removeData(ctx, cfg); err != nil {
 			return nil, Credentials{}, err
 		}
 	}
@@ -112,9 +112,9 @@ func Migrate(ctx context.Context, database string, force bool) error {
 	return d.Migrate(ctx)
 }
 
-// forget removes the files of a development program, and no others in its folder. It
+// removeData removes the files of a development program, and no others in its folder. It
 // empties a PostgreSQL database.
-func forget(ctx context.Context, cfg Config) error {
+func removeData(ctx context.Context, cfg Config) error {
 	patterns := []string{"dev-*.json", "master.key", devFile}
 	for _, books := range []string{"kobo.db", "sandbox.db", "sandbox-*.db"} {
 		patterns = append(patterns, books, books+"-wal", books+"-shm", books+".epoch")
@@ -141,14 +141,14 @@ func forget(ctx context.Context, cfg Config) error {
 // no credentials.
 const devFile = "dev.json"
 
-func memory(cfg Config) string {
+func credentialsFile(cfg Config) string {
 	sum := sha256.Sum256([]byte(cfg.Database))
 	return filepath.Join(cfg.Data, "dev-"+hex.EncodeToString(sum[:4])+".json")
 }
 
 // developer finds the company of an earlier start, or creates one.
 func (a *App) developer(ctx context.Context) (Credentials, error) {
-	for _, path := range []string{memory(a.cfg), filepath.Join(a.cfg.Data, devFile)} {
+	for _, path := range []string{credentialsFile(a.cfg), filepath.Join(a.cfg.Data, devFile)} {
 		c, err := readCredentials(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -179,7 +179,7 @@ func readCredentials(path string) (Credentials, error) {
 // Remember stores the credentials with the address of the running program, for `kobo
 // listen`, `kobo trigger` and the next start.
 func (a *App) Remember(c Credentials) error {
-	if err := c.Write(memory(a.cfg)); err != nil {
+	if err := c.Write(credentialsFile(a.cfg)); err != nil {
 		return err
 	}
 	return c.Write(filepath.Join(a.cfg.Data, devFile))
@@ -234,7 +234,7 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 
 // devBank is the development company's bank: the first one on the common books.
 func (a *App) devBank() string {
-	return cmp.Or(a.cfg.usualBank(), slices.Min(slices.Collect(maps.Keys(a.plugs.banks))))
+	return cmp.Or(a.cfg.defaultBank(), slices.Min(slices.Collect(maps.Keys(a.plugs.banks))))
 }
 
 // adopt tells the simulated bank about the development company's account.

@@ -38,7 +38,7 @@ func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	}
 	logo, unread := readLogo(c.Logo)
 	i.Logo = logo
-	return i, errors.Join(err, about("issuer.logo: ", unread))
+	return i, errors.Join(err, prefixed("issuer.logo: ", unread))
 }
 
 // lines refuses a text with too many or too long lines.

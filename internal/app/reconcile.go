@@ -56,7 +56,7 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 		return report.Reconciliation{}, fmt.Errorf("the credits on the bank's list were not recorded: %w", err)
 	}
 	r, err := a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
-	if err == nil && a.askAgain(ctx, r) {
+	if err == nil && a.askAboutReturned(ctx, r) {
 		r, err = a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
 	}
 	if err != nil {
@@ -72,9 +72,9 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 	return r, nil
 }
 
-// askAgain asks the bank about returned payouts without a notification, and tells whether
+// askAboutReturned asks the bank about returned payouts without a notification, and tells whether
 // there was one. A payout without an answer stays a break.
-func (a *App) askAgain(ctx context.Context, r report.Reconciliation) (asked bool) {
+func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (asked bool) {
 	for _, b := range r.Breaks {
 		if b.Reason != operation.FailedReversal || b.Bank >= b.Book {
 			continue

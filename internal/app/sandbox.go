@@ -31,7 +31,7 @@ type Simulated struct {
 func OpenSimulated(ctx context.Context, c Config, cfg sandbox.Config) (s *Simulated, err error) {
 	s = &Simulated{Providers: map[string]books.Provider{}}
 	var list []books.Provider
-	accounts, banks, first := c.accounts(), c.banks(), c.usualBank()
+	accounts, banks, first := c.accounts(), c.banks(), c.defaultBank()
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
 		p := accounts[name].simulated()
 		s.Providers[name] = p

@@ -36,7 +36,7 @@ func Load(path string) (Config, error) {
 	}
 	all := append(unknown(k), listed(k, "trusted_proxies"))
 	if err := k.Unmarshal("", &cfg); err != nil {
-		all = append(all, about("", wrongs(unreadable(err)...)))
+		all = append(all, prefixed("", listErrors(unreadable(err)...)))
 	}
 	for name, unset := range registered {
 		all = append(all, group(k, name, cfg.Providers, name, unset))
@@ -50,7 +50,7 @@ func Load(path string) (Config, error) {
 		}
 		all = append(all, group(k, at, cfg.Banks, name, bankPlugs[plug]))
 	}
-	return cfg, wrongs(all...)
+	return cfg, listErrors(all...)
 }
 
 // group reads the group of settings at a path.
@@ -58,7 +58,7 @@ func group(k *koanf.Koanf, at string, into map[string]Provider, name string, uns
 	v := reflect.New(reflect.TypeOf(unset))
 	err := k.Unmarshal(at, v.Interface())
 	into[name] = v.Elem().Interface().(Provider)
-	return about(at+": ", wrongs(unreadable(err)...))
+	return prefixed(at+": ", listErrors(unreadable(err)...))
 }
 
 // settings are the paths of all settings outside `banks`, by their spelling in the

@@ -49,7 +49,7 @@ func (c SudoConfig) check(m Mode, _ string) error {
 	real("sudo.vault_url", &plug.VaultURL)
 	if plug.BaseURL != "" {
 		_, err := sudo.New(plug, clock.System{})
-		all = append(all, about("", err))
+		all = append(all, prefixed("", err))
 	}
 	return errors.Join(all...)
 }

@@ -39,7 +39,7 @@ func (c TatumConfig) check(m Mode, _ string) error {
 		return nil
 	}
 	_, err := tatum.New(c.plug(validAddress), clock.System{}) // callback_base has its own line
-	return about("", err)
+	return prefixed("", err)
 }
 
 // plug is the plug's own configuration, for a program that providers reach there.

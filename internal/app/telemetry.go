@@ -8,7 +8,7 @@ import (
 // NewLogger is the program's log, as configured.
 func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	var level slog.Level
-	err := wrongs(
+	err := listErrors(
 		errorIf(level.UnmarshalText([]byte(cfg.Level)) != nil, "log.level must be debug, info, warn or error, not %q", cfg.Level),
 		errorIf(cfg.Format != "json" && cfg.Format != "text", "log.format must be json or text, not %q", cfg.Format),
 	)
@@ -22,16 +22,16 @@ func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	return slog.New(slog.NewJSONHandler(w, options)), nil
 }
 
-// unloggable are the attributes whose values the log hides. Secrets have a type that hides
+// hiddenAttributes are the attributes whose values the log hides. Secrets have a type that hides
 // itself (secret.Text), so this is a second check.
-var unloggable = map[string]bool{
+var hiddenAttributes = map[string]bool{
 	"authorization": true, "access_token": true, "refresh_token": true, "token": true, "client_assertion": true,
 	"api_key": true, "x-api-key": true, "pin": true, "otp": true, "bvn": true, "nin": true, "pan": true, "number": true,
 	"master_key": true, "password": true, "secret": true, "clientid": true,
 }
 
 func redact(_ []string, a slog.Attr) slog.Attr {
-	if unloggable[a.Key] {
+	if hiddenAttributes[a.Key] {
 		return slog.String(a.Key, "[redacted]")
 	}
 	return a

@@ -35,7 +35,7 @@ func (c VTpassConfig) check(m Mode, _ string) error {
 		plug.BaseURL = validAddress
 	}
 	_, err := vtpass.New(plug)
-	return errors.Join(wrong, about("", err))
+	return errors.Join(wrong, prefixed("", err))
 }
 
 // plug is the plug's own configuration.
