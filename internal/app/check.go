@@ -181,13 +181,22 @@ func (c Config) checkLimits() error {
 // validAddress replaces a refused address, so that the plug finds the other errors.
 const validAddress = "https://provider.example"
 
-// checkReal checks the address of a provider in live mode.
-func checkReal(setting, address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" {
-		return errorIf(true, "%s must be an https URL in live mode", setting)
+// checkReal checks the address of a provider in live mode, unless it is empty. It
+// replaces a refused address by a valid one.
+func checkReal(setting string, address *string) (wrong error) {
+	u, err := url.Parse(*address)
+	switch {
+	case *address == "":
+		return nil
+	case err != nil || u.Scheme != "https":
+		wrong = errorIf(true, "%s must be an https URL in live mode", setting)
+	default:
+		wrong = errorIf(isSandbox(u), "%s is a sandbox: live mode refuses to start with it", setting)
 	}
-	return errorIf(isSandbox(u), "%s is a sandbox: live mode refuses to start with it", setting)
+	if wrong != nil {
+		*address = validAddress
+	}
+	return wrong
 }
 
 // isSandbox tells whether an address is a provider's sandbox, or on this machine.

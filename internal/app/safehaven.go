@@ -40,27 +40,21 @@ func (c SafeHavenConfig) check(m Mode, group string) error {
 
 func (c SafeHavenConfig) checkLive(group string) error {
 	plug, unread := c.plug(group)
-	wrong := checkReal(group+".base_url", c.BaseURL)
-	if c.BaseURL == "" {
-		wrong = fmt.Errorf("configuration: live mode needs %s.base_url", group)
+	signed := c.Assertion.Reveal() != ""
+	unclear, unnamed := signed == (c.PrivateKeyFile != ""), !signed && c.Issuer == ""
+	all := []error{
+		errorIf(c.BaseURL == "", "live mode needs %s.base_url", group), checkReal(group+".base_url", &plug.BaseURL), unread,
+		errorIf(unclear, "set either %[1]s.private_key_file or %[1]s.assertion", group),
+		errorIf(!unclear && unnamed, "%[1]s.private_key_file needs %[1]s.issuer", group),
 	}
-	if wrong != nil {
+	// The plug finds the other errors, without those above.
+	if plug.BaseURL == "" {
 		plug.BaseURL = validAddress
 	}
-	all := []error{wrong, unread}
-	switch signed := c.Assertion.Reveal() != ""; {
-	case signed == (c.PrivateKeyFile != ""):
-		all = append(all, fmt.Errorf("configuration: set either %[1]s.private_key_file or %[1]s.assertion", group))
-		plug.PrivateKeyPEM, plug.Assertion = "", "one of the two"
-	case !signed && c.Issuer == "":
-		all = append(all, fmt.Errorf("configuration: %[1]s.private_key_file needs %[1]s.issuer", group))
-		plug.Issuer = "the one that is missing"
+	if unclear || unnamed || unread != nil {
+		plug.PrivateKeyPEM, plug.Assertion = "", "signed"
 	}
-	if unread != nil {
-		plug.PrivateKeyPEM, plug.Assertion = "", "the key that cannot be read"
-	}
-	_, err := safehaven.New(plug, clock.System{})
-	return errors.Join(append(all, ofPlug(group, err))...)
+	return errors.Join(append(all, ofPlug(group, failure(safehaven.New(plug, clock.System{}))))...)
 }
 
 // plug is the plug's own configuration.

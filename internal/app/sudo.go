@@ -34,24 +34,12 @@ func (c SudoConfig) check(m Mode, _ string) error {
 	if m == Sandbox && c.BaseURL+c.VaultURL != "" {
 		return errors.New("configuration: sudo.… is for live mode: the sandbox brings its own provider")
 	}
-	var all []error
 	plug := c.plug()
-	real := func(setting string, address *string) {
-		if *address == "" {
-			return
-		}
-		if err := checkReal(setting, *address); err != nil {
-			all = append(all, err)
-			*address = validAddress
-		}
-	}
-	real("sudo.base_url", &plug.BaseURL)
-	real("sudo.vault_url", &plug.VaultURL)
+	all := errors.Join(checkReal("sudo.base_url", &plug.BaseURL), checkReal("sudo.vault_url", &plug.VaultURL))
 	if plug.BaseURL != "" {
-		_, err := sudo.New(plug, clock.System{})
-		all = append(all, prefixed("", err))
+		all = errors.Join(all, prefixed("", failure(sudo.New(plug, clock.System{}))))
 	}
-	return errors.Join(all...)
+	return all
 }
 
 // plug is the plug's own configuration.

@@ -30,12 +30,8 @@ func (c VTpassConfig) check(m Mode, _ string) error {
 		return errors.New("configuration: vtpass.base_url is for live mode: the sandbox brings its own provider")
 	}
 	plug := c.plug()
-	wrong := checkReal("vtpass.base_url", c.BaseURL)
-	if wrong != nil {
-		plug.BaseURL = validAddress
-	}
-	_, err := vtpass.New(plug)
-	return errors.Join(wrong, prefixed("", err))
+	wrong := checkReal("vtpass.base_url", &plug.BaseURL)
+	return errors.Join(wrong, prefixed("", failure(vtpass.New(plug))))
 }
 
 // plug is the plug's own configuration.
