@@ -66,7 +66,9 @@ func (p *payer) RequeryTransfer(_ context.Context, reference string) provider.Tr
 // brokenPayouts are the payouts of a broken world.
 type brokenPayouts struct{ broken }
 
-func (b brokenPayouts) Banks(context.Context, string, string) ([]payout.Bank, error) { return nil, b.say() }
+func (b brokenPayouts) Banks(context.Context, string, string) ([]payout.Bank, error) {
+	return nil, b.say()
+}
 
 func (b brokenPayouts) Validate(context.Context, payout.Enquiry) (payout.Verification, error) {
 	return payout.Verification{}, b.say()

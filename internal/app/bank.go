@@ -35,10 +35,14 @@ var bankName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 // banks are the accounts at banks by their names. A group with a setting, or without
 // `banks` every group, is a bank of the plug's name.
 func (c Config) banks() map[string]Provider {
-	out := maps.Clone(c.Banks)
+	out := map[string]Provider{}
+	maps.Copy(out, c.Banks)
 	for plug, unset := range bankPlugs {
-		if c.Providers[plug] != unset || len(c.Banks) == 0 {
-			out[plug] = c.Providers[plug]
+		switch group := c.Providers[plug]; {
+		case group != nil && group != unset:
+			out[plug] = group
+		case len(c.Banks) == 0:
+			out[plug] = unset
 		}
 	}
 	return out
@@ -84,7 +88,7 @@ func (c Config) checkProviders() error {
 			all = append(all,
 				errorIf(!bankName.MatchString(name), "%s: a name has small letters, digits and _, at most 32, and begins with a letter", group),
 				errorIf(registered[name] != nil && bankPlugs[name] == nil, "%s: this is the name of another provider", group),
-				errorIf(bankPlugs[name] != nil && c.Providers[name] != bankPlugs[name], "%s and %s name the same bank: keep one of the two", name, group))
+				errorIf(c.Providers[name] != nil && c.Providers[name] != registered[name], "%s and %s name the same bank: keep one of the two", name, group))
 		}
 		all = append(all, accounts[name].check(c.Mode, group))
 	}

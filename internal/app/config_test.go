@@ -134,6 +134,13 @@ banks:
 	}
 }
 
+// A configuration that was not loaded has errors, and no panic.
+func TestAnEmptyConfigurationIsRefused(t *testing.T) {
+	if err := (app.Config{}).Check(nil); err == nil || !strings.Contains(err.Error(), "mode must be live or sandbox") {
+		t.Error(err)
+	}
+}
+
 // One start tells all errors of all banks, each with the path of its setting.
 func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 	const head = "mode: live\ndatabase: sqlite:/nowhere/kobo.db\ncallback_base: https://pay.example.com\n"
