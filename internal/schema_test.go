@@ -30,6 +30,9 @@ var notAmounts = map[string]string{
 var presets = map[string]string{
 	"job.provider":                    "programs of schema 32 write jobs without it",
 	"collection.missing":              "programs of schema 32 write collections without it",
+	"corporate_account.provider":      "programs of schema 32 open accounts without it",
+	"customer_account.provider":       "programs of schema 32 open accounts without it",
+	"identity_session.provider":       "programs of schema 32 begin sessions without it",
 	"settlement_bank_account.turn":    "programs of schema 32 attach bank accounts without it",
 	"identity_session.guessed_until":  "programs of schema 32 begin sessions without it",
 	"payout_verification.credentials": "programs of schema 32 validate accounts without it",

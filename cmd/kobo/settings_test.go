@@ -13,10 +13,12 @@ import (
 	"image"
 	"image/png"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +108,11 @@ func settingsPage(t *testing.T) string {
 	b.WriteString(settingsHead)
 	comments := commentsOf(t, filepath.Join("..", "..", "internal", "app"))
 	settingGroup(t, &b, comments, "", reflect.ValueOf(app.Defaults()))
+	groups := app.Defaults().Providers
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		settingGroup(t, &b, comments, name+".", reflect.ValueOf(groups[name]))
+	}
+	settingGroup(t, &b, comments, "banks.NAME.", reflect.ValueOf(app.BankConfig{}))
 	b.WriteString("\n## Other variables\n\nThe OpenTelemetry specification defines them.\n\n| Variable | Description |\n|---|---|\n")
 	for _, o := range others {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", o[0], o[1])

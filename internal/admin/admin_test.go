@@ -28,6 +28,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -89,7 +90,7 @@ func open(t *testing.T, base *db.DB) *door {
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
 		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
 		Quotas:  quota.New(base, d.book, clk),
-		Payouts: payout.New(base, d.book, clk, log, d.companies, d.operations, d.settlements, nil, ""),
+		Payouts: payout.New(base, d.book, clk, log, d.companies, d.operations, d.settlements, provider.Router[provider.Payer]{}),
 		Cards:   card.New(base, d.book, clk, log, d.operations, d.settlements, nil, nil, nil, "", time.Second, customer.Address{}),
 	})
 	if err != nil {

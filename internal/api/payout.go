@@ -22,7 +22,7 @@ func (l keptList) VisitListBanksResponse(w http.ResponseWriter) error {
 
 // ListBanks shows which banks can be paid.
 func (h *handlers) ListBanks(ctx context.Context, r ListBanksRequestObject) (ListBanksResponseObject, error) {
-	banks, err := h.Payouts.Banks(ctx, r.Params.Search)
+	banks, err := h.Payouts.Banks(ctx, callOf(ctx).company, r.Params.Search)
 	if err != nil {
 		return nil, err
 	}

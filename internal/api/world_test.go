@@ -64,12 +64,12 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
-	collections := collection.New(d, book, clk, log, settlements, operations, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
+	collections := collection.New(d, book, clk, log, settlements, operations, provider.Only[provider.AccountOpener]("safehaven", bank), 2*time.Second)
 	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"safehaven": &biller{paid: map[string]provider.Purchase{}}}, nil)
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	payouts := payout.New(d, book, clk, log, companies, operations, settlements, map[string]provider.Payer{"safehaven": &payer{paid: map[string]string{}}}, "safehaven")
+	payouts := payout.New(d, book, clk, log, companies, operations, settlements, provider.Only[provider.Payer]("safehaven", &payer{paid: map[string]string{}}))
 	if err := payouts.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +90,10 @@ func newWorld(t testing.TB) *world {
 
 	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, Raise: raise(d)}}
 	answers, person := idempotency.NewService(d, book, clk, keys), &teller{bank: bank}
-	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
+	identities := identity.NewService(d, book, clk, log, keys, provider.Only[provider.Verifier]("safehaven", person), 2*time.Second)
 	w.Config = api.Config{
-		Corporate: corporate.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
-		Customers: customer.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
+		Corporate: corporate.New(d, book, clk, log, identities, settlements, operations, answers, provider.Only[provider.AccountOpener]("safehaven", person)),
+		Customers: customer.New(d, book, clk, log, identities, settlements, operations, answers, provider.Only[provider.AccountOpener]("safehaven", person)),
 		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log, Authenticate: companies.Authenticate,

@@ -1,5 +1,5 @@
-// Package app puts the house together: it opens the database, picks the
-// providers' plugs, builds every business, and runs until it is told to stop.
+// Package app is the whole program. It opens the database, connects the providers,
+// builds every business, and runs until it is told to stop.
 package app
 
 import (
@@ -44,7 +44,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// App is one running program: every business on one database.
+// App is the program: every business on one database.
 type App struct {
 	DB          *db.DB
 	Book        *ledger.Book
@@ -71,18 +71,18 @@ type App struct {
 
 	cfg      Config
 	log      *slog.Logger
-	closed   atomic.Bool                    // the companies' door
-	leaving  atomic.Bool                    // the program was told to stop
-	exposed  bool                           // others than this machine can connect
-	books    map[string]provider.Bookkeeper // the banks, for reconciliation
-	world    *world                         // the sandbox; nil in live mode
+	closed   atomic.Bool // API access is closed
+	leaving  atomic.Bool // the program is stopping
+	exposed  bool        // other machines can connect
+	plugs    plugs
+	sandbox  *sandboxMode // nil in live mode
 	registry *prometheus.Registry
 	traces   trace.TracerProvider
 	flush    func(context.Context) error
 }
 
-// Open opens the database, which must have the schema of this program, and
-// builds everything. Nothing runs yet.
+// Open opens the database, which must have this program's schema, and builds everything.
+// Nothing runs yet.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -111,16 +111,13 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 		return err
 	}
 	if a.cfg.Mode == Sandbox {
-		if a.world, err = openWorld(ctx, a.cfg, a.log); err != nil {
+		if a.sandbox, err = openSandbox(ctx, a.cfg, a.log); err != nil {
 			return err
 		}
-		a.Clock = a.world.clock
+		a.Clock = a.sandbox.clock
 	}
-	p, err := a.providers()
+	p, err := a.connect()
 	if err != nil {
-		return err
-	}
-	if p.custody, err = a.custody(); err != nil {
 		return err
 	}
 	letterhead, err := a.cfg.Issuer.letterhead()
@@ -132,7 +129,7 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 	if err := a.Operators.Recognise(ctx); err != nil {
 		return err
 	}
-	return a.seeDoor(ctx)
+	return a.readAccess(ctx)
 }
 
 func (a *App) businesses(keys *secret.Keyring, p plugs) {
@@ -152,33 +149,35 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Operations.CheckOperators(a.Operators.Still)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
+	a.plugs = p
 	for name, b := range p.banks {
-		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: p.float[name]})
+		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: b.float})
 	}
 	a.Inbox = a.newInbox(keys, p)
-	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, p.verifier, a.cfg.Window)
-	a.Corporate = corporate.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, p.banks[bankName], a.callback(bankName))
-	a.Customers = customer.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, p.banks[bankName], a.callback(bankName))
-	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements, a.Operations,
-		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
+	verifiers := routed(p, func(_ string, b bank) provider.Verifier { return b.verifier })
+	openers := routed(p, a.opener)
+	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, verifiers, a.cfg.Window)
+	a.Corporate = corporate.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, openers)
+	a.Customers = customer.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, openers)
+	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements, a.Operations, openers, a.cfg.Window)
 	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
-	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements, p.payers(), bankName)
+	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements,
+		routed(p, func(_ string, b bank) provider.Payer { return b }))
 	a.Inbox.OnPayout(a.Payouts.Notified)
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)
-	a.books = p.bookkeepers()
 	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
-	if a.world != nil {
-		a.world.follow(a.Worker, a.Webhooks)
+	if a.sandbox != nil {
+		a.sandbox.follow(a.Worker, a.Webhooks)
 	}
 }
 
-// Close releases what Open took. Run does so itself when it ends.
+// Close releases everything that Open has opened. Run closes the app itself.
 func (a *App) Close() {
-	if a.world != nil {
-		a.world.close()
+	if a.sandbox != nil {
+		a.sandbox.close()
 	}
 	if a.Inbox != nil {
 		a.Inbox.Drain()
@@ -194,7 +193,7 @@ func (a *App) Close() {
 	}
 }
 
-// Handler is the program's whole HTTP face.
+// Handler serves all HTTP requests of the program.
 func (a *App) Handler() (http.Handler, error) {
 	proxies, err := a.cfg.proxies()
 	if err != nil {
@@ -218,26 +217,24 @@ func (a *App) Handler() (http.Handler, error) {
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
 	cfg.Mounts[card.Pattern] = a.Cards.Door()
-	cfg.Mounts["POST "+tatumPath] = a.tatumDoor()
-	if a.world != nil {
-		cfg.Mounts["/sandbox/"] = a.steering(proxies)
+	for name, p := range a.cfg.accounts() {
+		if m, ok := p.(mounter); ok {
+			m.mount(a, name, cfg.Mounts)
+		}
 	}
-	return a.answering(cfg)
-}
-
-// patience lets an answer reach its caller within ten seconds, while the database
-// says nothing.
-const patience = 9500 * time.Millisecond
-
-// answering is the whole face, whose requests share a bound on their waits for the
-// database.
-func (a *App) answering(cfg api.Config) (http.Handler, error) {
-	face, err := api.New(cfg)
-	limit := cmp.Or(a.cfg.Patience, patience)
+	if a.sandbox != nil {
+		cfg.Mounts["/sandbox/"] = a.sandboxControls(proxies)
+	}
+	handler, err := api.New(cfg)
+	limit := cmp.Or(a.cfg.Patience, databaseTimeout)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		face.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
+		handler.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
 	}), err
 }
+
+// databaseTimeout bounds a request's waits for the database. Its answer arrives within
+// ten seconds while the database is silent.
+const databaseTimeout = 9500 * time.Millisecond
 
 func (c LimitConfig) limits() *api.Limits {
 	if c.Off {
@@ -251,13 +248,9 @@ func (c LimitConfig) limits() *api.Limits {
 	}
 }
 
-// goodbye is how long requests in hand may take once the program is told to
-// stop: longer than a call to a provider.
-const goodbye = 10 * time.Second
-
-// Run serves on the listener and works until ctx ends; then it drains, lets what
-// is in hand finish, and closes the app. Ready, which may be nil, is called once
-// requests are answered.
+// Run serves on the listener and works until ctx ends. Then it drains, finishes running
+// requests and jobs, and closes the app. Ready, which may be nil, is called when requests
+// are answered.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
 	defer a.Close()
 	a.exposed = !loopback(listener.Addr())
@@ -265,16 +258,16 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err != nil {
 		return err
 	}
-	var unused newcomers
+	var unused newConnections
 	server := &http.Server{
-		Handler: parting(&a.leaving, handler), ConnState: unused.see, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		Handler: closing(&a.leaving, handler), ConnState: unused.track, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		WriteTimeout: a.cfg.Window + time.Minute, MaxHeaderBytes: api.MaxHeader, // net/http adds 4096 bytes, and counts spaces that the edge never sees
 	}
 	server.RegisterOnShutdown(a.Events.Close)
-	server.RegisterOnShutdown(unused.dismiss)
-	a.seeModes()
-	if err := a.meetDatabase(ctx); err != nil {
+	server.RegisterOnShutdown(unused.closeSoon)
+	a.warnFileModes()
+	if err := errors.Join(a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
 		return err
 	}
 	if err := a.Inbox.Begin(ctx); err != nil {
@@ -283,8 +276,8 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx)); err != nil {
 		return err
 	}
-	if a.world != nil {
-		if err := a.world.callBack(listener.Addr(), a.Inbox.Path(bankName)); err != nil {
+	if a.sandbox != nil {
+		if err := a.sandbox.setCallbacks(listener.Addr(), a.callbackPath); err != nil {
 			return err
 		}
 	}
@@ -299,7 +292,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		err = a.leave(ctx, server, failed)
+		err = a.shutDown(ctx, server, failed)
 	}
 	stop()
 	jobs.Wait()

@@ -15,22 +15,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// Copying says what to back up or to restore, and how.
+// Copying is a backup or a restore to do.
 type Copying struct {
 	Database  string // the program's, as a URL
 	File      string // the backup
-	Overwrite bool   // a backup may take the place of a file
-	Quick     bool   // the book is not re-added
+	Overwrite bool   // a backup may replace a file
+	Quick     bool   // skips the check of the ledger
 	By        operator.Operator
 
-	// Step, if set, is told what has just been done. It is where tests end the
-	// program.
+	// Step, if set, is called after each step. Tests end the program there.
 	Step func(what string)
-}
-
-func (c Copying) quick() Copying {
-	c.Quick = true
-	return c
 }
 
 func (c Copying) step(what string) {
@@ -39,24 +33,23 @@ func (c Copying) step(what string) {
 	}
 }
 
-// Holding is what a backup holds.
+// Holding is the contents of a backup.
 type Holding struct {
 	Schema int64
 	Bytes  int64
 	Heads  []report.Head
-	// Added tells whether the book was re-added. Of it are the figures.
+	// Added tells whether the ledger was checked. The figures below come from the check.
 	Added   bool
 	Entries int64
 	Open    int // operations without an outcome
 }
 
-// errNotSQLite says what PostgreSQL has instead.
+// errNotSQLite names the tools for PostgreSQL.
 var errNotSQLite = errors.New("backup and restore are for SQLite; PostgreSQL brings its own: pg_dump and psql, or pg_basebackup with " +
 	"point-in-time recovery (docs/operating.md). After a restore run: kobo door close")
 
-// Backup writes what the database holds at one instant into a file, and looks
-// whether it can be believed. Programs may go on serving meanwhile. The file is
-// there when it is whole, or not at all.
+// Backup writes the database at one instant to a file, and checks the copy. Programs may
+// go on serving meanwhile. The file appears when it is complete, or not at all.
 func Backup(ctx context.Context, c Copying) (Holding, error) {
 	from, ok := db.SQLitePath(c.Database)
 	if !ok {
@@ -65,14 +58,14 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	if _, err := os.Stat(c.File); err == nil && !c.Overwrite {
 		return Holding{}, fmt.Errorf("%s is there already (--force overwrites it)", c.File)
 	}
-	if err := apart(from, c.File); err != nil {
+	if err := checkApart(from, c.File); err != nil {
 		return Holding{}, fmt.Errorf("there is no book: %w", err)
 	}
 	draft, err := draftOf(ctx, from, c.File)
 	if err != nil {
 		return Holding{}, err
 	}
-	defer func() { _ = os.Remove(draft) }() // it is gone by then, if all went well
+	defer func() { _ = os.Remove(draft) }() // after success there is no draft
 	c.step("copied")
 	held, err := c.look(ctx, draft)
 	if err != nil {
@@ -82,7 +75,7 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	if c.Overwrite {
 		err = os.Rename(draft, c.File)
 	} else {
-		err = os.Link(draft, c.File) // fails if somebody was faster
+		err = os.Link(draft, c.File) // fails if the file exists by now
 	}
 	if err == nil {
 		err = db.Persist(c.File)
@@ -90,8 +83,8 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	return held, err
 }
 
-// apart wants the first file to be there, and the second to be another one.
-func apart(from, to string) error {
+// checkApart checks that the first file exists, and that the second is another one.
+func checkApart(from, to string) error {
 	a, err := os.Stat(from)
 	if err != nil {
 		return err
@@ -102,7 +95,7 @@ func apart(from, to string) error {
 	return nil
 }
 
-// draftOf is a copy of a SQLite file beside the place it is meant for.
+// draftOf is a copy of a SQLite file, in the folder of its destination.
 func draftOf(ctx context.Context, from, place string) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+".partial-*")
 	if err == nil {
@@ -117,9 +110,8 @@ func draftOf(ctx context.Context, from, place string) (string, error) {
 	return f.Name(), nil
 }
 
-// look reads a copy: is it a Kobo database, of a schema that we know, sound to
-// its last page, and does the book in it add up. A book of an older schema is
-// only re-added once it is of ours.
+// look checks a copy: it is a Kobo database of a known schema, no page is damaged, and the
+// ledger adds up. Only a ledger of this program's schema is added up.
 func (c Copying) look(ctx context.Context, path string) (held Holding, err error) {
 	d, err := db.Inspect(ctx, path)
 	if err != nil {
@@ -155,7 +147,7 @@ func (c Copying) look(ctx context.Context, path string) (held Holding, err error
 	return held, held.add(ctx, r)
 }
 
-// add re-adds the book.
+// add checks the ledger of every company.
 func (h *Holding) add(ctx context.Context, r *report.Service) error {
 	companies, err := r.Companies(ctx)
 	if err != nil {
@@ -176,15 +168,15 @@ func (h *Holding) add(ctx context.Context, r *report.Service) error {
 	return nil
 }
 
-// Restore puts a backup into the place of the database, brings its schema to what
-// this program needs, and closes the companies' door. No program may be using the
-// database. What was there is kept beside it, as the file whose name is returned.
+// Restore replaces the database by a backup, migrates its schema, and closes API access.
+// No program may use the database. The earlier database stays beside it, in the file whose
+// name is returned.
 func Restore(ctx context.Context, c Copying) (held Holding, kept string, err error) {
 	path, ok := db.SQLitePath(c.Database)
 	if !ok {
 		return held, "", errNotSQLite
 	}
-	if err := apart(c.File, path); err != nil {
+	if err := checkApart(c.File, path); err != nil {
 		return held, "", fmt.Errorf("there is no backup: %w", err)
 	}
 	if err := db.UnusedSQLite(ctx, path); err != nil {
@@ -197,8 +189,10 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	// Without an error the draft has become the database.
 	defer func() { _, _ = os.Remove(draft), os.Remove(draft+"-lock") }()
 	c.step("copied")
-	// It may not be opened for writing before it is known to be ours.
-	if _, err := c.quick().look(ctx, draft); err != nil {
+	// A copy is checked before it is opened for writing.
+	quick := c
+	quick.Quick = true
+	if _, err := quick.look(ctx, draft); err != nil {
 		return held, "", err
 	}
 	if err := c.prepare(ctx, draft); err != nil {
@@ -222,8 +216,8 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	return held, kept, nil
 }
 
-// prepare makes a copy fit for this program. The door is closed in the file that
-// is put in place, so there is no moment at which it is open.
+// prepare migrates a copy and closes API access in it. So access is never open after the
+// replacement.
 func (c Copying) prepare(ctx context.Context, draft string) error {
 	d, err := db.Open(ctx, "sqlite:"+draft)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 func TestLiveModeNeedsACallbackBase(t *testing.T) {
 	cfg := Defaults()
 	cfg.Database, cfg.MasterKey, cfg.Window = "sqlite:x", secret.NewText(secret.Generate()), 30*time.Second
-	cfg.SafeHaven = SafeHavenConfig{
+	cfg.Providers["safehaven"] = SafeHavenConfig{
 		BaseURL: "https://api.example.com", ClientID: "c", DebitAccount: "0123456789", Assertion: secret.NewText("a"),
 	}
 	for base, fits := range map[string]bool{
@@ -25,7 +25,7 @@ func TestLiveModeNeedsACallbackBase(t *testing.T) {
 			t.Errorf("%q: %v", base, err)
 		}
 	}
-	cfg.Mode, cfg.SafeHaven = Sandbox, SafeHavenConfig{}
+	cfg.Mode, cfg.Providers = Sandbox, Defaults().Providers
 	cfg.CallbackBase = "https://kobo.example.com"
 	if err := cfg.check(); err == nil || !strings.Contains(err.Error(), "callback_base") {
 		t.Errorf("sandbox mode: %v", err)

@@ -15,10 +15,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Wrongs are all that is wrong with a configuration, each in a line of its own.
+// Wrongs is a list of configuration errors. Error prints one per line.
 type Wrongs []error
 
-// Error is the lines.
+// Error is the list, one error per line.
 func (w Wrongs) Error() string {
 	lines := make([]string, len(w))
 	for i, one := range w {
@@ -27,190 +27,198 @@ func (w Wrongs) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap are the errors that it was made of.
+// Unwrap is the list.
 func (w Wrongs) Unwrap() []error { return w }
 
-// wrongs gathers errors, those that are several taken apart. Without any it is nil.
-func wrongs(all ...error) error {
-	var out Wrongs
-	for _, err := range all {
-		out = append(out, taken(err)...)
+// listErrors lists errors, and joined errors one by one. Without errors it is nil.
+func listErrors(all ...error) error {
+	if out := split(errors.Join(all...)); len(out) > 0 {
+		return Wrongs(out)
 	}
-	if len(out) == 0 {
-		return nil
-	}
-	return out
+	return nil
 }
 
-// taken are the errors of which one was made by errors.Join.
-func taken(err error) (out []error) {
+// split takes joined errors apart.
+func split(err error) (out []error) {
 	if err == nil {
 		return nil
 	}
-	several, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what is around it belongs to it
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // a wrapper around joined errors stays
 	if !ok {
 		return []error{err}
 	}
-	for _, one := range several.Unwrap() {
-		out = append(out, taken(one)...)
+	for _, one := range joined.Unwrap() {
+		out = append(out, split(one)...)
 	}
 	return out
 }
 
-// unreadable are the settings whose values are none.
+// unreadable takes the error of a decoder apart, an error for each setting.
 func unreadable(err error) (out []error) {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
-		if several, ok := inner.(interface{ Unwrap() []error }); ok {
-			for _, one := range several.Unwrap() {
-				out = append(out, fmt.Errorf("configuration: %w", one))
-			}
-			return out
+		if joined, ok := inner.(interface{ Unwrap() []error }); ok {
+			return joined.Unwrap()
 		}
 	}
-	return []error{fmt.Errorf("configuration: %w", err)}
+	return []error{err}
 }
 
-// about puts the setting's name before each of the errors that were joined.
-func about(setting string, err error) error {
+// prefixed puts the path of a setting before each joined error.
+func prefixed(setting string, err error) error {
 	var out []error
-	for _, one := range taken(err) {
+	for _, one := range split(err) {
 		out = append(out, fmt.Errorf("configuration: %s%w", setting, one))
 	}
 	return errors.Join(out...)
 }
 
-// Check tells all that is wrong with a configuration, beside what was wrong when
-// it was read.
-func (c Config) Check(read error) error {
-	return beside(read, c.check())
+// ofPlug puts the path of a group in place of the plug's name before its errors.
+func ofPlug(group string, err error) error {
+	var out []error
+	for _, one := range split(err) {
+		out = append(out, fmt.Errorf("configuration: %s: %w", group, errors.Unwrap(one)))
+	}
+	return errors.Join(out...)
 }
 
-// CheckDatabase is Check for what needs the database alone.
-func (c Config) CheckDatabase(read error) error {
-	return beside(read, c.checkDatabase())
+// errorIf is a configuration error, or nil.
+func errorIf(wrong bool, format string, args ...any) error {
+	if !wrong {
+		return nil
+	}
+	return fmt.Errorf("configuration: "+format, args...)
 }
 
-// beside are the errors that were read and those that were found. A missing database
-// is told once, in the words of the reader.
-func beside(read, found error) error {
-	all := taken(found)
+// failure is the error of a call with a result.
+func failure[T any](_ T, err error) error { return err }
+
+// Check lists all errors of a configuration. Read is the error of reading it.
+func (c Config) Check(read error) error { return merged(read, c.check()) }
+
+// CheckDatabase is Check for programs that need the database alone.
+func (c Config) CheckDatabase(read error) error { return merged(read, c.checkDatabase()) }
+
+// merged lists the errors of reading and those of checking. A missing database is one
+// error, in the words of the reader.
+func merged(read, found error) error {
+	all := split(found)
 	switch {
 	case errors.Is(read, ErrNoDatabase):
 		all = slices.DeleteFunc(all, func(err error) bool { return errors.Is(err, ErrNoDatabase) })
 	case read != nil && !errors.As(read, new(Wrongs)):
-		return read // a file that cannot be read says nothing about its settings
+		return read // an unreadable file says nothing about its settings
 	}
-	return wrongs(append([]error{read}, all...)...)
+	return listErrors(append([]error{read}, all...)...)
 }
 
-// check refuses what cannot work, and in live mode what would only seem to. All
-// that is wrong is told together.
+// check lists all errors of a configuration.
 func (c Config) check() error {
-	_, log := NewLogger(io.Discard, c.Log)
-	all := []error{
-		c.checkOwn(), checkListen(c.Listen), log, c.checkDatabase(), c.checkKey(), c.VTpass.check(c.Mode), c.Tatum.check(c.Mode), c.Sudo.check(c.Mode),
-		c.checkRoutes(), c.checkCrypto(), c.Jobs.check(), c.checkLimits(), c.Issuer.check(), checkPublic(c.Mode, c.PublicURL), c.checkProxies(), checkTraces(c.Traces),
-	}
-	switch c.Mode {
-	case Live:
-		all = append(all, c.SafeHaven.checkLive(), checkCallback(c.CallbackBase), c.checkNoSandbox())
-	case Sandbox:
-		all = append(all, c.checkSandbox())
-	}
-	return wrongs(all...)
+	return listErrors(
+		c.checkOwn(), checkListen(c.Listen), failure(NewLogger(io.Discard, c.Log)), c.checkDatabase(), c.checkKey(), c.checkCrypto(),
+		c.Jobs.check(), c.checkLimits(), failure(c.Issuer.letterhead()), checkPublic(c.Mode, c.PublicURL), failure(c.proxies()),
+		checkTraces(c.Traces), c.checkProviders(), c.checkMode(),
+	)
 }
 
 func (c Config) checkOwn() error {
-	var all []error
-	if c.Mode != Live && c.Mode != Sandbox {
-		all = append(all, fmt.Errorf(`configuration: mode must be live or sandbox, not %q`, c.Mode))
-	}
-	if c.Window < time.Second {
-		all = append(all, errors.New("configuration: window must be at least 1s"))
-	}
-	if c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650 {
-		all = append(all, errors.New("configuration: webhooks.keep_days must be 1 to 3650"))
-	}
-	if c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute {
-		all = append(all, errors.New("configuration: serve.drain must be 0s to 10m"))
-	}
+	all := errors.Join(
+		errorIf(c.Mode != Live && c.Mode != Sandbox, "mode must be live or sandbox, not %q", c.Mode),
+		errorIf(c.Window < time.Second, "window must be at least 1s"),
+		errorIf(c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650, "webhooks.keep_days must be 1 to 3650"),
+		errorIf(c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute, "serve.drain must be 0s to 10m"),
+	)
 	if c.EpochFile != "" {
-		_, err := os.Stat(filepath.Dir(c.EpochFile))
-		all = append(all, about("epoch_file: ", err))
+		all = errors.Join(all, prefixed("epoch_file: ", failure(os.Stat(filepath.Dir(c.EpochFile)))))
 	}
-	return wrongs(all...)
+	return all
 }
 
-// checkListen looks at the address that net.Listen will be given.
+// checkMode refuses the settings of the other mode.
+func (c Config) checkMode() error {
+	if c.Mode == Live {
+		return errors.Join(checkCallback(c.CallbackBase),
+			errorIf(c.SandboxToken.Reveal() != "", "sandbox_token is for sandbox mode: live mode refuses to start with it"))
+	}
+	return errorIf(c.Mode == Sandbox && c.CallbackBase != "",
+		"callback_base is for live mode: the sandbox knows where this program is")
+}
+
+// checkListen checks the address for net.Listen.
 func checkListen(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
 		_, err = net.LookupPort("tcp", port)
 	}
-	return about("listen: ", err)
+	return prefixed("listen: ", err)
 }
 
-// ErrNoDatabase says that nothing names the database.
+// ErrNoDatabase says that no setting names the database.
 var ErrNoDatabase = errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
 
 func (c Config) checkDatabase() error {
 	if c.Database == "" {
 		return ErrNoDatabase
 	}
-	if err := db.CheckURL(c.Database); err != nil {
-		return fmt.Errorf("configuration: database: %w", err)
-	}
-	return nil
+	return prefixed("database: ", db.CheckURL(c.Database))
 }
 
 func (c Config) checkKey() error {
 	if c.MasterKey.Reveal() == "" && c.MasterKeyFile == "" {
 		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
 	}
-	_, err := c.keyring()
-	return err
+	return failure(c.keyring())
 }
 
-// checkLimits looks at what a bucket cannot keep, where the limits are on.
+// checkLimits checks the rate limits, unless they are off.
 func (c Config) checkLimits() error {
 	l := c.Limits.limits()
 	if l == nil {
 		return nil
 	}
-	return errors.Join(about("limits.company_…: ", l.Company.Check()), about("limits.token_…: ", l.Token.Check()), about("limits.callbacks_…: ", l.Callbacks.Check()))
+	return errors.Join(prefixed("limits.company_…: ", l.Company.Check()), prefixed("limits.token_…: ", l.Token.Check()), prefixed("limits.callbacks_…: ", l.Callbacks.Check()))
 }
 
-// aRealAddress stands for an address that was refused. A plug that is made with it
-// tells what else is wrong.
-const aRealAddress = "https://provider.example"
+// validAddress replaces a refused address, so that the plug finds the other errors.
+const validAddress = "https://provider.example"
 
-// checkReal wants an address of a provider's that is no sandbox.
-func checkReal(setting, address string) error {
+// checkReal checks the address of a provider in live mode, unless it is empty. It
+// replaces a refused address by a valid one.
+func checkReal(setting string, address *string) (wrong error) {
+	u, err := url.Parse(*address)
+	switch {
+	case *address == "":
+		return nil
+	case err != nil || u.Scheme != "https":
+		wrong = errorIf(true, "%s must be an https URL in live mode", setting)
+	default:
+		wrong = errorIf(isSandbox(u), "%s is a sandbox: live mode refuses to start with it", setting)
+	}
+	if wrong != nil {
+		*address = validAddress
+	}
+	return wrong
+}
+
+// isSandbox tells whether an address is a provider's sandbox, or on this machine.
+func isSandbox(u *url.URL) bool {
+	host := strings.ToLower(u.Hostname())
+	return strings.Contains(host, "sandbox") || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"
+}
+
+func checkCallback(base string) error {
+	u, err := url.Parse(base)
+	return errorIf(err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil,
+		"live mode needs callback_base, the public https URL (without a path) at which providers reach this program")
+}
+
+// checkPublic wants https, except for a sandbox on this machine.
+func checkPublic(mode Mode, address string) error {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || u.Scheme != "https":
-		return fmt.Errorf("configuration: %s must be an https URL in live mode", setting)
-	case pretend(u):
-		return fmt.Errorf("configuration: %s is a sandbox: live mode refuses to start with it", setting)
+	case address == "":
+		return nil
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return errors.New("configuration: public_url must be an https URL without a path, such as https://api.example.com")
 	}
-	return nil
-}
-
-// checkNoSandbox refuses in live mode what steers a sandbox.
-func (c Config) checkNoSandbox() error {
-	if c.SandboxToken.Reveal() != "" {
-		return errors.New("configuration: sandbox_token is for sandbox mode: live mode refuses to start with it")
-	}
-	return nil
-}
-
-func (c Config) checkSandbox() error {
-	var all []error
-	if c.CallbackBase != "" {
-		all = append(all, errors.New("configuration: callback_base is for live mode: the sandbox knows where this program is"))
-	}
-	if c.SafeHaven.BaseURL != "" {
-		all = append(all, errors.New("configuration: safehaven.base_url is for live mode: the sandbox brings its own provider"))
-	}
-	return wrongs(all...)
+	return errorIf(u.Scheme == "http" && (mode != Sandbox || !isSandbox(u)), "public_url must begin with https: secrets travel to it")
 }

@@ -51,7 +51,7 @@ limits:
 	}
 	want := app.Defaults()
 	want.Database, want.Window, want.MasterKey = "sqlite:from-the-environment.db", 20*time.Second, secret.NewText("a secret")
-	want.SafeHaven.ClientID, want.SafeHaven.DebitAccount = "from-the-environment", "0100000001"
+	want.Providers["safehaven"] = app.SafeHavenConfig{ClientID: "from-the-environment", DebitAccount: "0100000001"}
 	want.Limits = app.LimitConfig{Off: true, CompanyPerSecond: 7, CompanyBurst: 200, TokenPerMinute: 9, CallbacksPerSecond: 100, CallbacksBurst: 1000}
 	want.TrustedProxies = []string{"10.0.0.0/8", "192.0.2.7"}
 	want.Webhooks.KeepDays, want.Serve.Drain = 90, 8*time.Second
@@ -95,15 +95,113 @@ func TestASettingThatDoesNotExistIsAnError(t *testing.T) {
 	}
 }
 
+// The file and the environment configure banks by their names.
+func TestBanksComeFromTheFileAndTheEnvironment(t *testing.T) {
+	path := file(t, `
+bank_routes: PAYOUT=second
+banks:
+  main: {plug: safehaven, client_id: from-the-file, debit_account: "0100000001"}
+  second: {plug: safehaven, client_id: a}
+`)
+	for name, value := range map[string]string{
+		"KOBO_BANKS_SECOND_CLIENT_ID": "b", "KOBO_BANKS_SECOND_ASSERTION": "a secret", "KOBO_BANKS_THE_3RD_PLUG": "safehaven",
+		"KOBO_BANKS_THE_3RD_PRIVATE_KEY_FILE": "key.pem",
+	} {
+		t.Setenv(name, value)
+	}
+	cfg, err := app.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]app.Provider{
+		"main":    app.SafeHavenConfig{ClientID: "from-the-file", DebitAccount: "0100000001"},
+		"second":  app.SafeHavenConfig{ClientID: "b", Assertion: secret.NewText("a secret")},
+		"the_3rd": app.SafeHavenConfig{PrivateKeyFile: "key.pem"},
+	}
+	if len(cfg.Banks) != len(want) || cfg.BankRoutes != "PAYOUT=second" {
+		t.Errorf("loaded %+v", cfg.Banks)
+	}
+	for name, group := range want {
+		if fmt.Sprint(cfg.Banks[name]) != fmt.Sprint(group) {
+			t.Errorf("%s: %+v, want %+v", name, cfg.Banks[name], group)
+		}
+	}
+	if s, ok := cfg.Banks["second"].(app.SafeHavenConfig); !ok || s.Assertion.Reveal() != "a secret" {
+		t.Error("the assertion is not the one of the environment")
+	}
+	if shown := fmt.Sprintf("%+v %#v", cfg, cfg.Banks); strings.Contains(shown, "a secret") {
+		t.Error("the assertion shows when the configuration is printed")
+	}
+}
+
+// A configuration that was not loaded has errors, and no panic.
+func TestAnEmptyConfigurationIsRefused(t *testing.T) {
+	if err := (app.Config{}).Check(nil); err == nil || !strings.Contains(err.Error(), "mode must be live or sandbox") {
+		t.Error(err)
+	}
+}
+
+// One start tells all errors of all banks, each with the path of its setting.
+func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
+	const head = "mode: live\ndatabase: sqlite:/nowhere/kobo.db\ncallback_base: https://pay.example.com\n"
+	t.Setenv("KOBO_MASTER_KEY", secret.Generate())
+	const whole = "{plug: safehaven, base_url: https://api.safehavenmfb.com, client_id: c, debit_account: '0100000001', assertion: signed}"
+	for text, want := range map[string][]string{
+		"banks: {main: " + whole + ", second: " + whole + "}":                                   nil,
+		"banks: {first: " + whole + "}":                                                         nil,
+		"banks: {a: " + whole + ", b: " + whole + "}\nbank_routes: '*=b'":                       nil,
+		"banks: {a: " + whole + ", b: " + whole + "}\nbank_routes: '*=b'\nvtu: {routes: '*=a'}": nil,
+		"banks: {main: {plug: safehaven}, second: {plug: safehaven, base_url: 'http://x', private_key_file: /none}}": {
+			"live mode needs banks.main.base_url", "banks.second.base_url must be an https URL", "set either banks.main.private_key_file or banks.main.assertion",
+			"banks.second.private_key_file: open /none", "banks.main: the client id is missing", "banks.second: the debit account is missing",
+		},
+		"banks: {main: {plug: gringotts}}":                             {`banks.main.plug must be one of [safehaven], not "gringotts"`},
+		"banks: {main: {base_url: x}}":                                 {`banks.main.plug must be one of [safehaven], not ""`},
+		"banks: {main: {plug: safehaven, baseurl: x}}":                 {`there is no setting "banks.main.baseurl"`},
+		"banks: {main: " + whole + ", vtpass: " + whole + "}":          {"banks.vtpass: this is the name of another provider"},
+		"banks: {Main: " + whole + "}":                                 {"banks.Main: a name has small letters"},
+		"banks: {safehaven: " + whole + "}\nsafehaven: {client_id: x}": {"safehaven and banks.safehaven name the same bank"},
+		"banks: {a: " + whole + ", b: " + whole + "}": {
+			"bank_routes names no bank for CORPORATE", "bank_routes names no bank for PAYOUT", "such as *=NAME",
+		},
+		"banks: {main: " + whole + "}\nbank_routes: 'PAYOUT=second, SALE=main, PAYOUT/='": {
+			`bank_routes names "second", which is not configured`, `the route "SALE=main" names no kind of work: CORPORATE, CUSTOMER, VIRTUAL_ACCOUNT, PAYOUT or *`,
+			`a route is written PAYOUT=bank or PAYOUT/COMPANY=bank, not "PAYOUT/="`,
+		},
+		"banks: {main: " + whole + ", b: " + whole + "}\njobs: {inbox: 1}": {"jobs.inbox must be at least 2"},
+		"banks: {main: " + whole + "}\nvtu: {routes: DATA=safehaven}":      {`vtu.routes names "safehaven", which is not configured`},
+	} {
+		cfg, err := app.Load(file(t, head+text))
+		err = cfg.Check(err)
+		if want == nil && err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		for _, w := range want {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: no %q in: %v", text, w, err)
+			}
+		}
+	}
+}
+
 // live is a live configuration in which nothing is wrong.
 func live() app.Config {
 	cfg := app.Defaults()
 	cfg.Database, cfg.MasterKey = "sqlite:/nowhere/kobo.db", secret.NewText(secret.Generate())
 	cfg.CallbackBase = "https://pay.example.com"
-	cfg.SafeHaven = app.SafeHavenConfig{
+	cfg.Providers["safehaven"] = app.SafeHavenConfig{
 		BaseURL: "https://api.safehavenmfb.com", ClientID: "c", DebitAccount: "0100000001", Assertion: secret.NewText("signed"),
 	}
 	return cfg
+}
+
+// safehaven changes the group of Safe Haven.
+func safehaven(change func(*app.SafeHavenConfig)) func(*app.Config) {
+	return func(c *app.Config) {
+		s := c.Providers["safehaven"].(app.SafeHavenConfig)
+		change(&s)
+		c.Providers["safehaven"] = s
+	}
 }
 
 func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
@@ -126,29 +224,31 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"trusted_proxies: \"proxy\" is no network":    func(c *app.Config) { c.TrustedProxies = []string{"proxy"} },
 		"serve.drain must be 0s to 10m":               func(c *app.Config) { c.Serve.Drain = -time.Second },
 		"safehaven.base_url is for live mode":         func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
-		"live mode needs safehaven.base_url":          func(c *app.Config) { c.SafeHaven.BaseURL = "" },
-		"must be an https URL":                        func(c *app.Config) { c.SafeHaven.BaseURL = "http://api.safehavenmfb.com" },
-		"is a sandbox: live mode":                     func(c *app.Config) { c.SafeHaven.BaseURL = "https://API.Sandbox.safehavenmfb.com" },
-		"vtpass.base_url is a sandbox":                func(c *app.Config) { c.VTpass.BaseURL = "https://sandbox.vtpass.com/api" },
-		"sudo.base_url is a sandbox":                  func(c *app.Config) { c.Sudo.BaseURL = "https://localhost:1" },
-		"live mode needs callback_base":               func(c *app.Config) { c.CallbackBase = "http://pay.example.com" },
-		"issuer.address has 4 lines":                  func(c *app.Config) { c.Issuer.Address = "1\n2\n3\n4" },
-		"a line of issuer.name must be text":          func(c *app.Config) { c.Issuer.Name = strings.Repeat("M", 81) },
-		"a line of issuer.support must be text":       func(c *app.Config) { c.Issuer.Support = "help\x1b[1m" },
-		"issuer.logo: open no-such-file":              func(c *app.Config) { c.Issuer.Logo = "no-such-file.png" },
-		"issuer.logo: neither PNG nor JPEG":           func(c *app.Config) { c.Issuer.Logo = "config_test.go" },
-		"public_url must be an https URL":             func(c *app.Config) { c.PublicURL = "https://api.example.com/kobo" },
-		"public_url must begin with https":            func(c *app.Config) { c.PublicURL = "http://api.example.com" },
-		"begin with https: secrets":                   func(c *app.Config) { c.PublicURL = "http://mysandbox.example.com" },
-		"with https: secrets travel":                  func(c *app.Config) { c.PublicURL = "http://127.0.0.1:8080" },
-		"sandbox_token is for sandbox mode":           func(c *app.Config) { c.SandboxToken = secret.NewText("abc") },
-		"either safehaven.private_key_file":           func(c *app.Config) { c.SafeHaven.PrivateKeyFile = "key.pem" },
-		"jobs.workers must be 2 to 256":               func(c *app.Config) { c.Jobs.Workers = 1 },
-		"less than jobs.workers":                      func(c *app.Config) { c.Jobs.Inbox = 16 },
-		"jobs.inbox must be at least 1":               func(c *app.Config) { c.Jobs.Inbox = 0 },
-		"jobs.per_provider must be 1 to":              func(c *app.Config) { c.Jobs.PerProvider = 17 },
-		"must begin with sqlite: or postgres://":      func(c *app.Config) { c.Database = "kobo.db" },
-		"master_key_file":                             func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
+		"live mode needs safehaven.base_url":          safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "" }),
+		"must be an https URL":                        safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "http://api.safehavenmfb.com" }),
+		"is a sandbox: live mode":                     safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "https://API.Sandbox.safehavenmfb.com" }),
+		"vtpass.base_url is a sandbox": func(c *app.Config) {
+			c.Providers["vtpass"] = app.VTpassConfig{BaseURL: "https://sandbox.vtpass.com/api"}
+		},
+		"sudo.base_url is a sandbox":             func(c *app.Config) { c.Providers["sudo"] = app.SudoConfig{BaseURL: "https://localhost:1"} },
+		"live mode needs callback_base":          func(c *app.Config) { c.CallbackBase = "http://pay.example.com" },
+		"issuer.address has 4 lines":             func(c *app.Config) { c.Issuer.Address = "1\n2\n3\n4" },
+		"a line of issuer.name must be text":     func(c *app.Config) { c.Issuer.Name = strings.Repeat("M", 81) },
+		"a line of issuer.support must be text":  func(c *app.Config) { c.Issuer.Support = "help\x1b[1m" },
+		"issuer.logo: open no-such-file":         func(c *app.Config) { c.Issuer.Logo = "no-such-file.png" },
+		"issuer.logo: neither PNG nor JPEG":      func(c *app.Config) { c.Issuer.Logo = "config_test.go" },
+		"public_url must be an https URL":        func(c *app.Config) { c.PublicURL = "https://api.example.com/kobo" },
+		"public_url must begin with https":       func(c *app.Config) { c.PublicURL = "http://api.example.com" },
+		"begin with https: secrets":              func(c *app.Config) { c.PublicURL = "http://mysandbox.example.com" },
+		"with https: secrets travel":             func(c *app.Config) { c.PublicURL = "http://127.0.0.1:8080" },
+		"sandbox_token is for sandbox mode":      func(c *app.Config) { c.SandboxToken = secret.NewText("abc") },
+		"either safehaven.private_key_file":      safehaven(func(s *app.SafeHavenConfig) { s.PrivateKeyFile = "key.pem" }),
+		"jobs.workers must be 2 to 256":          func(c *app.Config) { c.Jobs.Workers = 1 },
+		"less than jobs.workers":                 func(c *app.Config) { c.Jobs.Inbox = 16 },
+		"jobs.inbox must be at least 1":          func(c *app.Config) { c.Jobs.Inbox = 0 },
+		"jobs.per_provider must be 1 to":         func(c *app.Config) { c.Jobs.PerProvider = 17 },
+		"must begin with sqlite: or postgres://": func(c *app.Config) { c.Database = "kobo.db" },
+		"master_key_file":                        func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
 	} {
 		cfg := live()
 		change(&cfg)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,11 +11,8 @@ import (
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/chain"
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/crypto"
-	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/evm"
-	"github.com/kobo-waas/kobo/internal/provider/tatum"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -34,51 +30,15 @@ type CryptoConfig struct {
 	BitcoinXpub string      `koanf:"bitcoin_xpub"` // The same for Bitcoin.
 }
 
-// TatumConfig is our account at Tatum, which watches deposit addresses. The group
-// stays empty in sandbox mode. See docs/providers/tatum.md.
-type TatumConfig struct {
-	BaseURL    string      `koanf:"base_url"`    // Empty: `https://api.tatum.io`.
-	APIKey     secret.Text `koanf:"api_key"`     // Without it, networks that have no node are inactive.
-	HMACSecret secret.Text `koanf:"hmac_secret"` // 16 to 100 characters. Signs Tatum's notifications.
-	// `true` has Tatum derive each address too. An address is given out only if both agree.
-	RemoteAddresses bool `koanf:"remote_addresses"`
-}
-
-func (c TatumConfig) check(mode Mode) error {
-	switch {
-	case mode == Sandbox && c.BaseURL+c.APIKey.Reveal() != "":
-		return errors.New("configuration: tatum.… is for live mode: the sandbox brings its own provider")
-	case c.APIKey.Reveal() == "":
-		return nil
-	}
-	_, err := tatum.New(c.plug(aRealAddress), clock.System{}) // callback_base has its own line
-	return about("", err)
-}
-
-// plug is the plug's own configuration, for a program that providers reach there.
-func (c TatumConfig) plug(callbackBase string) tatum.Config {
-	return tatum.Config{
-		ClientConfig: provider.ClientConfig{BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io")}, APIKey: c.APIKey, HMACSecret: c.HMACSecret,
-		CallbackURL: callbackBase + tatumPath, RemoteAddresses: c.RemoteAddresses,
-	}
-}
-
-const (
-	tatumName = "tatum"
-	// tatumPath is where Tatum's notifications come in. What counts is their
-	// signature, so the path holds no secret.
-	tatumPath = "/callbacks/tatum"
-)
-
-// custody is what the business of addresses stands on.
+// custody is the configuration of crypto: networks, the house's keys, and the custodians.
 type custody struct {
 	networks []chain.Network
 	house    map[chain.Kind]chain.Key
 	plugs    []crypto.Custody
 }
 
-// checkCrypto looks at the networks, the house's keys, and the nodes. Nodes are held
-// against networks that can be read.
+// checkCrypto checks the networks, the house's keys and the nodes. Nodes need readable
+// networks.
 func (c Config) checkCrypto() error {
 	networks, unread := c.networks()
 	_, keys := c.houseKeys()
@@ -89,6 +49,7 @@ func (c Config) checkCrypto() error {
 	return errors.Join(keys, nodes)
 }
 
+// custody is the configuration with the nodes as its only custodians.
 func (a *App) custody() (out custody, err error) {
 	if out.networks, err = a.cfg.networks(); err != nil {
 		return out, err
@@ -96,16 +57,15 @@ func (a *App) custody() (out custody, err error) {
 	if out.house, err = a.cfg.houseKeys(); err != nil {
 		return out, err
 	}
-	nodes, err := a.cfg.nodes(out.networks, a.traced())
-	if err != nil {
-		return out, err
-	}
-	rest := slices.DeleteFunc(slices.Clone(out.networks), func(n chain.Network) bool {
-		return slices.ContainsFunc(nodes, func(c crypto.Custody) bool { return c.Networks[0] == n.ID })
-	})
-	vendor, err := a.tatum(rest)
-	out.plugs = append(nodes, vendor...)
+	out.plugs, err = a.cfg.nodes(out.networks, a.traced())
 	return out, err
+}
+
+// unwatched are the networks without a custodian yet.
+func (c custody) unwatched() []chain.Network {
+	return slices.DeleteFunc(slices.Clone(c.networks), func(n chain.Network) bool {
+		return slices.ContainsFunc(c.plugs, func(p crypto.Custody) bool { return slices.Contains(p.Networks, n.ID) })
+	})
 }
 
 func (c Config) networks() ([]chain.Network, error) {
@@ -113,12 +73,12 @@ func (c Config) networks() ([]chain.Network, error) {
 	case c.Crypto.Networks != "":
 		text, err := os.ReadFile(filepath.Clean(c.Crypto.Networks))
 		if err != nil {
-			return nil, about("crypto.networks: ", err)
+			return nil, prefixed("crypto.networks: ", err)
 		}
 		list, err := chain.Read(text)
-		return list, about("crypto.networks: ", err)
+		return list, prefixed("crypto.networks: ", err)
 	case c.Mode == Sandbox:
-		// What comes to an address of the sandbox is anybody's, so it must have no value.
+		// The keys of the sandbox's addresses are public, so deposits there must have no value.
 		return chain.Testnets(), nil
 	}
 	return chain.Mainnets(), nil
@@ -150,7 +110,7 @@ func (c Config) houseKeys() (map[chain.Kind]chain.Key, error) {
 	return out, errors.Join(all...)
 }
 
-// nodes are the networks that a node of our own looks after.
+// nodes are the custodians of the networks that our own nodes watch.
 func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) http.RoundTripper) (out []crypto.Custody, err error) {
 	var all []error
 	for _, pair := range strings.Split(c.Crypto.Nodes.Reveal(), ",") {
@@ -158,7 +118,7 @@ func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) h
 			continue
 		}
 		id, url, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		if !ok || strings.Contains(id, "/") { // it may be an address, with a key in it
+		if !ok || strings.Contains(id, "/") { // the text may be a URL with a key
 			all = append(all, errors.New("configuration: crypto.nodes: a node is written network=https://…"))
 			continue
 		}
@@ -177,33 +137,9 @@ func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) h
 	return out, errors.Join(all...)
 }
 
-// tatum looks after the rest, if we are its customer.
-func (a *App) tatum(networks []chain.Network) ([]crypto.Custody, error) {
-	cfg := a.cfg.Tatum.plug(a.cfg.CallbackBase)
-	switch {
-	case a.world != nil:
-		cfg = a.world.sandbox.Tatum.PlugConfig(a.world.base)
-	case cfg.APIKey.Reveal() == "":
-		return nil, nil
-	}
-	cfg.Networks, cfg.Around = networks, a.traced()
-	_, cfg.ReadDeadline = a.deadlines()
-	plug, err := tatum.New(cfg, a.Clock)
-	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
-	}
-	c := crypto.Custody{Name: tatumName, Plug: plug}
-	for _, n := range networks {
-		c.Networks = append(c.Networks, n.ID)
-	}
-	return []crypto.Custody{c}, nil
-}
-
 func (a *App) newCrypto(c custody) *crypto.Service {
 	return crypto.New(crypto.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations,
 		Networks: c.networks, Custodies: c.plugs, HouseKeys: c.house, TestKeys: a.cfg.Mode == Sandbox,
 	})
 }
-
-func (a *App) tatumDoor() http.Handler { return a.Crypto.Door(tatumName) }

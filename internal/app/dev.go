@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,8 +10,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/company"
@@ -23,8 +26,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Credentials are what a developer needs to try Kobo (completion.md §6). They
-// are of a development company: that they lie in a file is the point.
+// Credentials are the keys of a development company (completion.md §6). They are in a file
+// on purpose.
 type Credentials struct {
 	BaseURL                 string  `json:"base_url"`
 	Reference               string  `json:"reference"`
@@ -37,9 +40,8 @@ type Credentials struct {
 	SandboxToken            string  `json:"sandbox_token,omitempty"`
 }
 
-// DevConfig is the configuration of `kobo dev` with its data in a folder.
-// Database may be empty: then it is SQLite in that folder. KOBO_PUBLIC_URL counts as
-// it does in any other program.
+// DevConfig is the configuration of `kobo dev` with its data in a folder. Without a
+// database it uses SQLite in that folder. KOBO_PUBLIC_URL counts too.
 func DevConfig(data, database string) Config {
 	cfg := Defaults()
 	cfg.Mode, cfg.Data, cfg.Database = Sandbox, data, database
@@ -47,22 +49,22 @@ func DevConfig(data, database string) Config {
 		cfg.Database = "sqlite:" + filepath.Join(data, "kobo.db")
 	}
 	cfg.MasterKeyFile = filepath.Join(data, "master.key")
-	cfg.Window = 2 * time.Second // the bad days of the sandbox should not take minutes
-	cfg.Serve.Drain = 0          // nobody balances load to a development program
+	cfg.Window = 2 * time.Second // a lost answer of the sandbox takes no longer
+	cfg.Serve.Drain = 0          // there is no load balancer
 	cfg.PublicURL = os.Getenv("KOBO_PUBLIC_URL")
 	cfg.Limits.Off = true
 	cfg.Log = LogConfig{Level: "info", Format: "text"}
 	return cfg
 }
 
-// OpenDev opens a development program: it makes what is missing, from the folder
-// to the company with its million naira. Fresh forgets what was there before.
+// OpenDev opens a development program. It creates everything that is missing, from the
+// folder to the company with its million naira. Fresh removes earlier data first.
 func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*App, Credentials, error) {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return nil, Credentials{}, err
 	}
 	if fresh {
-		if err := forget(ctx, cfg); err != nil {
+		if err := removeData(ctx, cfg); err != nil {
 			return nil, Credentials{}, err
 		}
 	}
@@ -81,7 +83,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	}
 	c, err := a.developer(ctx)
 	if err == nil {
-		err = a.world.sandbox.SafeHaven.Adopt(ctx, c.SettlementAccountNumber, devName, "")
+		err = a.adopt(ctx, c.SettlementAccountNumber)
 	}
 	if err == nil {
 		err = a.Shop.SyncDue(ctx)
@@ -96,8 +98,8 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	return a, c, nil
 }
 
-// Migrate brings the schema of a database to what this program needs. Force does
-// so beside connected programs that the new schema does not serve.
+// Migrate migrates the schema of a database to this program's. Force ignores connected
+// programs that the new schema does not serve.
 func Migrate(ctx context.Context, database string, force bool) error {
 	d, err := db.Open(ctx, database)
 	if err != nil {
@@ -110,22 +112,19 @@ func Migrate(ctx context.Context, database string, force bool) error {
 	return d.Migrate(ctx)
 }
 
-// forget removes the files that a development program makes, and nothing else
-// from its folder; a PostgreSQL database is emptied.
-func forget(ctx context.Context, cfg Config) error {
-	for _, name := range []string{"kobo.db", "sandbox.db"} {
-		for _, suffix := range []string{"", "-wal", "-shm", "-lock", ".epoch"} {
-			if err := removeIfThere(filepath.Join(cfg.Data, name+suffix)); err != nil {
-				return err
-			}
+// removeData removes the files of a development program, and no others in its folder. It
+// empties a PostgreSQL database.
+func removeData(ctx context.Context, cfg Config) error {
+	patterns := []string{"dev-*.json", "master.key", devFile}
+	for _, books := range []string{"kobo.db", "sandbox.db", "sandbox-*.db"} {
+		patterns = append(patterns, books, books+"-wal", books+"-shm", books+"-lock", books+".epoch")
+	}
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(filepath.Join(cfg.Data, pattern))
+		for _, path := range paths {
+			err = errors.Join(err, os.Remove(path))
 		}
-	}
-	remembered, err := filepath.Glob(filepath.Join(cfg.Data, "dev-*.json"))
-	if err != nil {
-		return err
-	}
-	for _, path := range append(remembered, filepath.Join(cfg.Data, "master.key"), filepath.Join(cfg.Data, devFile)) {
-		if err := removeIfThere(path); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -137,26 +136,19 @@ func forget(ctx context.Context, cfg Config) error {
 	return d.Empty(ctx)
 }
 
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// devFile has the credentials of the last start, which the database only knows as
-// hashes. Those of each database of the folder are in a file beside it, or who
-// tries PostgreSQL for once would lose the company that is in SQLite.
+// devFile has the credentials of the last start. The database has only their hashes. Each
+// database of the folder has a file of its own too, so a start with another database loses
+// no credentials.
 const devFile = "dev.json"
 
-func memory(cfg Config) string {
+func credentialsFile(cfg Config) string {
 	sum := sha256.Sum256([]byte(cfg.Database))
 	return filepath.Join(cfg.Data, "dev-"+hex.EncodeToString(sum[:4])+".json")
 }
 
-// developer finds the company of an earlier start, or makes one.
+// developer finds the company of an earlier start, or creates one.
 func (a *App) developer(ctx context.Context) (Credentials, error) {
-	for _, path := range []string{memory(a.cfg), filepath.Join(a.cfg.Data, devFile)} {
+	for _, path := range []string{credentialsFile(a.cfg), filepath.Join(a.cfg.Data, devFile)} {
 		c, err := readCredentials(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -165,7 +157,7 @@ func (a *App) developer(ctx context.Context) (Credentials, error) {
 			return c, err
 		}
 		_, err = a.Companies.Find(ctx, c.Reference)
-		if !fault.Is(err, fault.Missing) { // or else the file is of another database
+		if !fault.Is(err, fault.Missing) { // a missing company: the file is of another database
 			return c, err
 		}
 	}
@@ -184,20 +176,19 @@ func readCredentials(path string) (Credentials, error) {
 	return c, nil
 }
 
-// Remember keeps the credentials of a program that answers, with where it does:
-// for `kobo listen` and `kobo trigger` in the same folder, and for the next start.
+// Remember stores the credentials with the address of the running program, for `kobo
+// listen`, `kobo trigger` and the next start.
 func (a *App) Remember(c Credentials) error {
-	if err := c.Write(memory(a.cfg)); err != nil {
+	if err := c.Write(credentialsFile(a.cfg)); err != nil {
 		return err
 	}
 	return c.Write(filepath.Join(a.cfg.Data, devFile))
 }
 
-// devPIN and devFloat are what the development company begins with.
+// The development company's name, its PIN and its first money.
 const (
 	devPIN   = "1234"
 	devFloat = 1_000_000 * money.Naira
-	devBank  = "999240" // Safe Haven's own code in its sandbox
 	devName  = "Demo Company"
 )
 
@@ -207,7 +198,7 @@ func errElsewhere(data string) error {
 
 func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	by := operator.Local("dev")
-	// The key first: a database of which another folder knows the keys stays as it is.
+	// The key comes first: a database with keys in another folder stays unchanged.
 	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
 	if fault.Is(err, fault.Refused) {
 		return Credentials{}, errElsewhere(a.cfg.Data)
@@ -241,30 +232,47 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	return c, a.Remember(c)
 }
 
+// devBank is the development company's bank: the first one on the common books.
+func (a *App) devBank() string {
+	return cmp.Or(a.cfg.defaultBank(), slices.Min(slices.Collect(maps.Keys(a.plugs.banks))))
+}
+
+// adopt tells the simulated bank about the development company's account.
+func (a *App) adopt(ctx context.Context, number string) error {
+	bank, ok := a.sandbox.provider(a.devBank()).(interface {
+		Adopt(ctx context.Context, number, name, callback string) error
+	})
+	if !ok {
+		return nil
+	}
+	return bank.Adopt(ctx, number, devName, "")
+}
+
 // devAccount is a settlement account with a bank account and money in it.
 func (a *App) devAccount(ctx context.Context, by operator.Operator, reference string) (settlement.Account, error) {
 	account, err := a.Settlements.Create(ctx, by, reference, "Main account")
 	if err != nil {
 		return account, err
 	}
-	number, err := nuban.Make(devBank, 800_000_000+account.ID)
+	own := a.plugs.banks[a.devBank()].Own()
+	number, err := nuban.Make(own.Code, 800_000_000+account.ID)
 	if err != nil {
 		return account, err
 	}
 	err = a.Settlements.Feed(ctx, by, reference, account.ID, settlement.BankAccount{
-		Number: number, Name: devName, BankName: "Safe Haven MFB", BankCode: devBank,
+		Number: number, Name: devName, BankName: own.Name, BankCode: own.Code,
 	})
 	if err != nil {
 		return account, err
 	}
-	if err := a.Settlements.Fund(ctx, by, reference, account.ID, devFloat, bankName, "opening balance"); err != nil {
+	if err := a.Settlements.Fund(ctx, by, reference, account.ID, devFloat, a.devBank(), "opening balance"); err != nil {
 		return account, err
 	}
 	return a.Settlements.Find(ctx, reference, account.ID)
 }
 
-// Write puts the credentials into a file that only its owner may read, whole or
-// not at all.
+// Write writes the credentials to a file that only its owner may read, completely or not
+// at all.
 func (c Credentials) Write(path string) error {
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

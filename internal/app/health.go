@@ -14,18 +14,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// healthy says that the process is alive; it asks nothing.
+// healthy says that the process is alive.
 func healthy(w http.ResponseWriter, _ *http.Request) {
 	sayHealth(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// writeless is how long a ready program may be without a write.
-const writeless = 15 * time.Second
+// writeAge is the age of the last write up to which a program is ready.
+const writeAge = 15 * time.Second
 
-// ready says whether requests can be answered: the database was written to just
-// now, its schema is ours or serves us, the worker is at work, and nobody has told
-// the program to stop. Closed API access is said, and counts for a load balancer
-// that asks for companies: operators and providers are answered meanwhile.
+// ready tells whether the program can answer requests. It checks the last write, the
+// schema, the worker, and whether the program is stopping. Closed API access counts only
+// for a load balancer that asks for companies, since operators and providers still get
+// answers.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 	defer cancel()
@@ -46,7 +46,7 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	if raised := a.Deployment.Raised(); raised.IsZero() {
 		fail("writes", "none yet")
-	} else if age := a.cfg.machine().Now().Sub(raised); age >= writeless {
+	} else if age := a.cfg.machine().Now().Sub(raised); age >= writeAge {
 		fail("writes", fmt.Sprintf("none for %d s", age/time.Second))
 	}
 	if a.closed.Load() {
@@ -65,9 +65,9 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	sayHealth(w, status, checks)
 }
 
-// within asks the database and waits no longer than the context allows. SQLite heeds
-// no context while another connection locks the file. A question that is left behind
-// ends with SQLite's own patience, and the writer's single connection holds one.
+// within asks the database, and waits no longer than the context allows. SQLite ignores
+// the context while another connection locks the file. Such a question ends with SQLite's
+// own timeout, and at most one is open, since the writer has one connection.
 func within(ctx context.Context, ask func(context.Context) error) error {
 	said := make(chan error, 1)
 	go func() { said <- ask(ctx) }()
@@ -79,7 +79,7 @@ func within(ctx context.Context, ask func(context.Context) error) error {
 	}
 }
 
-// machine is the machine's own time, which the sandbox does not move.
+// machine is the machine's own clock. The sandbox does not move it.
 func (c Config) machine() clock.Clock {
 	if c.Machine != nil {
 		return c.Machine
@@ -94,7 +94,7 @@ func sayHealth(w http.ResponseWriter, status int, body map[string]string) {
 		w.Header().Set("Retry-After", fault.New(fault.Unavailable, "").RetryAfter())
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // who asked has gone, if this fails
+	_ = json.NewEncoder(w).Encode(body) // an error means that the client has gone
 }
 
 func (a *App) metrics() http.Handler {

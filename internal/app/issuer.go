@@ -23,18 +23,13 @@ type IssuerConfig struct {
 	Logo string `koanf:"logo"`
 }
 
-// The bounds of the letterhead: it must fit above the statement.
+// The bounds of the letterhead, which must fit above the statement.
 const (
 	longestIssuerLine = 80
 	mostIssuerAddress = 3
 )
 
-func (c IssuerConfig) check() error {
-	_, err := c.letterhead()
-	return err
-}
-
-// letterhead reads the settings as the reports want them.
+// letterhead is the letterhead for the reports.
 func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	i := report.Issuer{Name: c.Name, Address: strings.TrimRight(c.Address, "\n"), Support: c.Support}
 	err := errors.Join(lines("name", i.Name, 1), lines("address", i.Address, mostIssuerAddress), lines("support", i.Support, 1))
@@ -43,10 +38,10 @@ func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	}
 	logo, unread := readLogo(c.Logo)
 	i.Logo = logo
-	return i, errors.Join(err, about("issuer.logo: ", unread))
+	return i, errors.Join(err, prefixed("issuer.logo: ", unread))
 }
 
-// lines refuses a text that has too many lines, or one that does not fit.
+// lines refuses a text with too many or too long lines.
 func lines(name, text string, most int) error {
 	all := strings.Split(text, "\n")
 	if len(all) > most {
@@ -65,7 +60,7 @@ func readLogo(path string) (*report.Logo, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // read only
 	b, err := io.ReadAll(io.LimitReader(f, report.LogoBytes+1))
 	if err != nil {
 		return nil, err

@@ -16,82 +16,78 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// handleJobs teaches the worker every kind of work there is.
+// handleJobs registers all kinds of job.
 func (a *App) handleJobs() {
 	a.Worker.Limit(job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider})
-	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
-	a.Worker.Handle(operation.RecheckJob, a.Operations.Recheck)
-	a.Worker.Handle(settlement.AssignJob, a.Settlements.Assign)
-	a.Worker.Handle(crypto.WatchJob, a.Crypto.Watch)
-	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)
-	a.Worker.Handle(card.ResolveJob, a.Cards.Resolve)
-	a.Worker.Handle(customer.ResolveJob, a.Customers.Resolve)
-	a.Worker.Handle(corporate.ResolveJob, a.Corporate.Resolve)
-	a.Worker.Handle(reconcileJob, a.reconcileDaily)
-	a.Worker.Handle(webhook.ClearJob, a.Webhooks.Clear)
-	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
-	a.Worker.Handle(collection.ResolveJob, a.Collections.Resolve)
+	for kind, work := range map[string]job.Work{
+		operation.ResolveJob:  a.Operations.Resolve,
+		operation.RecheckJob:  a.Operations.Recheck,
+		settlement.AssignJob:  a.Settlements.Assign,
+		crypto.WatchJob:       a.Crypto.Watch,
+		crypto.ConfirmJob:     a.Crypto.Confirm,
+		card.ResolveJob:       a.Cards.Resolve,
+		customer.ResolveJob:   a.Customers.Resolve,
+		corporate.ResolveJob:  a.Corporate.Resolve,
+		reconcileJob:          a.reconcileDaily,
+		webhook.ClearJob:      a.Webhooks.Clear,
+		collection.ExpireJob:  a.Collections.Expire,
+		collection.ResolveJob: a.Collections.Resolve,
+	} {
+		a.Worker.Handle(kind, work)
+	}
 	a.Inbox.Handle(a.Worker)
 	a.Inbox.Stored(a.Worker.Wake)
 }
 
-// lookAtLists is how often the program asks itself whether a biller's list is
-// due.
-const lookAtLists = 30 * time.Second
-
-// startJobs does the work that no request waits for, until ctx ends.
+// startJobs starts the work beside the requests, until ctx ends.
 func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	a.Book.Committed(func([]string) { a.Worker.Wake() })
-	all.Go(func() { a.Worker.Run(ctx) })
-	all.Go(func() { a.Webhooks.Run(ctx) })
-	all.Go(func() { a.syncLists(ctx) })
-	all.Go(func() { a.watchDoor(ctx) })
-	all.Go(func() { a.restoreJobs(ctx) })
-	all.Go(func() { a.Deployment.Run(ctx) })
-	all.Go(func() { a.Crypto.Follow(ctx) })
-	if a.world != nil {
-		all.Go(func() { a.world.watch(ctx) })
+	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Crypto.Follow} {
+		all.Go(func() { run(ctx) })
+	}
+	again := []func(context.Context) time.Duration{a.syncLists, a.watchAccess, a.restoreJobs}
+	if a.sandbox != nil {
+		again = append(again, a.sandbox.watch)
+	}
+	for _, do := range again {
+		all.Go(func() { repeat(ctx, do) })
 	}
 	return &all
 }
 
-// How often jobs that were lost are looked for, and how soon again if that failed.
-const (
-	restoreEvery = time.Hour
-	restoreAgain = time.Minute
-)
-
-// restoreJobs has every open operation followed, from the start on.
-func (a *App) restoreJobs(ctx context.Context) {
+// repeat calls do until ctx ends. Do returns the pause before the next call.
+func repeat(ctx context.Context, do func(context.Context) time.Duration) {
 	for {
-		wait := restoreEvery
-		if err := a.Operations.Restore(ctx); err != nil && ctx.Err() == nil {
-			a.log.Warn("lost jobs were not looked for", "error", err)
-			wait = restoreAgain
-		}
+		pause := do(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(wait):
+		case <-time.After(pause):
 		}
 	}
 }
 
-func (a *App) syncLists(ctx context.Context) {
-	tick := time.NewTicker(lookAtLists)
-	defer tick.Stop()
-	for {
-		if err := a.Shop.SyncDue(ctx); err != nil && ctx.Err() == nil {
-			a.log.Warn("a biller's list was not taken over", "error", err)
-		}
-		if err := a.Payouts.SyncDue(ctx); err != nil && ctx.Err() == nil {
-			a.log.Warn("the list of banks was not taken over", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+// warn logs an error, unless the program is stopping.
+func (a *App) warn(ctx context.Context, err error, what string) {
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn(what, "error", err)
 	}
+}
+
+// restoreJobs restores the lost jobs of open operations, each hour or soon after an error.
+func (a *App) restoreJobs(ctx context.Context) time.Duration {
+	err := a.Operations.Restore(ctx)
+	a.warn(ctx, err, "the lost jobs of operations were not restored")
+	if err != nil {
+		return time.Minute
+	}
+	return time.Hour
+}
+
+// syncLists copies the billers' catalogues and the lists of banks when they are due.
+func (a *App) syncLists(ctx context.Context) time.Duration {
+	a.warn(ctx, a.Shop.SyncDue(ctx), "a biller's catalogue was not copied")
+	a.warn(ctx, a.Payouts.SyncDue(ctx), "a list of banks was not copied")
+	return 30 * time.Second
 }

@@ -35,7 +35,7 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	if err := c.Write(filepath.Join(data, "credentials.json")); err != nil {
 		t.Fatal(err)
 	}
-	if err := removeIfThere(filepath.Join(data, "credentials.json.tmp")); err != nil {
+	if err := os.Remove(filepath.Join(data, "credentials.json.tmp")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Backup(ctx, Copying{Database: a.cfg.Database, File: filepath.Join(data, "backup.db"), By: operator.Local("test")})
@@ -94,7 +94,7 @@ func TestAMasterKeyThatOthersCanWriteIsRefused(t *testing.T) {
 		}
 		var out strings.Builder
 		a := &App{cfg: cfg, log: slog.New(slog.NewTextHandler(&out, nil))}
-		a.seeModes()
+		a.warnFileModes()
 		if warned := strings.Contains(out.String(), "can read the master key"); warned != (mode&0o044 != 0 || refused) {
 			t.Errorf("mode %o: logged %q", mode, out.String())
 		}
@@ -111,13 +111,13 @@ func TestAWideFileIsWarnedOf(t *testing.T) {
 	cfg := Defaults()
 	cfg.Database = "sqlite:" + path
 	a := &App{cfg: cfg, log: slog.New(slog.NewTextHandler(&out, nil))}
-	if a.seeModes(); out.Len() > 0 {
+	if a.warnFileModes(); out.Len() > 0 {
 		t.Errorf("logged of a private file: %s", out.String())
 	}
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a.seeModes()
+	a.warnFileModes()
 	if s := out.String(); strings.Count(s, "level=WARN") != 1 || !strings.Contains(s, path) || !strings.Contains(s, "mode=0644") {
 		t.Errorf("logged: %s", s)
 	}

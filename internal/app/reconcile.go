@@ -17,36 +17,27 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// reconcileJob holds the statement of the bank that the subject names against
-// our books.
+// reconcileJob is the kind of job that compares a bank's statement with the ledger. The
+// subject is the bank.
 const reconcileJob = "app.reconcile"
 
 const (
 	reconcileEvery = 24 * time.Hour
-	// Reach is how far the daily comparison looks back: a day that could not be
-	// compared is compared by the next.
+	// Reach is the span of the daily comparison. A later comparison includes the days of a
+	// failed one.
 	Reach = 72 * time.Hour
-	// A statement of three days can have thousands of pages.
+	// reconcileLimit is the timeout. A statement of three days may have thousands of pages.
 	reconcileLimit = time.Hour
 )
 
-// bookkeepers are the banks as those who keep statements.
-func (p plugs) bookkeepers() map[string]provider.Bookkeeper {
-	out := map[string]provider.Bookkeeper{}
-	for name, b := range p.banks {
-		out[name] = b
-	}
-	return out
-}
-
-// Reconcile compares every bank with our books as far back as reach, and has a
-// human asked about each break, once however often it is found. A bank that
-// cannot be read does not keep the others from being compared.
+// Reconcile compares the statement of every bank with the ledger, as far back as reach. It
+// opens one case for each break. An unreadable statement does not stop the comparison of
+// the other banks.
 func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reconciliation, error) {
 	var all []report.Reconciliation
 	var failed error
-	for _, name := range slices.Sorted(maps.Keys(a.books)) {
-		r, err := a.reconcile(ctx, name, a.books[name], reach)
+	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {
+		r, err := a.reconcile(ctx, name, a.plugs.banks[name], reach)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reconcile: %s: %w", name, err))
 			continue
@@ -56,17 +47,16 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 	return all, failed
 }
 
-// reconcile brings the books up to date before it compares, so that a night
-// without the program is no night of missing credits: what the bank lists is
-// credited, and of a payout that came back the bank is asked, as it would be if
-// it told of it.
+// reconcile updates the ledger before it compares, since notifications may be missing. It
+// credits everything on the bank's list. About a returned payout it asks the bank, as after
+// a notification.
 func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeeper, reach time.Duration) (report.Reconciliation, error) {
 	to := a.Clock.Now()
 	if err := a.Inbox.CatchUp(ctx, bank); err != nil {
-		return report.Reconciliation{}, fmt.Errorf("what came in was not caught up with: %w", err)
+		return report.Reconciliation{}, fmt.Errorf("the credits on the bank's list were not recorded: %w", err)
 	}
 	r, err := a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
-	if err == nil && a.askAgain(ctx, r) {
+	if err == nil && a.askAboutReturned(ctx, r) {
 		r, err = a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
 	}
 	if err != nil {
@@ -82,10 +72,9 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 	return r, nil
 }
 
-// askAgain asks the bank about the payouts whose money it gave back and of which
-// we were not told, and tells whether there were any. What it cannot say stays a
-// break.
-func (a *App) askAgain(ctx context.Context, r report.Reconciliation) (asked bool) {
+// askAboutReturned asks the bank about returned payouts without a notification, and tells whether
+// there was one. A payout without an answer stays a break.
+func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (asked bool) {
 	for _, b := range r.Breaks {
 		if b.Reason != operation.FailedReversal || b.Bank >= b.Book {
 			continue
@@ -93,14 +82,14 @@ func (a *App) askAgain(ctx context.Context, r report.Reconciliation) (asked bool
 		switch err := a.Payouts.Notified(ctx, b.Subject); {
 		case err == nil:
 			asked = true
-		case !fault.Is(err, fault.Missing): // which a purchase is
-			a.log.Warn("a payout that came back was not asked about", "company", b.Company, "operation", b.Subject, "error", err)
+		case !fault.Is(err, fault.Missing): // a purchase is no payout
+			a.log.Warn("the bank was not asked about a returned payout", "company", b.Company, "operation", b.Subject, "error", err)
 		}
 	}
 	return asked
 }
 
-// leased is a bank whose statement is read by a job: each page holds on to it.
+// leased is a bank whose statement a job reads. Each page renews the job's lease.
 type leased struct {
 	provider.Bookkeeper
 	renew func(context.Context) error
@@ -113,15 +102,15 @@ func (l leased) Statement(ctx context.Context, from, to time.Time, page int) ([]
 	return l.Bookkeeper.Statement(ctx, from, to, page)
 }
 
-// reconcileDaily is the work of a reconcileJob. Money that is stuck is listed
-// also when the bank does not show its statement.
+// reconcileDaily is the work of a reconcileJob. It lists stuck money also if the bank does
+// not show its statement.
 func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) {
-	book := a.books[j.Subject]
-	if book == nil {
-		return time.Time{}, nil // not configured any more
+	book, there := a.plugs.banks[j.Subject]
+	if !there {
+		return time.Time{}, nil // no longer configured
 	}
 	if a.closed.Load() {
-		// After a restore the sweep comes first: what it credits is not missing.
+		// After a restore the credit poll comes first, so that its credits are not missing.
 		return a.Clock.Now().Add(5 * time.Minute), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
@@ -139,8 +128,8 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 	return a.Clock.Now().Add(reconcileEvery), nil
 }
 
-// Overdue lists the money that has been in clearing for too long, and has a human
-// asked about each operation whose money it is, once however often it is listed.
+// Overdue lists the money that has been in clearing for too long. It opens one case for
+// each of its operations.
 func (a *App) Overdue(ctx context.Context) ([]report.Overdue, error) {
 	old, err := a.Reports.Overdue(ctx)
 	for i := range old {
@@ -158,7 +147,7 @@ func (a *App) Overdue(ctx context.Context) ([]report.Overdue, error) {
 	return old, err
 }
 
-// warnOverdue says which clearing accounts have held money for too long.
+// warnOverdue logs the clearing accounts that have held money for too long.
 func (a *App) warnOverdue(ctx context.Context) error {
 	old, err := a.Overdue(ctx)
 	for _, c := range old {
@@ -168,11 +157,10 @@ func (a *App) warnOverdue(ctx context.Context) error {
 	return err
 }
 
-// planReconciliation puts the daily comparison of each bank on the list, unless
-// it is there.
+// planReconciliation adds the job of each bank's daily comparison, unless there is one.
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
-	for _, name := range slices.Sorted(maps.Keys(a.books)) {
+	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {
 		jobs = append(jobs, job.Job{
 			Company: settlement.House, Kind: reconcileJob, Subject: name, Provider: name, RunAt: a.Clock.Now().Add(reconcileEvery),
 		}.Record())

@@ -11,41 +11,41 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// steering is /sandbox/: whoever reaches it makes money of the sandbox and moves
-// its clock. With a token configured it wants the token. Without one it answers
-// only where nobody but this machine can connect, and only what this machine asks.
-func (a *App) steering(proxies peer.Proxies) http.Handler {
-	control, token := a.world.sandbox.Control(), a.cfg.SandboxToken.Reveal()
+// sandboxControls serves /sandbox/, which creates the sandbox's money and moves its clock. With
+// sandbox_token it requires the token. Without a token it serves only this machine, and
+// only while the program listens on loopback.
+func (a *App) sandboxControls(proxies peer.Proxies) http.Handler {
+	control, token := a.sandbox.Control(), a.cfg.SandboxToken.Reveal()
 	if token == "" && !a.exposed {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !fromHere(r, proxies) {
-				refuseSteering(w, http.StatusForbidden, "The sandbox is steered from this machine by its own name, or with a token: set sandbox_token")
+			if !isLocal(r, proxies) {
+				refuseControl(w, http.StatusForbidden, "The sandbox is steered from this machine by its own name, or with a token: set sandbox_token")
 				return
 			}
 			control.ServeHTTP(w, r)
 		})
 	}
 	if token == "" {
-		a.log.Warn("/sandbox/ answers nobody: this program listens beyond loopback and sandbox_token is not set")
+		a.log.Warn("/sandbox/ refuses all requests: this program listens beyond loopback, and sandbox_token is not set")
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		switch {
 		case token == "":
-			refuseSteering(w, http.StatusForbidden, "The sandbox is steered on loopback, or with a token: set sandbox_token")
+			refuseControl(w, http.StatusForbidden, "The sandbox is steered on loopback, or with a token: set sandbox_token")
 		case !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(given)), []byte(token)) != 1:
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			refuseSteering(w, http.StatusUnauthorized, "The sandbox token is missing or wrong")
+			refuseControl(w, http.StatusUnauthorized, "The sandbox token is missing or wrong")
 		default:
 			control.ServeHTTP(w, r)
 		}
 	})
 }
 
-// fromHere tells whether a program of this machine asks, and means this machine. A
-// proxy here asks for others. A browser that a stranger's name sends here names the
-// stranger as the host.
-func fromHere(r *http.Request, proxies peer.Proxies) bool {
+// isLocal tells whether a request is of a program of this machine, and for this machine.
+// A proxy here forwards other machines' requests. The host tells a browser that a foreign
+// name has led here.
+func isLocal(r *http.Request, proxies peer.Proxies) bool {
 	client, unheard := proxies.Client(r)
 	address, err := netip.ParseAddr(client)
 	if err != nil || !address.IsLoopback() || unheard {
@@ -59,13 +59,13 @@ func fromHere(r *http.Request, proxies peer.Proxies) bool {
 	return err == nil && own.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-func refuseSteering(w http.ResponseWriter, status int, why string) {
+func refuseControl(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"status":"error","message":"`+why+`"}`+"\n") // nobody is left to tell when the caller has gone
+	_, _ = io.WriteString(w, `{"status":"error","message":"`+why+`"}`+"\n") // an error means that the client has gone
 }
 
-// loopback tells whether an address is one that only this machine reaches.
+// loopback tells whether only this machine can reach an address.
 func loopback(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback() || !ok && address.Network() == "unix"

@@ -1,22 +1,18 @@
 package app
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 )
 
-// NewLogger is the program's log, in the form the configuration asks for.
+// NewLogger is the program's log, as configured.
 func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	var level slog.Level
-	var all []error
-	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
-		all = append(all, fmt.Errorf("configuration: log.level must be debug, info, warn or error, not %q", cfg.Level))
-	}
-	if cfg.Format != "json" && cfg.Format != "text" {
-		all = append(all, fmt.Errorf("configuration: log.format must be json or text, not %q", cfg.Format))
-	}
-	if err := wrongs(all...); err != nil {
+	err := listErrors(
+		errorIf(level.UnmarshalText([]byte(cfg.Level)) != nil, "log.level must be debug, info, warn or error, not %q", cfg.Level),
+		errorIf(cfg.Format != "json" && cfg.Format != "text", "log.format must be json or text, not %q", cfg.Format),
+	)
+	if err != nil {
 		return nil, err
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: redact}
@@ -26,16 +22,16 @@ func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	return slog.New(slog.NewJSONHandler(w, options)), nil
 }
 
-// unloggable are names whose values never reach the log, whoever logs them: the
-// last net under the types that hide themselves (secret.Text).
-var unloggable = map[string]bool{
+// hiddenAttributes are the attributes whose values the log hides. Secrets have a type that hides
+// itself (secret.Text), so this is a second check.
+var hiddenAttributes = map[string]bool{
 	"authorization": true, "access_token": true, "refresh_token": true, "token": true, "client_assertion": true,
 	"api_key": true, "x-api-key": true, "pin": true, "otp": true, "bvn": true, "nin": true, "pan": true, "number": true,
 	"master_key": true, "password": true, "secret": true, "clientid": true,
 }
 
 func redact(_ []string, a slog.Attr) slog.Attr {
-	if unloggable[a.Key] {
+	if hiddenAttributes[a.Key] {
 		return slog.String(a.Key, "[redacted]")
 	}
 	return a

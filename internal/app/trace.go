@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -23,15 +22,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 )
 
-// tracePath is where an OTLP collector takes traces.
+// tracePath is the path for traces of an OTLP collector.
 const tracePath = "/v1/traces"
 
-// tracer sends spans to a collector, or, without one, does nothing and is nil.
+// tracer sends spans to a collector; it is nil without a collector.
 func tracer(ctx context.Context, address string, log *slog.Logger) (trace.TracerProvider, func(context.Context) error, error) {
 	if !tracing(address, log) {
 		return nil, func(context.Context) error { return nil }, nil
 	}
-	// The library keeps one handler and one logger for the whole process.
+	// The library has one handler and one logger for the process.
 	wrong := &traceErrors{log: log, clock: clock.System{}, reading: true}
 	otel.SetErrorHandler(wrong)
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
@@ -49,12 +48,11 @@ func tracer(ctx context.Context, address string, log *slog.Logger) (trace.Tracer
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
 	wrong.haveRead()
-	otel.SetTracerProvider(provider) // the database's tracer asks for the global one
+	otel.SetTracerProvider(provider) // for the database's tracer
 	return provider, provider.Shutdown, nil
 }
 
-// tracing tells whether spans are sent: to our own setting's address, or else to
-// the one that the standard variables name.
+// tracing tells whether the setting or a standard variable names a collector.
 func tracing(address string, log *slog.Logger) bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
 		return false
@@ -76,7 +74,7 @@ func tracing(address string, log *slog.Logger) bool {
 	return true
 }
 
-// traceURL is the address to post to. An address without a path is a collector's.
+// traceURL is the URL for spans. An address without a path is of a collector.
 func traceURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || strings.Trim(u.Path, "/") != "" {
@@ -88,29 +86,24 @@ func traceURL(address string) string {
 
 func checkTraces(address string) error {
 	u, err := url.Parse(address)
-	if address == "" {
-		return nil
-	}
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
-		return errors.New("configuration: traces must be an http or https URL without a user or a query, such as http://collector:4318")
-	}
-	return nil
+	return errorIf(address != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil),
+		"traces must be an http or https URL without a user or a query, such as http://collector:4318")
 }
 
-// traceErrorEvery is how often the log says that traces are lost.
+// traceErrorEvery is the time between two log lines about lost traces.
 const traceErrorEvery = time.Minute
 
-// traceErrors puts what goes wrong with traces into the log, one line a minute.
+// traceErrors logs errors of traces, one line a minute.
 type traceErrors struct {
 	log     *slog.Logger
 	clock   clock.Clock
 	mu      sync.Mutex
-	reading bool      // the library reads its variables: nothing is lost yet
-	next    time.Time // before it nothing is said
-	skipped int       // what was not said
+	reading bool      // the library reads its variables; no trace is lost yet
+	next    time.Time // of the next log line
+	skipped int       // errors without a log line
 }
 
-// Handle is what the library calls.
+// Handle logs an error of the library.
 func (t *traceErrors) Handle(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +120,7 @@ func (t *traceErrors) Handle(err error) {
 	t.next, t.skipped = now.Add(traceErrorEvery), 0
 }
 
-// haveRead tells that the library has read its variables.
+// haveRead says that the library has read its variables.
 func (t *traceErrors) haveRead() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -59,7 +59,7 @@ var freshBooks = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "sandbox.db")
-	s, err := app.OpenSimulated(context.Background(), sandbox.Config{Path: path, Clock: &clock.Movable{}})
+	s, err := app.OpenSimulated(context.Background(), app.Defaults(), sandbox.Config{Path: path, Clock: &clock.Movable{}})
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +83,16 @@ func Drain(d time.Duration) Option { return func(c *app.Config) { c.Serve.Drain 
 // AroundBanks wraps the plugs that hold accounts and pay out.
 func AroundBanks(wrap func(provider.Bank) provider.Bank) Option {
 	return func(c *app.Config) { c.AroundBanks = wrap }
+}
+
+// Banks configures banks of the sandbox, with the routes among them.
+func Banks(routes string, names ...string) Option {
+	return func(c *app.Config) {
+		for _, name := range names {
+			c.Banks[name] = app.SafeHavenConfig{}
+		}
+		c.BankRoutes = routes
+	}
 }
 
 // Around wraps the plugs that sell.

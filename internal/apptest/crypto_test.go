@@ -19,6 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/provider/providertest"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/tatum"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -150,14 +151,14 @@ func TestDepositsByNotification(t *testing.T) {
 // its tries.
 func away(t *testing.T, home apptest.Home, address string) {
 	t.Helper()
-	s, err := app.OpenSimulated(t.Context(), sandbox.Config{Path: filepath.Join(home.Data, "sandbox.db")})
+	s, err := app.OpenSimulated(t.Context(), app.Defaults(), sandbox.Config{Path: filepath.Join(home.Data, "sandbox.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	nobody := httptest.NewServer(http.NotFoundHandler())
 	defer nobody.Close()
-	if err := s.Tatum.SetCallback(nobody.URL); err != nil {
+	if err := s.Providers["tatum"].(*tatum.Custodian).SetCallback(nobody.URL); err != nil {
 		t.Fatal(err)
 	}
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/sandbox/crypto-deposit", strings.NewReader(`{"address":"`+address+`","asset":"ETH","amount":3}`))

@@ -210,8 +210,8 @@ func (w *world) run(d *db.DB) {
 	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
 	w.keys = idempotency.NewService(d, w.book, w.clock, w.ring)
 	bank := &verifier{}
-	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, w.ring, bank, 2*time.Second),
-		w.settlements, w.operations, w.keys, bank, "")
+	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, w.ring, provider.Only[provider.Verifier]("bank", bank), 2*time.Second),
+		w.settlements, w.operations, w.keys, provider.Only[provider.AccountOpener]("bank", bank))
 	w.Service = card.New(d, w.book, w.clock, log, w.operations, w.settlements, w.customers, w.keys,
 		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second, customer.Address{})
 }

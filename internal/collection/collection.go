@@ -42,7 +42,7 @@ type Collection struct {
 	ExternalReference string                 `db:"external_reference"` // the company's own
 	request           string                 `db:"request"`            // what the company asked for, to compare a repetition with
 	State             State                  `db:"state,state"`
-	provider          string                 `db:"provider"`          // the bank, as the ledger names it
+	provider          string                 `db:"provider,changes"`  // the bank, as the ledger names it
 	reference         string                 `db:"reference,changes"` // ours, at the bank
 	SettlementID      int64                  `db:"settlement_id"`     // where the money goes
 	Amount            money.Kobo             `db:"amount_kobo"`
@@ -94,24 +94,16 @@ type Service struct {
 	clock       clock.Clock
 	log         *slog.Logger
 	settlements *settlement.Service
-	bank        Bank
+	banks       provider.Router[provider.AccountOpener]
 	openings    *opening.Machine
-}
-
-// Bank is the bank that opens virtual accounts.
-type Bank struct {
-	Name   string // as the ledger knows it
-	Opener provider.AccountOpener
-	// Callback is where the bank tells of payments; "" for the bank's usual address.
-	Callback string
 }
 
 // New is the business, as a recipient of the credits on its accounts. Window is how
 // long a call to the bank may take.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
-	settlements *settlement.Service, operations *operation.Service, bank Bank, window time.Duration,
+	settlements *settlement.Service, operations *operation.Service, banks provider.Router[provider.AccountOpener], window time.Duration,
 ) *Service {
-	s := &Service{db: d, book: book, clock: c, log: log, settlements: settlements, bank: bank}
+	s := &Service{db: d, book: book, clock: c, log: log, settlements: settlements, banks: banks}
 	s.openings = opening.New(book, c, log, operations, window, opening.Kind{
 		Name: "collection", Job: ResolveJob, Find: s.followed,
 		Unknown: "it is unknown whether a virtual account was opened",

@@ -95,7 +95,7 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 		t.Cleanup(h.book.Drain)
 		operations := operation.NewService(d, h.book, clk, log, time.Second)
 		h.settlements = settlement.New(d, h.book, clk, operations)
-		h.Service = collection.New(d, h.book, clk, log, h.settlements, operations, collection.Bank{Name: "safehaven", Opener: h.bank}, time.Second)
+		h.Service = collection.New(d, h.book, clk, log, h.settlements, operations, provider.Only[provider.AccountOpener]("safehaven", h.bank), time.Second)
 		h.worker.Handle(collection.ExpireJob, h.Expire)
 		h.worker.Handle(collection.ResolveJob, h.Resolve)
 		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -81,6 +81,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		}
 		if !from.Asked {
 			c.reference, c.ExpiresAt = id.New(), now.Add(r.ValidFor)
+			c.provider, _ = s.banks.For(provider.VirtualAccounts, r.Company)
 		}
 		a := &attempt{Service: s, Collection: c, request: r}
 		err = s.openings.Open(ctx, a, from, r.Key, count)
@@ -106,7 +107,7 @@ func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *le
 	}
 	now := s.clock.Now()
 	return Collection{
-		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, request: r.text(), State: Opening, provider: s.bank.Name,
+		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, request: r.text(), State: Opening,
 		SettlementID: settlementID, Amount: r.Amount, Control: r.Control, CreatedAt: now,
 	}, func(u *ledger.Unit) error { return quota.Count(ctx, s.db, u, quota.VirtualAccount, now) }, err
 }
@@ -142,9 +143,9 @@ func (a *attempt) Record() db.Record { return collections.Record(a.Collection) }
 func (a *attempt) Touch(now time.Time) { a.UpdatedAt = now }
 
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
-	said := a.bank.Opener.OpenVirtualAccount(ctx, provider.VirtualAccountRequest{
+	said := a.banks.Named(a.provider).OpenVirtualAccount(ctx, provider.VirtualAccountRequest{
 		Reference: a.reference, Amount: a.Amount, Control: a.Control, ValidFor: a.request.ValidFor,
-		CallbackURL: a.bank.Callback, AccountName: a.request.AccountName,
+		AccountName: a.request.AccountName,
 	})
 	if said.Outcome == provider.Rejected && said.Code == provider.CodeNotSent {
 		return said.Answer, errSilent
@@ -152,18 +153,21 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 	if a.ExpiresAt = said.ExpiresAt.UTC(); said.ExpiresAt.IsZero() {
 		a.ExpiresAt = a.clock.Now().Add(a.request.ValidFor)
 	}
-	return a.keep(provider.AccountAnswer{Answer: said.Answer, Account: said.Account}), nil
+	var shown provider.Account
+	answer := opening.KeepAccount(&shown, provider.AccountAnswer{Answer: said.Answer, Account: said.Account})
+	a.show(shown)
+	return answer, nil
 }
 
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
-	return a.keep(a.bank.Opener.FindAccount(ctx, a.reference)), nil
+	var shown provider.Account
+	answer := opening.FindAccount(ctx, a.banks.Named(a.provider), a.reference, &shown)
+	a.show(shown)
+	return answer, nil
 }
 
-func (a *attempt) keep(said provider.AccountAnswer) provider.Answer {
-	var shown provider.Account
-	answer := opening.KeepAccount(&shown, said)
-	a.AccountNumber, a.AccountName, a.BankName, a.BankCode = shown.Number, shown.Name, shown.BankName, shown.BankCode
-	return answer
+func (a *attempt) show(b provider.Account) {
+	a.AccountNumber, a.AccountName, a.BankName, a.BankCode = b.Number, b.Name, b.BankName, b.BankCode
 }
 
 // Enter makes payments find their company before anybody knows of the account.
@@ -185,7 +189,7 @@ func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 // Refuse leaves the collection to another try, under another reference.
 func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 	a.Intent = opening.Intent{}
-	a.AccountNumber, a.AccountName, a.BankName, a.BankCode = "", "", "", ""
+	a.show(provider.Account{})
 	return fault.New(fault.Refused, "Failed to generate virtual account. "+no.Message)
 }
 

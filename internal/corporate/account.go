@@ -52,7 +52,14 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	if _, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID); err != nil {
 		return Account{}, err
 	}
-	a, from, err := s.attempt(ctx, r)
+	x, err := s.identities.Find(ctx, r.Company, identity.Corporate, k.SessionID)
+	if err != nil {
+		return Account{}, err
+	}
+	if s.banks.Named(x.Provider) == nil {
+		return Account{}, failed("The identity was proven at a bank that is no longer used. Prove it again.")
+	}
+	a, from, err := s.attempt(ctx, r, x.Provider)
 	if err != nil {
 		return Account{}, err
 	}
@@ -76,17 +83,18 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 	return KYC{}, fault.New(fault.Missing, "KYC record not found")
 }
 
-// attempt is a new attempt, or the one that was cut off.
-func (s *Service) attempt(ctx context.Context, r Request) (*attempt, opening.From, error) {
+// attempt is a new attempt at a bank, or the one that was cut off. An attempt at
+// another bank ends first, so that no second account is opened.
+func (s *Service) attempt(ctx context.Context, r Request, bank string) (*attempt, opening.From, error) {
 	var from opening.From
 	now := s.clock.Now()
 	a, err := s.findPending(ctx, r.Company, r.RNNumber)
 	switch {
 	case errors.Is(err, db.ErrNone):
-		a = Account{Company: r.Company, ID: id.New(), pending: r.RNNumber, State: Pending, RNNumber: r.RNNumber, CreatedAt: now}
+		a = Account{Company: r.Company, ID: id.New(), pending: r.RNNumber, State: Pending, bank: bank, RNNumber: r.RNNumber, CreatedAt: now}
 	case err != nil:
 		return nil, from, err
-	case now.Before(a.CalledUntil):
+	case now.Before(a.CalledUntil), a.bank != bank:
 		return nil, from, errAtWork
 	default:
 		from = opening.From{Row: accounts.Record(a), Asked: true}
@@ -120,7 +128,7 @@ func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, err
 }
 
 func (a *attempt) Name() opening.Name {
-	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID, Reference: a.ID}
+	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID, Reference: a.ID, Provider: a.bank}
 }
 
 func (a *attempt) Record() db.Record { return accounts.Record(a.Account) }
@@ -128,14 +136,14 @@ func (a *attempt) Record() db.Record { return accounts.Record(a.Account) }
 func (a *attempt) Touch(now time.Time) { a.turn, a.UpdatedAt = id.New(), now }
 
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
-	return opening.KeepAccount(&a.Bank, a.opener.OpenAccount(ctx, provider.AccountRequest{
+	return opening.KeepAccount(&a.Bank, a.banks.Named(a.bank).OpenAccount(ctx, provider.AccountRequest{
 		Reference: a.ID, Phone: a.PhoneNumber, Email: a.EmailAddress, Corporate: true,
-		IdentitySession: a.session, CompanyRegistration: a.RNNumber, CallbackURL: a.callback,
+		IdentitySession: a.session, CompanyRegistration: a.RNNumber,
 	})), nil
 }
 
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
-	return opening.KeepAccount(&a.Bank, a.opener.FindAccount(ctx, a.ID)), nil
+	return opening.FindAccount(ctx, a.banks.Named(a.bank), a.ID, &a.Bank), nil
 }
 
 func (a *attempt) Enter(ctx context.Context) error {

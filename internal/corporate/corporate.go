@@ -65,6 +65,7 @@ type Account struct {
 	State   State  `db:"state,state"`
 	turn    string `db:"turn,changes"` // another one with each change, for programs of earlier releases
 	opening.Intent
+	bank         string `db:"provider,changes"` // where the account is opened, by its name in the configuration
 	PhoneNumber  string `db:"phone_number,changes"`
 	EmailAddress string `db:"email_address,changes"`
 	RNNumber     string `db:"rn_number,changes"`     // the company's registration number
@@ -117,19 +118,17 @@ type Service struct {
 	identities  *identity.Service
 	settlements *settlement.Service
 	keys        *idempotency.Service
-	opener      provider.AccountOpener
+	banks       provider.Router[provider.AccountOpener]
 	openings    *opening.Machine
-	callback    string
 }
 
-// New is the business at one bank. Callback is where the bank tells of payments; ""
-// for the bank's usual address.
+// New is the business. An account is opened at the bank that checked the identity.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
+	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, banks provider.Router[provider.AccountOpener],
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c,
-		identities: identities, settlements: settlements, keys: keys, opener: bank, callback: callback,
+		identities: identities, settlements: settlements, keys: keys, banks: banks,
 	}
 	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
 		Name: "corporate", Job: ResolveJob, Find: s.followed,

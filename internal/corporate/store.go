@@ -8,7 +8,7 @@ import (
 
 const (
 	kycColumns     = `company_id, id, session_id, reference, status, created_at`
-	accountColumns = `company_id, id, kyc_id, pending, state, turn, called_until, missing, phone_number, email_address, rn_number,
+	accountColumns = `company_id, id, kyc_id, pending, state, turn, called_until, missing, provider, phone_number, email_address, rn_number,
 	settlement_id, account_number, account_name, bank_name, bank_code, provider_id, message, created_at, updated_at`
 )
 

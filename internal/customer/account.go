@@ -67,26 +67,28 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		// A 0 stays 0: the default account may be another one when a credit comes.
 		_, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID)
 	}
+	if err == nil && s.banks.Named(x.Provider) == nil {
+		err = failed("The OTP is of a bank that is no longer used. Have it sent again.")
+	}
 	if err != nil {
 		return c, err
 	}
-	a, from, err := s.attempt(ctx, r, c)
+	a, from, err := s.attempt(ctx, r, c, x)
 	if err != nil {
 		return c, err
 	}
-	a.session, a.otp = x, r.OTP
 	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
 		err = errAtWork // the next request hears how the attempt ended
 	}
 	return a.customer, err
 }
 
-// attempt is the opening of a customer's account: a new one, or the one that was
-// cut off.
-func (s *Service) attempt(ctx context.Context, r Request, c Customer) (a *attempt, from opening.From, err error) {
+// attempt is the opening of a customer's account: a new one, or the one that was cut
+// off. An attempt at another bank ends first, so that no second account is opened.
+func (s *Service) attempt(ctx context.Context, r Request, c Customer, x identity.Session) (a *attempt, from opening.From, err error) {
 	now := s.clock.Now()
-	a = &attempt{Service: s, customer: c, account: account{
-		company: r.Company, customerID: c.ID, state: pending, reference: id.New(), settlementID: r.SettlementID, createdAt: now,
+	a = &attempt{Service: s, customer: c, session: x, otp: r.OTP, account: account{
+		company: r.Company, customerID: c.ID, state: pending, provider: x.Provider, reference: id.New(), settlementID: r.SettlementID, createdAt: now,
 	}}
 	earlier, err := s.findAccount(ctx, r.Company, c.ID)
 	switch {
@@ -98,7 +100,7 @@ func (s *Service) attempt(ctx context.Context, r Request, c Customer) (a *attemp
 		return a, from, errAtWork // opened since the customer was read: the next request gets the account
 	case earlier.state == opened:
 		return a, from, errGenerated // opened since the customer was read
-	case earlier.state == pending && now.Before(earlier.CalledUntil):
+	case earlier.state == pending && (now.Before(earlier.CalledUntil) || earlier.provider != x.Provider):
 		return a, from, errAtWork
 	}
 	from = opening.From{Row: accounts.Record(earlier), Asked: earlier.state == pending}
@@ -134,7 +136,7 @@ func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, err
 }
 
 func (a *attempt) Name() opening.Name {
-	return opening.Name{Company: a.company, ID: a.customerID, Subject: a.customerID + "/" + a.reference, Reference: a.reference}
+	return opening.Name{Company: a.company, ID: a.customerID, Subject: a.customerID + "/" + a.reference, Reference: a.reference, Provider: a.provider}
 }
 
 func (a *attempt) Record() db.Record { return accounts.Record(a.account) }
@@ -149,14 +151,14 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	return opening.KeepAccount(&a.bank, a.opener.OpenAccount(ctx, provider.AccountRequest{
+	return opening.KeepAccount(&a.bank, a.banks.Named(a.provider).OpenAccount(ctx, provider.AccountRequest{
 		Reference: a.reference, Phone: a.customer.PhoneNumber, Email: a.customer.Email,
-		IdentitySession: a.session.Reference, IdentityNumber: bvn, OTP: a.otp, CallbackURL: a.callback,
+		IdentitySession: a.session.Reference, IdentityNumber: bvn, OTP: a.otp,
 	})), nil
 }
 
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
-	return opening.KeepAccount(&a.bank, a.opener.FindAccount(ctx, a.reference)), nil
+	return opening.FindAccount(ctx, a.banks.Named(a.provider), a.reference, &a.bank), nil
 }
 
 func (a *attempt) Enter(ctx context.Context) error {

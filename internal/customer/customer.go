@@ -141,20 +141,18 @@ type Service struct {
 	identities  *identity.Service
 	settlements *settlement.Service
 	keys        *idempotency.Service
-	opener      provider.AccountOpener
+	banks       provider.Router[provider.AccountOpener]
 	openings    *opening.Machine
-	callback    string
 }
 
-// New is the business at one bank, as a recipient of the credits on its customers'
-// accounts. Callback is where the bank tells of payments; "" for the bank's usual
-// address.
+// New is the business, as a recipient of the credits on its customers' accounts. An
+// account is opened at the bank that sent the OTP.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
+	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, banks provider.Router[provider.AccountOpener],
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, keys: keys, opener: bank, callback: callback,
+		identities: identities, settlements: settlements, keys: keys, banks: banks,
 	}
 	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
 		Name: "customer", Job: ResolveJob, Find: s.followed,

@@ -16,7 +16,7 @@ import (
 const (
 	customerColumns = `c.company_id, c.id, c.first_name, c.middle_name, c.last_name, c.email, c.phone_number, c.date_of_birth,
 	c.status, c.created_at, c.updated_at, c.number, c.address, c.search`
-	accountColumns = `company_id, customer_id, state, turn, called_until, missing, reference, settlement_id,
+	accountColumns = `company_id, customer_id, state, turn, called_until, missing, provider, reference, settlement_id,
 	account_number, account_name, bank_name, bank_code, provider_id, message, created_at, updated_at`
 	transactionColumns = `t.company_id, t.number, t.id, t.customer_id, t.settlement_id, t.amount_kobo, t.kind, t.status,
 	t.narration, t.session_id, t.created_at`
@@ -61,6 +61,7 @@ type account struct {
 	state      state  `db:"state,state"`
 	turn       string `db:"turn,changes"` // another one with each change, for programs of earlier releases
 	opening.Intent
+	provider     string `db:"provider,changes"`  // the bank, by its name in the configuration
 	reference    string `db:"reference,changes"` // ours at the bank
 	settlementID int64  `db:"settlement_id,changes"`
 	bank

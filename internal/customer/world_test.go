@@ -105,8 +105,8 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	w.operations = operation.NewService(d, w.book, w.clock, log, 5*time.Second)
 	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
 	w.events, w.keys = event.NewService(d, w.book), idempotency.NewService(d, w.book, w.clock, ring)
-	identities := identity.NewService(d, w.book, w.clock, log, ring, w.bank, 5*time.Second)
-	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, w.operations, w.keys, w.bank, "")
+	identities := identity.NewService(d, w.book, w.clock, log, ring, provider.Only[provider.Verifier]("safehaven", w.bank), 5*time.Second)
+	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, w.operations, w.keys, provider.Only[provider.AccountOpener]("safehaven", w.bank))
 	c, _, err := company.New(d, w.book, ring, w.clock).Create(t.Context(), me, "Acme")
 	must(t, err)
 	w.company = c.Reference

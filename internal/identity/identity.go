@@ -67,6 +67,7 @@ type Session struct {
 	turn    int64   `db:"turn,version"` // OTPs ever asked for; 0: not written yet
 	count
 	Reference    string    `db:"reference,changes"` // the provider's session, which the answer to the OTP needs; "" before
+	Provider     string    `db:"provider,changes"`  // sent the last OTP, by its name in the configuration
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at,changes"`
 	guessedUntil time.Time `db:"guessed_until,changes"`
@@ -79,21 +80,20 @@ func (x Session) Closed() bool { return x.subject == "" }
 
 // Service proves identities.
 type Service struct {
-	db       *db.DB
-	book     *ledger.Book
-	clock    clock.Clock
-	log      *slog.Logger
-	keys     *secret.Keyring
-	verifier provider.Verifier
-	window   time.Duration
+	db     *db.DB
+	book   *ledger.Book
+	clock  clock.Clock
+	log    *slog.Logger
+	keys   *secret.Keyring
+	banks  provider.Router[provider.Verifier]
+	window time.Duration
 }
 
-// NewService proves identities through a verifier. Window is how long a call to
-// it may take.
+// NewService proves identities at banks. Window is how long a call to a bank may take.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
-	keys *secret.Keyring, v provider.Verifier, window time.Duration,
+	keys *secret.Keyring, banks provider.Router[provider.Verifier], window time.Duration,
 ) *Service {
-	return &Service{db: d, book: book, clock: c, log: log, keys: keys, verifier: v, window: window}
+	return &Service{db: d, book: book, clock: c, log: log, keys: keys, banks: banks, window: window}
 }
 
 // sealed is the column that a sealed BVN is bound to.
@@ -186,6 +186,7 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 	if x, err = s.counted(ctx, &u, x, bvn); err != nil {
 		return x, "", err
 	}
+	x.Provider = s.sender(x)
 	if e.Begin != nil {
 		e.Begin(&u)
 	}
@@ -201,12 +202,25 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 		return x, "", quota.Reached(x.overtaken(err), s.clock.Now())
 	}
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return s.verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
+		return s.banks.Named(x.Provider).Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
 	})
 	if strings.Contains(answer.Message, bvn.Reveal()) {
 		answer.Message = "" // a provider promises words without personal data, and we check for the BVN
 	}
 	return s.conclude(ctx, x, answer, w, e)
+}
+
+// routes are the kinds of account whose routes the sessions follow.
+var routes = map[Purpose]string{Corporate: provider.CorporateAccounts, Customer: provider.CustomerAccounts}
+
+// sender names the bank that sends the next OTP. A session stays with the bank of its
+// last OTP while that bank is configured.
+func (s *Service) sender(x Session) string {
+	if x.Reference != "" && s.banks.Named(x.Provider) != nil {
+		return x.Provider
+	}
+	name, _ := s.banks.For(routes[x.Purpose], x.Company)
+	return name
 }
 
 // conclude writes the outcome of an OTP.
@@ -257,14 +271,15 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 // session stays open until Close. Faults are Limited (too many guesses) and Refused.
 func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
 	failed := fault.New(fault.Refused, "BVN OTP validation failed")
-	if x.Reference == "" {
+	bank := s.banks.Named(x.Provider)
+	if x.Reference == "" || bank == nil {
 		return "", failed
 	}
 	if err := s.Guess(ctx, x); err != nil {
 		return "", err
 	}
 	a := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return s.verifier.Confirm(ctx, provider.IdentityConfirm{Session: x.Reference, OTP: otp})
+		return bank.Confirm(ctx, provider.IdentityConfirm{Session: x.Reference, OTP: otp})
 	})
 	if a.Outcome != provider.Confirmed || a.Reference == "" {
 		return "", failed

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	columns = `company_id, id, purpose, subject, bvn, state, turn, attempts, asked_at, reference,
+	columns = `company_id, id, purpose, subject, bvn, state, turn, attempts, asked_at, reference, provider,
 	created_at, updated_at, guessed_until`
 	personColumns = `company_id, purpose, subject, turn, attempts, asked_at`
 )

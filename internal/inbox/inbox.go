@@ -113,12 +113,13 @@ func (s *Service) OnPayout(fn func(ctx context.Context, reference string) error)
 func (s *Service) Stored(fn func()) { s.stored = fn }
 
 // Handle registers the inbox's kinds of job, and reserves workers for those that bring
-// money in.
+// money in. The banks share these workers.
 func (s *Service) Handle(w *job.Worker) {
 	w.Handle(WorkJob, s.Work)
 	w.Handle(SweepJob, s.Sweep)
 	w.Handle(ClearJob, s.Clear)
 	w.Reserve(WorkJob, SweepJob)
+	w.Share(slices.Sorted(maps.Keys(s.Banks))...)
 }
 
 // Begin puts the standing jobs on the to-do list, unless the list has them. Programs

@@ -33,6 +33,7 @@ type capacity struct {
 	most        int // of one queue
 	inHand      map[string]int
 	reserved    map[string]bool
+	idle        map[string]bool // the providers with a share and without a running reserved job
 }
 
 // capacity is the limits less the running jobs.
@@ -41,11 +42,16 @@ func (w *Worker) capacity() capacity {
 	defer w.mu.Unlock()
 	r := capacity{
 		all: w.limits.Workers, others: w.limits.Workers - w.limits.Reserved, most: w.limits.PerProvider,
-		inHand: maps.Clone(w.inHand), reserved: w.reserved,
+		inHand: maps.Clone(w.inHand), reserved: w.reserved, idle: map[string]bool{},
+	}
+	for _, provider := range w.shares {
+		r.idle[provider] = true
 	}
 	for queue, n := range r.inHand {
 		r.all -= n
-		if !r.reserved[kindOf(queue)] {
+		if r.reserved[kindOf(queue)] {
+			delete(r.idle, strings.TrimPrefix(queue, kindOf(queue)+"/"))
+		} else {
 			r.others -= n
 		}
 	}
@@ -54,11 +60,14 @@ func (w *Worker) capacity() capacity {
 
 // left is how many more jobs of a queue may begin.
 func (r capacity) left(queue string) int {
-	n := min(r.all, r.most-r.inHand[queue])
-	if !r.reserved[kindOf(queue)] {
+	n := r.all - len(r.idle)
+	switch kind, provider, _ := strings.Cut(queue, "/"); {
+	case !r.reserved[kind]:
 		n = min(n, r.others)
+	case r.idle[provider]:
+		n++
 	}
-	return max(n, 0)
+	return max(min(n, r.most-r.inHand[queue]), 0)
 }
 
 // admit uses capacity for a job, and is false if there is none.
@@ -68,7 +77,9 @@ func (r *capacity) admit(j Job) bool {
 	}
 	r.inHand[j.queue()]++
 	r.all--
-	if !r.reserved[j.Kind] {
+	if r.reserved[j.Kind] {
+		delete(r.idle, j.Provider)
+	} else {
 		r.others--
 	}
 	return true

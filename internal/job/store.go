@@ -98,3 +98,9 @@ func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at
 		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND lease_until = 0`, company, kind, subject, clock.Micros(at))
 	return err
 }
+
+// Providers are the providers of the companies' jobs.
+func Providers(ctx context.Context, q db.Querier) ([]string, error) {
+	return db.All(ctx, q, db.Value[string],
+		`SELECT DISTINCT provider FROM job WHERE provider <> '' AND company_id <> 'house' ORDER BY provider`)
+}

@@ -32,6 +32,7 @@ type Worker struct {
 
 	limits   Limits
 	reserved map[string]bool // the kinds with reserved workers
+	shares   []string        // the providers among which the reserved workers are shared
 
 	wake chan struct{}
 	busy sync.WaitGroup
@@ -56,6 +57,14 @@ func (w *Worker) Limit(l Limits) { w.limits = l }
 func (w *Worker) Reserve(kinds ...string) {
 	for _, k := range kinds {
 		w.reserved[k] = true
+	}
+}
+
+// Share keeps one worker for a reserved job of each of several providers, so that a slow
+// one cannot hold all reserved workers. Call it before Run.
+func (w *Worker) Share(providers ...string) {
+	if len(providers) > 1 {
+		w.shares = providers
 	}
 }
 

@@ -94,6 +94,15 @@ type Kind struct {
 	Find func(ctx context.Context, j job.Job) (Attempt, error)
 }
 
+// FindAccount looks for an account at a bank, and keeps the account. The bank is nil if
+// it is not configured any more.
+func FindAccount(ctx context.Context, at provider.AccountOpener, reference string, into *provider.Account) provider.Answer {
+	if at == nil {
+		return provider.NotConfigured
+	}
+	return KeepAccount(into, at.FindAccount(ctx, reference))
+}
+
 // KeepAccount keeps the account that a bank shows. A yes without an account number
 // leaves the outcome unknown.
 func KeepAccount(into *provider.Account, a provider.AccountAnswer) provider.Answer {

@@ -25,10 +25,11 @@ const (
 	longestCode  = 10
 )
 
-// Banks are the banks that can receive payouts, by name. Search keeps those with the
-// text in their name.
-func (s *Service) Banks(ctx context.Context, search string) ([]Bank, error) {
-	all, err := s.banks(ctx, s.pays)
+// Banks are the banks that can receive a company's payouts, by name. Search keeps those
+// with the text in their name.
+func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, error) {
+	payer, _ := s.payers.For(provider.Payouts, company)
+	all, err := s.banks(ctx, payer)
 	if err != nil {
 		return nil, err
 	}
@@ -48,27 +49,25 @@ const (
 	retry = 5 * time.Minute // after a failed sync
 )
 
-// SyncDue copies the list of banks from the paying bank, when the sync is due. Only one
-// of several programs on a database does so.
-func (s *Service) SyncDue(ctx context.Context) error {
-	p := s.payers[s.pays]
-	if p == nil {
-		return nil
-	}
+// SyncDue copies each paying bank's list of banks, when its sync is due. Only one of
+// several programs on a database does so.
+func (s *Service) SyncDue(ctx context.Context) (all error) {
 	now := s.clock.Now()
-	mine, err := takeSync(ctx, s.db, s.pays, now, now.Add(fresh))
-	if err == nil && mine {
-		if err = s.sync(ctx, p); err != nil {
-			err = errors.Join(err, dueSync(ctx, s.db, s.pays, now.Add(retry)))
+	for name, p := range s.payers.All {
+		mine, err := takeSync(ctx, s.db, name, now, now.Add(fresh))
+		if err == nil && mine {
+			if err = s.sync(ctx, name, p); err != nil {
+				err = errors.Join(err, dueSync(ctx, s.db, name, now.Add(retry)))
+			}
+		}
+		if err != nil {
+			all = errors.Join(all, fmt.Errorf("payout: the banks of %s: %w", name, err))
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("payout: the banks of %s: %w", s.pays, err)
-	}
-	return nil
+	return all
 }
 
-func (s *Service) sync(ctx context.Context, p provider.Payer) error {
+func (s *Service) sync(ctx context.Context, name string, p provider.Payer) error {
 	list, err := p.Banks(ctx)
 	if err != nil {
 		return err
@@ -83,10 +82,10 @@ func (s *Service) sync(ctx context.Context, p provider.Payer) error {
 	at := s.clock.Now()
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		for _, b := range list {
-			if err := saveBank(ctx, q, s.pays, b, at); err != nil {
+			if err := saveBank(ctx, q, name, b, at); err != nil {
 				return err
 			}
 		}
-		return retireBanks(ctx, q, s.pays, at)
+		return retireBanks(ctx, q, name, at)
 	})
 }

@@ -119,18 +119,17 @@ type Service struct {
 	companies   *company.Service
 	operations  *operation.Service
 	settlements *settlement.Service
-	payers      map[string]provider.Payer // by their names in the configuration
-	pays        string                    // the name of the bank for new payouts
+	payers      provider.Router[provider.Payer]
 }
 
-// New is the service, and registers the kind of its operations. Pays names the bank for
-// new payouts. The service asks the other banks only about earlier payouts.
+// New is the service, and registers the kind of its operations. A name enquiry chooses
+// the bank of its payout.
 func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, companies *company.Service,
-	operations *operation.Service, settlements *settlement.Service, payers map[string]provider.Payer, pays string,
+	operations *operation.Service, settlements *settlement.Service, payers provider.Router[provider.Payer],
 ) *Service {
 	s := &Service{
 		db: d, book: book, clock: c, log: log,
-		companies: companies, operations: operations, settlements: settlements, payers: payers, pays: pays,
+		companies: companies, operations: operations, settlements: settlements, payers: payers,
 	}
 	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
 	return s
@@ -152,9 +151,9 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 }
 
 func (s *Service) ask(ctx context.Context, o operation.Operation) provider.TransferAnswer {
-	p := s.payers[o.Provider]
+	p := s.payers.Named(o.Provider)
 	if p == nil {
-		return provider.TransferAnswer{Answer: provider.Answer{Code: "not_configured", Message: "The provider is not configured"}}
+		return provider.TransferAnswer{Answer: provider.NotConfigured}
 	}
 	return p.RequeryTransfer(ctx, o.ID)
 }

@@ -299,7 +299,7 @@ func TestAPreviewSaysWhatWouldHappenAndDoesNothing(t *testing.T) {
 func TestTheListOfBanks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		names := func(search string) (out []string) {
-			list, err := w.Banks(t.Context(), search)
+			list, err := w.Banks(t.Context(), w.company, search)
 			must(t, err)
 			for _, b := range list {
 				out = append(out, b.Name+" "+b.Code)

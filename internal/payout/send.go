@@ -52,7 +52,7 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	if err := s.mayPay(ctx, o.Company, v.SettlementID); err != nil {
 		return plan{}, err
 	}
-	if s.payers[v.Provider] == nil {
+	if s.payers.Named(v.Provider) == nil {
 		return plan{}, errBankAway
 	}
 	bands, err := s.Fees(ctx, o.Company)
@@ -97,7 +97,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	o.Key.Begun()
 	op, err = s.operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
-			return s.heard(ctx, op, s.payers[op.Provider].Transfer(ctx, provider.TransferOrder{
+			return s.heard(ctx, op, s.payers.Named(op.Provider).Transfer(ctx, provider.TransferOrder{
 				Reference: op.ID, NameEnquirySession: session, BankCode: v.BankCode, Account: v.AccountNumber,
 				Amount: op.Amount, Narration: cmp.Or(o.Narration, "Payout"), // a bank wants some text
 			}))

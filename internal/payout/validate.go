@@ -60,16 +60,17 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 	if err := s.mayPay(ctx, e.Company, e.SettlementID); err != nil {
 		return Verification{}, err
 	}
-	named, err := s.enquire(ctx, s.pays, e.BankCode, e.AccountNumber)
+	payer, _ := s.payers.For(provider.Payouts, e.Company)
+	named, err := s.enquire(ctx, payer, e.BankCode, e.AccountNumber)
 	if err != nil {
 		return Verification{}, err
 	}
-	bank, err := s.bankName(ctx, s.pays, e.BankCode)
+	bank, err := s.bankName(ctx, payer, e.BankCode)
 	if err != nil {
 		return Verification{}, err
 	}
 	v := Verification{
-		Company: e.Company, ID: id.New(), SettlementID: e.SettlementID, Provider: s.pays,
+		Company: e.Company, ID: id.New(), SettlementID: e.SettlementID, Provider: payer,
 		BankCode: e.BankCode, BankName: bank, AccountNumber: e.AccountNumber, AccountName: named.Name,
 		session: named.Session, credentials: credentials, CreatedAt: s.clock.Now(),
 	}
@@ -91,7 +92,7 @@ func (s *Service) mayPay(ctx context.Context, company string, settlementID int64
 // enquire asks a bank for the name on an account. Only a definite no of the bank means
 // that there is no such account.
 func (s *Service) enquire(ctx context.Context, bank, code, account string) (provider.NameAnswer, error) {
-	p := s.payers[bank]
+	p := s.payers.Named(bank)
 	if p == nil {
 		return provider.NameAnswer{}, errBankAway
 	}

@@ -124,7 +124,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	w.companies = company.New(d, w.book, keys, w.clock)
 	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
 	w.Service = payout.New(d, w.book, w.clock, log, w.companies, w.operations, w.settlements,
-		map[string]provider.Payer{"bank": w.bank}, "bank")
+		provider.Only[provider.Payer]("bank", w.bank))
 	must(t, w.SyncDue(t.Context()))
 	w.company, w.account = w.join("Main", 1000*money.Naira)
 	must(t, w.companies.SetPIN(t.Context(), me, w.company, secret.NewText(pin)))

@@ -43,7 +43,7 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 		return BankAccount{}, fault.New(fault.Invalid, `"accountNumber" must be exactly 10 digits`)
 	case n < 2 || n > 100:
 		return BankAccount{}, fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
-	case number == bank.Float:
+	case slices.ContainsFunc(slices.Collect(maps.Values(s.banks)), func(b Bank) bool { return b.Float == number }):
 		// Money on this account is the fintech's, and companies have got much of it already.
 		return BankAccount{}, fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
 	}

@@ -11,11 +11,11 @@ import (
 
 func TestParseRoutes(t *testing.T) {
 	r, err := ParseRoutes(" DATA=vtpass, DATA/GLO = safehaven ,,*=vtpass ")
-	if err != nil || fmt.Sprint(r) != "map[*:vtpass DATA:vtpass DATA/GLO:safehaven]" || fmt.Sprint(r.Billers()) != "[safehaven vtpass]" {
+	if err != nil || fmt.Sprint(r) != "map[*:vtpass DATA:vtpass DATA/GLO:safehaven]" || fmt.Sprint(r.Names()) != "[safehaven vtpass]" {
 		t.Errorf("%v %v", r, err)
 	}
 	none := Routes{}
-	if got := r.Otherwise("safehaven")[everything] + " " + none.Otherwise("safehaven")[everything]; got != "vtpass safehaven" || len(none) != 0 {
+	if got := r.Otherwise("safehaven")["*"] + " " + none.Otherwise("safehaven")["*"]; got != "vtpass safehaven" || len(none) != 0 {
 		t.Errorf("otherwise: %s", got)
 	}
 	if r, err := ParseRoutes(""); err != nil || len(r) != 0 {
@@ -70,7 +70,7 @@ type biller struct{ provider.Biller }
 // An operation of a biller that is not configured any more waits: it is not put
 // to another one.
 func TestABillerThatIsGoneIsNotReplaced(t *testing.T) {
-	s := &Shop{billers: map[string]provider.Biller{"a": biller{}}, routes: Routes{everything: "a"}}
+	s := &Shop{billers: map[string]provider.Biller{"a": biller{}}, routes: Routes{"*": "a"}}
 	a := s.requery(t.Context(), operation.Operation{ID: "1", Provider: "gone"})
 	if a.Outcome != provider.Unknown || a.Missing || a.Code != "not_configured" {
 		t.Errorf("%+v", a)

@@ -130,24 +130,31 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	return s.onAdvance(ctx, offset)
 }
 
-// providerLedger is GET /sandbox/provider-ledger?reference=: the requests that
-// the providers really carried out, oldest first, whatever they answered.
+// providerLedger is the ledger of all providers on the common books.
 func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
-	rows, balance := []books.Row{}, money.Kobo(0)
-	for _, p := range s.parts {
-		var err error
-		if p.Float != "" {
-			balance, err = s.Balance(r.Context(), p.Float)
+	return ledgerOf(s.Books, s.parts...)(r)
+}
+
+// ledgerOf is GET /sandbox/provider-ledger?reference=: the requests that providers on
+// these books really carried out, oldest first, whatever they answered.
+func ledgerOf(b *books.Books, parts ...books.Part) books.Control {
+	return func(r *http.Request) (any, error) {
+		rows, balance := []books.Row{}, money.Kobo(0)
+		for _, p := range parts {
+			var err error
+			if p.Float != "" {
+				balance, err = b.Balance(r.Context(), p.Float)
+			}
+			if err == nil && p.Executed != nil {
+				var more []books.Row
+				more, err = p.Executed(r.Context(), r.URL.Query().Get("reference"))
+				rows = append(rows, more...)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		if err == nil && p.Executed != nil {
-			var more []books.Row
-			more, err = p.Executed(r.Context(), r.URL.Query().Get("reference"))
-			rows = append(rows, more...)
-		}
-		if err != nil {
-			return nil, err
-		}
+		slices.SortStableFunc(rows, func(a, b books.Row) int { return int(a.At - b.At) })
+		return map[string]any{"status": "success", "balance": balance, "data": rows}, nil
 	}
-	slices.SortStableFunc(rows, func(a, b books.Row) int { return int(a.At - b.At) })
-	return map[string]any{"status": "success", "balance": balance, "data": rows}, nil
 }

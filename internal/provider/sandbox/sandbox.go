@@ -52,7 +52,7 @@ func Open(ctx context.Context, cfg Config, providers ...books.Provider) (*Sandbo
 	for _, p := range providers {
 		part, err := p.Open(ctx, b)
 		if err != nil {
-			b.Close()
+			s.closeBooks()
 			return nil, fmt.Errorf("sandbox: %w", err)
 		}
 		s.parts = append(s.parts, part)
@@ -63,6 +63,55 @@ func Open(ctx context.Context, cfg Config, providers ...books.Provider) (*Sandbo
 	s.stop = stop
 	go s.send(running)
 	return s, nil
+}
+
+// further is a bank on books of its own.
+type further struct {
+	name string
+	bank Bank
+}
+
+// Bank is a simulated provider that may run more than once.
+type Bank interface {
+	books.Provider
+	// Number tells a bank from the others, since it gives out other account numbers.
+	// The first bank is 0.
+	Number(n int)
+}
+
+// Further is one more bank beside the first one, on books of its own. Its paths begin
+// with BankPath, and its controls with /sandbox/banks/NAME/.
+func Further(name string, b Bank) books.Provider { return further{name, b} }
+
+// BankPath begins the paths of a further bank.
+func BankPath(name string) string { return "/banks/" + name }
+
+// Open opens the bank's books and the bank.
+func (f further) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
+	own, number, err := shared.Beside(ctx, f.name)
+	if err != nil {
+		return books.Part{}, err
+	}
+	f.bank.Number(number)
+	part, err := f.bank.Open(ctx, own)
+	if err != nil {
+		own.Close()
+		return part, err
+	}
+	part.Controls["GET /sandbox/provider-ledger"] = ledgerOf(own, part)
+	part.Controls["POST /sandbox/next-payment"] = own.DelayNext(farthest)
+	controls := map[string]books.Control{}
+	for pattern, do := range part.Controls {
+		controls[strings.Replace(pattern, "/sandbox", "/sandbox"+BankPath(f.name), 1)] = do
+	}
+	return books.Part{
+		Controls: controls, Outbox: part.Outbox, Own: own,
+		Mount: func(mux *http.ServeMux) {
+			mine := http.NewServeMux()
+			part.Mount(mine)
+			mux.Handle(BankPath(f.name)+"/", http.StripPrefix(BankPath(f.name), mine))
+		},
+	}, nil
 }
 
 // steer adds controls by their method and path.
@@ -88,12 +137,31 @@ func (s *Sandbox) OnAdvance(fn func(ctx context.Context, offset time.Duration) e
 	s.onAdvance = fn
 }
 
+// Release ends the answers that are held, now and later.
+func (s *Sandbox) Release() {
+	s.Books.Release()
+	for _, p := range s.parts {
+		if p.Own != nil {
+			p.Own.Release()
+		}
+	}
+}
+
 // Close releases the held answers, stops the sender and closes the books. Stop
 // serving first.
 func (s *Sandbox) Close() {
 	s.Release()
 	s.stop()
 	<-s.stopped
+	s.closeBooks()
+}
+
+func (s *Sandbox) closeBooks() {
+	for _, p := range s.parts {
+		if p.Own != nil {
+			p.Own.Close()
+		}
+	}
 	s.Books.Close()
 }
 
@@ -128,6 +196,9 @@ func (s *Sandbox) send(ctx context.Context) {
 func (s *Sandbox) sendDue(ctx context.Context) error {
 	err := s.CarryOut(ctx)
 	for _, p := range s.parts {
+		if p.Own != nil {
+			err = errors.Join(err, p.Own.CarryOut(ctx))
+		}
 		if p.Outbox != nil {
 			err = errors.Join(err, p.Outbox.Deliver(ctx))
 		}

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,7 @@ type Books struct {
 	Secret []byte // signs tokens; made once for each file
 	Log    *slog.Logger
 
+	path             string
 	hold             time.Duration
 	refusals, losses atomic.Uint64 // decide which form a refusal or a loss takes next
 	release          sync.Once
@@ -59,6 +61,7 @@ type Part struct {
 	// those with one reference. It may be nil.
 	Executed func(ctx context.Context, reference string) ([]Row, error)
 	Outbox   *Outbox // the notices that the provider sends; nil for none
+	Own      *Books  // the provider's own books; nil for the common ones
 	// Float is the account whose balance /sandbox/provider-ledger shows. One
 	// provider sets it.
 	Float string
@@ -100,7 +103,7 @@ func Open(ctx context.Context, cfg Config) (*Books, error) {
 		return nil, err
 	}
 	b := &Books{
-		DB: d, Clock: cfg.Clock, Log: cfg.Log, hold: cfg.Hold, released: make(chan struct{}), client: newClient(),
+		DB: d, Clock: cfg.Clock, Log: cfg.Log, path: cfg.Path, hold: cfg.Hold, released: make(chan struct{}), client: newClient(),
 		wake: make(chan struct{}, 1), late: http.NewServeMux(),
 	}
 	if err := b.prepare(ctx); err != nil {
@@ -108,6 +111,29 @@ func Open(ctx context.Context, cfg Config) (*Books, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// furtherBooks begins the settings that number further books.
+const furtherBooks = "books "
+
+// Beside opens further books, with the clock and the sender of these ones. Number counts
+// further books from 1, and stays with a name.
+func (b *Books) Beside(ctx context.Context, name string) (further *Books, number int, err error) {
+	text, err := b.Remember(ctx, furtherBooks+name, func() (string, error) {
+		n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_setting WHERE name LIKE $1`, furtherBooks+"%")
+		return strconv.FormatInt(n+1, 10), err
+	})
+	if err == nil {
+		number, err = strconv.Atoi(text)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	further, err = Open(ctx, Config{Path: strings.TrimSuffix(b.path, ".db") + "-" + name + ".db", Clock: b.Clock, Hold: b.hold, Log: b.Log})
+	if err == nil {
+		further.wake = b.wake
+	}
+	return further, number, err
 }
 
 func (b *Books) prepare(ctx context.Context) error {

@@ -115,7 +115,7 @@ func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) erro
 		if v.registration != "" {
 			v.kind, v.name = "company", clientName+" / "+last+" VENTURES "+v.registration
 		}
-		return v.assignNumber(ctx, q, 800_000_000)
+		return v.assignNumber(ctx, q, 800_000_000+b.series)
 	})
 }
 

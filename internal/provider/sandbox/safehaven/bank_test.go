@@ -51,8 +51,12 @@ func (l *listener) next(t *testing.T) []byte {
 }
 
 func newBankWorld(t *testing.T) providertest.BankWorld {
+	return worldOf(t, open(t, sandbox.Config{Hold: 300 * time.Millisecond}))
+}
+
+// worldOf is a bank of the sandbox with its plug.
+func worldOf(t *testing.T, s opened) providertest.BankWorld {
 	l := listen(t)
-	s := open(t, sandbox.Config{Hold: 300 * time.Millisecond})
 	s.listen(t, l.URL)
 	p, wire := connect(t, s, s.Clock)
 	c := byHand(t, s)
@@ -73,14 +77,14 @@ func newBankWorld(t *testing.T) providertest.BankWorld {
 		},
 		Credit: func(t *testing.T, account string, amount money.Kobo, silent bool) {
 			t.Helper()
-			status, body := c.Do("POST", "/sandbox/credit", map[string]any{"accountNumber": account, "amount": amount, "silent": silent})
+			status, body := c.Do("POST", "/sandbox"+s.path+"/credit", map[string]any{"accountNumber": account, "amount": amount, "silent": silent})
 			if status != 200 || body["status"] != "success" {
 				t.Fatalf("HTTP %d %v", status, body)
 			}
 		},
 		Reverse: func(t *testing.T, reference string) {
 			t.Helper()
-			if status, body := c.Do("POST", "/sandbox/reverse", map[string]any{"reference": reference}); status != 200 {
+			if status, body := c.Do("POST", "/sandbox"+s.path+"/reverse", map[string]any{"reference": reference}); status != 200 {
 				t.Fatalf("HTTP %d %v", status, body)
 			}
 		},
@@ -96,6 +100,32 @@ func TestSafeHavenBank(t *testing.T) {
 func TestSafeHavenVerifier(t *testing.T) {
 	t.Parallel()
 	providertest.RunVerifier(t, newBankWorld)
+}
+
+// Two banks on one sandbox pass the suite side by side, each on its own books.
+func TestTwoSafeHavenBanks(t *testing.T) {
+	t.Parallel()
+	both := func(t *testing.T) (first, second opened) {
+		a, b := &Bank{}, &Bank{}
+		server := sandboxtest.Open(t, sandbox.Config{Hold: 300 * time.Millisecond}, a, sandbox.Further("second", b))
+		return opened{a, server, ""}, opened{b, server, sandbox.BankPath("second")}
+	}
+	t.Run("the first", func(t *testing.T) {
+		t.Parallel()
+		providertest.RunBank(t, func(t *testing.T) providertest.BankWorld {
+			first, _ := both(t)
+			return worldOf(t, first)
+		})
+	})
+	t.Run("the second", func(t *testing.T) {
+		t.Parallel()
+		providertest.RunBank(t, func(t *testing.T) providertest.BankWorld {
+			_, second := both(t)
+			return worldOf(t, second)
+		})
+	})
+	first, second := both(t)
+	providertest.RunTwoBanks(t, worldOf(t, first), worldOf(t, second))
 }
 
 // banker is a sandbox, a caller with a token, and a client that listens.

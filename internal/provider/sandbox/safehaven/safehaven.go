@@ -39,7 +39,12 @@ type Bank struct {
 	*books.Books
 	key     *rsa.PrivateKey // the client's; the bank uses its public half
 	notices *books.Outbox
+	series  int64 // added to the serial numbers of accounts
 }
+
+// Number tells this bank from others of its kind: no two have an account number in
+// common.
+func (b *Bank) Number(n int) { b.series = int64(n) * 5_000_000 }
 
 // Open makes the bank's tables, the client's key and the client's account.
 func (b *Bank) Open(ctx context.Context, shared *books.Books) (books.Part, error) {

@@ -70,7 +70,7 @@ func (b *Bank) openVirtual(w http.ResponseWriter, r *http.Request, req virtualRe
 				return err
 			}
 		}
-		return v.assignNumber(r.Context(), q, 700_000_000)
+		return v.assignNumber(r.Context(), q, 700_000_000+b.series)
 	})
 	b.finish(w, err, func() { books.Answer(w, "Virtual account created", v.virtual(now, false)) })
 }

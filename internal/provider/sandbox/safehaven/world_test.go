@@ -2,6 +2,7 @@ package safehaven
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"time"
 
@@ -19,12 +20,13 @@ import (
 type opened struct {
 	*Bank
 	server *sandbox.Sandbox
+	path   string // before all paths of the bank; "" for the first bank
 }
 
 func open(t *testing.T, cfg sandbox.Config) opened {
 	t.Helper()
 	b := &Bank{}
-	return opened{b, sandboxtest.Open(t, cfg, b)}
+	return opened{b, sandboxtest.Open(t, cfg, b), ""}
 }
 
 func byHand(t *testing.T, s opened) *sandboxtest.Caller {
@@ -34,7 +36,10 @@ func byHand(t *testing.T, s opened) *sandboxtest.Caller {
 // connect makes Safe Haven's plug a client of s through a wire.
 func connect(t *testing.T, s opened, clk clock.Clock) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
-	wire := providertest.NewWire(t, s.server.Handler())
+	wire := providertest.NewWire(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = s.path + r.URL.Path
+		s.server.Handler().ServeHTTP(w, r)
+	}))
 	cfg := s.PlugConfig(wire.URL)
 	cfg.PayDeadline, cfg.ReadDeadline = 1500*time.Millisecond, 3*time.Second
 	p, err := plug.New(cfg, clk)

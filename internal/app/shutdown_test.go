@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// A server that ends closes the connections on which nothing was asked, and no
-// other: what is in hand is answered.
-func TestNewcomersAreDismissed(t *testing.T) {
-	var waiting newcomers
+// A server that stops closes the connections without a request. Running requests are
+// answered.
+func TestConnectionsWithoutARequestAreClosed(t *testing.T) {
+	var waiting newConnections
 	entered, goOn := make(chan struct{}), make(chan struct{})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(entered)
@@ -22,7 +22,7 @@ func TestNewcomersAreDismissed(t *testing.T) {
 	}))
 	seen := make(chan struct{}, 8)
 	server.Config.ConnState = func(c net.Conn, s http.ConnState) {
-		waiting.see(c, s)
+		waiting.track(c, s)
 		if s == http.StateNew {
 			seen <- struct{}{}
 		}

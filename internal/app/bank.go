@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/kobo-waas/kobo/internal/inbox"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/vtu"
+)
+
+// BankConfig is one of several accounts at banks. NAME is a name of your choice: small
+// letters, digits and `_`. The ledger knows the bank by this name, so it stays. The other
+// settings are those of the plug's own group, such as `banks.NAME.base_url`. See
+// docs/operating/banks.md.
+type BankConfig struct {
+	Plug string `koanf:"plug"` // The kind of bank: `safehaven`.
+}
+
+// VTUConfig is about sales of airtime, data, TV and power.
+type VTUConfig struct {
+	// The biller of each service that several billers offer, such as `DATA=vtpass,
+	// DATA/GLO=safehaven`. A service without a line is the default bank's.
+	Routes string `koanf:"routes"`
+}
+
+var bankName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
+
+// banks are the accounts at banks by their names. A group with a setting, or without
+// `banks` every group, is a bank of the plug's name.
+func (c Config) banks() map[string]Provider {
+	out := map[string]Provider{}
+	maps.Copy(out, c.Banks)
+	for plug, unset := range bankPlugs {
+		switch group := c.Providers[plug]; {
+		case group != nil && group != unset:
+			out[plug] = group
+		case len(c.Banks) == 0:
+			out[plug] = unset
+		}
+	}
+	return out
+}
+
+// accounts are all our accounts at providers by their names.
+func (c Config) accounts() map[string]Provider {
+	out := c.banks()
+	for name, group := range c.Providers {
+		if bankPlugs[name] == nil {
+			out[name] = group
+		}
+	}
+	return out
+}
+
+// defaultBank is the default bank: the only one, main, or that of a group outside `banks`.
+func (c Config) defaultBank() string {
+	all := c.banks()
+	names := slices.Sorted(maps.Keys(all))
+	if all["main"] != nil {
+		return "main"
+	}
+	for _, name := range names {
+		if bankPlugs[name] != nil || len(names) == 1 {
+			return name
+		}
+	}
+	return ""
+}
+
+// checkProviders finds the errors of all our accounts at providers.
+func (c Config) checkProviders() error {
+	n, accounts := len(c.banks()), c.accounts()
+	all := []error{
+		errorIf(n > 1 && c.Jobs.Inbox < n, "jobs.inbox must be at least %d, the number of banks", n),
+		failure(c.routes()), failure(c.bankRoutes()),
+	}
+	for _, name := range slices.Sorted(maps.Keys(accounts)) {
+		group := name
+		if c.Banks[name] != nil {
+			group = "banks." + name
+			all = append(all,
+				errorIf(!bankName.MatchString(name), "%s: a name has small letters, digits and _, at most 32, and begins with a letter", group),
+				errorIf(registered[name] != nil && bankPlugs[name] == nil, "%s: this is the name of another provider", group),
+				errorIf(c.Providers[name] != nil && c.Providers[name] != registered[name], "%s and %s name the same bank: keep one of the two", name, group))
+		}
+		all = append(all, accounts[name].check(c.Mode, group))
+	}
+	return errors.Join(all...)
+}
+
+// routes name the biller of each service. A service without a route is the default
+// bank's.
+func (c Config) routes() (vtu.Routes, error) {
+	routes, err := vtu.ParseRoutes(c.VTU.Routes)
+	all, accounts := []error{prefixed("vtu.routes: ", err)}, c.accounts()
+	for _, name := range routes.Names() {
+		s, ok := accounts[name].(seller)
+		all = append(all, errorIf(!ok || !s.sells(c.Mode), "vtu.routes names %q, which is not configured", name))
+	}
+	return routes.Otherwise(c.defaultBank()), errors.Join(all...)
+}
+
+// bankRoutes name the bank of each kind of work.
+func (c Config) bankRoutes() (provider.Routes, error) {
+	routes, err := provider.ParseRoutes(c.BankRoutes, provider.BankRoutes)
+	all, banks := []error{prefixed("bank_routes: ", err)}, c.banks()
+	for _, name := range routes.Names() {
+		all = append(all, errorIf(banks[name] == nil, "bank_routes names %q, which is not configured", name))
+	}
+	routes = routes.Otherwise(c.defaultBank())
+	for _, kind := range provider.BankRoutes.Kinds {
+		all = append(all, errorIf(routes[provider.AnyKind] == "" && routes[kind] == "",
+			"bank_routes names no bank for %s: several banks without main need a default, such as *=NAME", kind))
+	}
+	return routes, errors.Join(all...)
+}
+
+// bank is one of our accounts at a bank.
+type bank struct {
+	provider.Bank
+	verifier provider.Verifier
+	float    string // the number of the account: credits of the companies' accounts go on to it
+}
+
+// routed are the banks in one of their roles, with the routes among them.
+func routed[T any](p plugs, role func(name string, b bank) T) provider.Router[T] {
+	out := provider.Router[T]{All: map[string]T{}, Routes: p.bankWork}
+	for name, b := range p.banks {
+		out.All[name] = role(name, b)
+	}
+	return out
+}
+
+// opener is a bank that opens accounts whose credits it notifies at a callback URL. The
+// URL is empty in sandbox mode: the sandbox has one for all accounts.
+type opener struct {
+	provider.Bank
+	callback string
+}
+
+// OpenAccount opens a permanent account.
+func (o opener) OpenAccount(ctx context.Context, r provider.AccountRequest) provider.AccountAnswer {
+	r.CallbackURL = o.callback
+	return o.Bank.OpenAccount(ctx, r)
+}
+
+// OpenVirtualAccount opens an account for one payment.
+func (o opener) OpenVirtualAccount(ctx context.Context, r provider.VirtualAccountRequest) provider.VirtualAccountAnswer {
+	r.CallbackURL = o.callback
+	return o.Bank.OpenVirtualAccount(ctx, r)
+}
+
+func (a *App) opener(name string, b bank) provider.AccountOpener {
+	if a.cfg.CallbackBase == "" {
+		return opener{b, ""}
+	}
+	return opener{b, a.cfg.CallbackBase + a.Inbox.Path(name)}
+}
+
+// newInbox connects the banks' notifications with the ledger.
+func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
+	return inbox.NewService(inbox.Config{
+		DB: a.DB, Keys: keys, Clock: a.Clock, Log: a.log,
+		Banks: routed(p, func(_ string, b bank) provider.Receiver { return b }).All,
+		Receive: func(ctx context.Context, name string, in provider.Inbound) error {
+			// A credit of a company's account goes on to our own account at the same bank.
+			// The bank lists the one credit twice.
+			if in.CreditAccount == p.banks[name].float {
+				if ours, err := a.Settlements.Holds(ctx, in.SenderAccount); err != nil || ours {
+					return err
+				}
+			}
+			return a.Settlements.Receive(ctx, name, in)
+		},
+		Ask: func(ctx context.Context, subject string, d inbox.Doubt, detail string) error {
+			return a.Settlements.Ask(ctx, subject, operation.Reason(d), detail)
+		},
+	})
+}
+
+// warnUnconfigured logs the providers with open work that are not configured any more.
+func (a *App) warnUnconfigured(ctx context.Context) error {
+	names, err := job.Providers(ctx, a.DB)
+	for _, name := range names {
+		if !a.plugs.has(name) {
+			a.log.Warn("open work waits for a provider that is not configured", "provider", name)
+		}
+	}
+	return err
+}
+
+// callbackPath receives a provider's notifications.
+func (a *App) callbackPath(name string) string {
+	if _, ok := a.plugs.banks[name]; ok {
+		return a.Inbox.Path(name)
+	}
+	return "/callbacks/" + name
+}

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/safehaven"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	simulated "github.com/kobo-waas/kobo/internal/provider/sandbox/safehaven"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+func init() { registerBank("safehaven", SafeHavenConfig{}) }
+
+// SafeHavenConfig is our account at Safe Haven MFB. The group stays empty in
+// sandbox mode. See docs/providers/safehaven.md.
+type SafeHavenConfig struct {
+	BaseURL        string      `koanf:"base_url"`         // `https://api.safehavenmfb.com`. Live mode only.
+	ClientID       string      `koanf:"client_id"`        // OAuth client id.
+	PrivateKeyFile string      `koanf:"private_key_file"` // File with the RSA key that signs the client assertion.
+	Assertion      secret.Text `koanf:"assertion"`        // A long-lived assertion, instead of `private_key_file`.
+	Issuer         string      `koanf:"issuer"`           // Your company URL, as registered with the OAuth client.
+	Audience       string      `koanf:"audience"`         // Audience of the assertion. Empty: `base_url`.
+	DebitAccount   string      `koanf:"debit_account"`    // The account that pays.
+	AmountUnit     string      `koanf:"amount_unit"`      // Unit of VAS amounts: `naira` or `kobo`. Empty: `naira`.
+}
+
+func (c SafeHavenConfig) check(m Mode, group string) error {
+	switch {
+	case m == Live:
+		return c.checkLive(group)
+	case m == Sandbox && c.BaseURL != "":
+		return fmt.Errorf("configuration: %s.base_url is for live mode: the sandbox brings its own provider", group)
+	}
+	return nil
+}
+
+func (c SafeHavenConfig) checkLive(group string) error {
+	plug, unread := c.plug(group)
+	signed := c.Assertion.Reveal() != ""
+	unclear, unnamed := signed == (c.PrivateKeyFile != ""), !signed && c.Issuer == ""
+	all := []error{
+		errorIf(c.BaseURL == "", "live mode needs %s.base_url", group), checkReal(group+".base_url", &plug.BaseURL), unread,
+		errorIf(unclear, "set either %[1]s.private_key_file or %[1]s.assertion", group),
+		errorIf(!unclear && unnamed, "%[1]s.private_key_file needs %[1]s.issuer", group),
+	}
+	// The plug finds the other errors, without those above.
+	if plug.BaseURL == "" {
+		plug.BaseURL = validAddress
+	}
+	if unclear || unnamed || unread != nil {
+		plug.PrivateKeyPEM, plug.Assertion = "", "signed"
+	}
+	return errors.Join(append(all, ofPlug(group, failure(safehaven.New(plug, clock.System{}))))...)
+}
+
+// plug is the plug's own configuration.
+func (c SafeHavenConfig) plug(group string) (safehaven.Config, error) {
+	out := safehaven.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, ClientID: c.ClientID, Assertion: c.Assertion.Reveal(), Issuer: c.Issuer,
+		Audience: c.Audience, DebitAccount: c.DebitAccount, AmountUnit: safehaven.Unit(c.AmountUnit),
+	}
+	if c.PrivateKeyFile != "" {
+		pem, err := os.ReadFile(c.PrivateKeyFile)
+		if err != nil {
+			return out, fmt.Errorf("configuration: %s.private_key_file: %w", group, err)
+		}
+		out.PrivateKeyPEM = string(pem)
+	}
+	return out, nil
+}
+
+func (SafeHavenConfig) simulated() books.Provider { return &simulated.Bank{} }
+
+func (SafeHavenConfig) sells(Mode) bool { return true }
+
+func (c SafeHavenConfig) connect(a *App, name string, p *plugs) error {
+	cfg, err := c.plug(name)
+	if s, ok := a.sandbox.provider(name).(*simulated.Bank); ok {
+		cfg, err = s.PlugConfig(a.sandbox.address(name)), nil
+	}
+	if err != nil {
+		return err
+	}
+	a.prepare(&cfg.ClientConfig)
+	plug, err := safehaven.New(cfg, a.Clock)
+	if err != nil {
+		return err
+	}
+	p.billers[name] = plug
+	p.banks[name] = bank{Bank: plug, verifier: plug, float: cfg.DebitAccount}
+	return nil
+}

@@ -1,0 +1,150 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	"github.com/kobo-waas/kobo/internal/webhook"
+)
+
+// Simulated is the sandbox server with the simulated providers that it runs.
+type Simulated struct {
+	*sandbox.Sandbox
+	Providers map[string]books.Provider // by their names in the configuration
+	further   []string                  // the banks on books of their own
+}
+
+// OpenSimulated opens the sandbox with the providers of a configuration. The default
+// bank is on the common books, and each further bank on books of its own.
+func OpenSimulated(ctx context.Context, c Config, cfg sandbox.Config) (s *Simulated, err error) {
+	s = &Simulated{Providers: map[string]books.Provider{}}
+	var list []books.Provider
+	accounts, banks, first := c.accounts(), c.banks(), c.defaultBank()
+	for _, name := range slices.Sorted(maps.Keys(accounts)) {
+		p := accounts[name].simulated()
+		s.Providers[name] = p
+		if banks[name] != nil && first == "" {
+			first = name
+		}
+		if b, ok := p.(sandbox.Bank); ok && name != first {
+			s.further = append(s.further, name)
+			p = sandbox.Further(name, b)
+		}
+		list = append(list, p)
+	}
+	s.Sandbox, err = sandbox.Open(ctx, cfg, list...)
+	return s, err
+}
+
+// sandboxMode is what sandbox mode has instead of real providers: a server on loopback
+// in their wire formats, and a clock that can be moved. The plugs reach it over HTTP
+// like any other address.
+type sandboxMode struct {
+	*Simulated
+	clock  *clock.Movable
+	server *http.Server
+	base   string
+	log    *slog.Logger
+}
+
+func openSandbox(ctx context.Context, cfg Config, log *slog.Logger) (*sandboxMode, error) {
+	err := os.MkdirAll(cfg.Data, 0o700)
+	if err != nil {
+		return nil, err
+	}
+	s := &sandboxMode{clock: &clock.Movable{}, log: log}
+	s.Simulated, err = OpenSimulated(ctx, cfg, sandbox.Config{
+		Path: filepath.Join(cfg.Data, "sandbox.db"), Clock: s.clock, Hold: cfg.Window,
+	})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.base = "http://" + listener.Addr().String()
+	s.server = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("the sandbox server ended", "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// provider is a simulated provider by its name; nil in live mode.
+func (s *sandboxMode) provider(name string) books.Provider {
+	if s == nil {
+		return nil
+	}
+	return s.Providers[name]
+}
+
+// address is the base URL of a simulated provider.
+func (s *sandboxMode) address(name string) string {
+	if slices.Contains(s.further, name) {
+		return s.base + sandbox.BankPath(name)
+	}
+	return s.base
+}
+
+// setCallbacks tells the simulated providers where this program takes notifications. The
+// port may be another one after the next start, so accounts carry no address.
+func (s *sandboxMode) setCallbacks(listening net.Addr, pathOf func(name string) string) error {
+	_, port, err := net.SplitHostPort(listening.String())
+	for name, p := range s.Providers {
+		if n, ok := p.(interface{ SetCallback(url string) error }); ok && err == nil {
+			err = n.SetCallback("http://127.0.0.1:" + port + pathOf(name))
+		}
+	}
+	return err
+}
+
+// settleTime is how long a move of the clock waits for the work that became due.
+const settleTime = 3 * time.Second
+
+// follow has the worker and the sender do what a move of the clock made due, before the
+// move is answered.
+func (s *sandboxMode) follow(worker *job.Worker, sender *webhook.Service) {
+	s.OnAdvance(func(ctx context.Context, _ time.Duration) error {
+		ctx, cancel := context.WithTimeout(ctx, settleTime)
+		defer cancel()
+		// Side by side: neither waits for work that the other cannot finish.
+		sent := make(chan error, 1)
+		go func() { sent <- sender.Settled(ctx) }()
+		for _, err := range []error{worker.Settled(ctx), <-sent} {
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// watch follows the clock when another program on the same books moves it.
+func (s *sandboxMode) watch(ctx context.Context) time.Duration {
+	if err := s.Follow(ctx); err != nil && ctx.Err() == nil {
+		s.log.Warn("the sandbox's clock cannot be read", "error", err)
+	}
+	return 200 * time.Millisecond
+}
+
+func (s *sandboxMode) close() {
+	s.Release()
+	_ = s.server.Close() // the connections of a simulated provider
+	s.Close()
+}

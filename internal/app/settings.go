@@ -1,0 +1,148 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
+)
+
+// Load reads the configuration: the defaults, then the file (YAML; "" for none), and
+// then the environment, which is the strongest. An unknown name is an error.
+func Load(path string) (Config, error) {
+	cfg := Defaults()
+	k := koanf.New(".")
+	if path != "" {
+		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
+			return cfg, fmt.Errorf("configuration: %w", err)
+		}
+	}
+	err := k.Load(env.Provider(".", env.Opt{Prefix: "KOBO_", TransformFunc: func(name, value string) (string, any) {
+		name = strings.ToLower(strings.TrimPrefix(name, "KOBO_"))
+		if strings.HasPrefix(name, "test_") {
+			return "", nil // of the test harness
+		}
+		return setting(name), value
+	}}), nil)
+	if err != nil {
+		return cfg, fmt.Errorf("configuration: %w", err)
+	}
+	all := append(unknown(k), listed(k, "trusted_proxies"))
+	if err := k.Unmarshal("", &cfg); err != nil {
+		all = append(all, prefixed("", listErrors(unreadable(err)...)))
+	}
+	for name, unset := range registered {
+		all = append(all, group(k, name, cfg.Providers, name, unset))
+	}
+	for _, name := range k.MapKeys("banks") {
+		at := "banks." + name
+		plug := k.String(at + ".plug")
+		if bankPlugs[plug] == nil {
+			all = append(all, fmt.Errorf("configuration: %s.plug must be one of %v, not %q", at, slices.Sorted(maps.Keys(bankPlugs)), plug))
+			continue
+		}
+		all = append(all, group(k, at, cfg.Banks, name, bankPlugs[plug]))
+	}
+	return cfg, listErrors(all...)
+}
+
+// group reads the group of settings at a path.
+func group(k *koanf.Koanf, at string, into map[string]Provider, name string, unset Provider) error {
+	v := reflect.New(reflect.TypeOf(unset))
+	err := k.Unmarshal(at, v.Interface())
+	into[name] = v.Elem().Interface().(Provider)
+	return prefixed(at+": ", listErrors(unreadable(err)...))
+}
+
+// settings are the paths of all settings outside `banks`, by their spelling in the
+// environment.
+var settings = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	all := paths(reflect.TypeFor[Config]())
+	for name, p := range registered {
+		for _, path := range paths(reflect.TypeOf(p)) {
+			all = append(all, name+"."+path)
+		}
+	}
+	for _, path := range all {
+		out[strings.ReplaceAll(path, ".", "_")] = path
+	}
+	return out
+})
+
+// ofBank are the settings of a bank with this plug, and of all banks if there is no such
+// plug. The longest come first.
+func ofBank(plug string) []string {
+	out := paths(reflect.TypeFor[BankConfig]())
+	for name, p := range bankPlugs {
+		if name == plug || bankPlugs[plug] == nil {
+			out = append(out, paths(reflect.TypeOf(p))...)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
+// paths are those of a struct's named fields. A field with named fields of its own is a
+// group. Any other field (a duration, a secret) is a setting.
+func paths(t reflect.Type) (out []string) {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for f := range t.Fields() {
+		name := f.Tag.Get("koanf")
+		if name == "" || name == "-" {
+			continue
+		}
+		below := paths(f.Type)
+		if below == nil {
+			out = append(out, name)
+		}
+		for _, path := range below {
+			out = append(out, name+"."+path)
+		}
+	}
+	return out
+}
+
+// setting is the path of a name from the environment. An unknown name keeps its
+// spelling, for the error message.
+func setting(name string) string {
+	if path, ok := settings()[name]; ok {
+		return path
+	}
+	rest, ok := strings.CutPrefix(name, "banks_")
+	for _, s := range ofBank("") {
+		if bank, is := strings.CutSuffix(rest, "_"+s); ok && is {
+			return "banks." + bank + "." + s
+		}
+	}
+	return name
+}
+
+// listed makes a list of a text with commas.
+func listed(k *koanf.Koanf, path string) error {
+	text, ok := k.Get(path).(string)
+	if !ok {
+		return nil
+	}
+	return k.Set(path, strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }))
+}
+
+func unknown(k *koanf.Koanf) (all []error) {
+	for _, path := range k.Keys() {
+		bank, s, _ := strings.Cut(strings.TrimPrefix(path, "banks."), ".")
+		isBank := strings.HasPrefix(path, "banks.") && slices.Contains(ofBank(k.String("banks."+bank+".plug")), s)
+		if !isBank && settings()[strings.ReplaceAll(path, ".", "_")] != path {
+			all = append(all, fmt.Errorf("configuration: there is no setting %q", path))
+		}
+	}
+	return all
+}

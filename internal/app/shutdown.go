@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ServeConfig is about `kobo serve`.
+type ServeConfig struct {
+	// How long the program goes on serving after SIGTERM, at most `10m`. `kobo dev` uses `0s`.
+	Drain time.Duration `koanf:"drain"`
+}
+
+const (
+	// finishTime is how long running requests may take after a drain, beside the window of
+	// a provider call.
+	finishTime = 10 * time.Second
+	// firstRequestTime is how long a new connection may wait for its first request after a
+	// drain. A request on its way still arrives.
+	firstRequestTime = 500 * time.Millisecond
+)
+
+// shutDown drains and stops a server. While it drains, the server serves all requests,
+// and closes each connection after an answer. Then the listener closes, and running
+// requests finish.
+func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan error) error {
+	a.leaving.Store(true)
+	a.log.Info("stopping", "drain", a.cfg.Serve.Drain)
+	drained := time.NewTimer(a.cfg.Serve.Drain)
+	defer drained.Stop()
+	select {
+	case err := <-failed:
+		return err
+	case <-drained.C:
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Window+finishTime)
+	defer cancel()
+	return server.Shutdown(ctx)
+}
+
+// closing closes each connection after an answer that begins when leaving is set. Closing
+// idle connections instead would cut off a request on its way.
+func closing(leaving *atomic.Bool, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		last := &lastAnswer{ResponseWriter: w, leaving: leaving}
+		next.ServeHTTP(last, r)
+		last.mark() // an answer without a body begins here
+	})
+}
+
+type lastAnswer struct {
+	http.ResponseWriter
+	leaving *atomic.Bool
+	begun   bool
+}
+
+func (l *lastAnswer) mark() {
+	if !l.begun && l.leaving.Load() {
+		l.Header().Set("Connection", "close")
+	}
+}
+
+// WriteHeader begins the answer.
+func (l *lastAnswer) WriteHeader(status int) {
+	l.mark()
+	l.begun = l.begun || status >= 200
+	l.ResponseWriter.WriteHeader(status)
+}
+
+// Write begins the answer too.
+func (l *lastAnswer) Write(b []byte) (int, error) {
+	l.mark()
+	l.begun = true
+	return l.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (l *lastAnswer) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+
+// newConnections are the connections without a first request. Browsers and load balancers
+// open such connections ahead of need. Shutdown of an http.Server waits five seconds for
+// each, since it cannot tell such a connection from a slow request.
+type newConnections struct {
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+}
+
+// track is a server's ConnState.
+func (n *newConnections) track(c net.Conn, s http.ConnState) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s != http.StateNew {
+		delete(n.conns, c)
+		return
+	}
+	if n.conns == nil {
+		n.conns = map[net.Conn]bool{}
+	}
+	n.conns[c] = true
+}
+
+// closeSoon closes the connections after firstRequestTime. It does not wait.
+func (n *newConnections) closeSoon() { time.AfterFunc(firstRequestTime, n.close) }
+
+func (n *newConnections) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.conns {
+		_ = c.Close() // no request is lost
+	}
+}

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"errors"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	simulated "github.com/kobo-waas/kobo/internal/provider/sandbox/sudo"
+	"github.com/kobo-waas/kobo/internal/provider/sudo"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+func init() { register("sudo", SudoConfig{}) }
+
+// SudoConfig is our account at Sudo, which issues cards. The group stays empty in
+// sandbox mode. See docs/providers/sudo.md.
+type SudoConfig struct {
+	BaseURL       string      `koanf:"base_url"`       // `https://api.sudo.africa`. Live mode only. Empty: no cards.
+	VaultURL      string      `koanf:"vault_url"`      // `https://vault.sudo.cards`. Empty: no physical cards.
+	APIKey        secret.Text `koanf:"api_key"`        // Bearer token of every call.
+	DebitAccount  string      `koanf:"debit_account"`  // Id of our settlement account at Sudo. Card fundings are paid from it.
+	FundingSource string      `koanf:"funding_source"` // Sudo's id of a funding source for new cards. Usually empty.
+	Program       string      `koanf:"program"`        // Sudo's id of a card program for new cards. Usually empty.
+	AmountUnit    string      `koanf:"amount_unit"`    // `major` (naira) or `minor` (kobo). Empty: `major`.
+	// `true` once Sudo has confirmed in writing that every transfer is on the debit
+	// account's list. A funding that is not on the list then was not made.
+	CompleteList         bool        `koanf:"complete_list"`
+	WebhookAuthorization secret.Text `koanf:"webhook_authorization"` // `Authorization` header of Sudo's notifications.
+	Approve              bool        `koanf:"approve"`               // `true` approves authorization requests.
+}
+
+func (c SudoConfig) check(m Mode, _ string) error {
+	if m == Sandbox && c.BaseURL+c.VaultURL != "" {
+		return errors.New("configuration: sudo.… is for live mode: the sandbox brings its own provider")
+	}
+	plug := c.plug()
+	all := errors.Join(checkReal("sudo.base_url", &plug.BaseURL), checkReal("sudo.vault_url", &plug.VaultURL))
+	if plug.BaseURL != "" {
+		all = errors.Join(all, prefixed("", failure(sudo.New(plug, clock.System{}))))
+	}
+	return all
+}
+
+// plug is the plug's own configuration.
+func (c SudoConfig) plug() sudo.Config {
+	return sudo.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,
+		Program: c.Program, Unit: sudo.Unit(c.AmountUnit), CompleteList: c.CompleteList,
+		WebhookAuthorization: c.WebhookAuthorization.Reveal(), Approve: c.Approve,
+	}
+}
+
+func (SudoConfig) simulated() books.Provider { return &simulated.Issuer{} }
+
+func (c SudoConfig) connect(a *App, name string, p *plugs) error {
+	cfg := c.plug()
+	if s, ok := a.sandbox.provider(name).(*simulated.Issuer); ok {
+		cfg = s.PlugConfig(a.sandbox.address(name))
+	}
+	if cfg.BaseURL == "" {
+		return nil
+	}
+	a.prepare(&cfg.ClientConfig)
+	plug, err := sudo.New(cfg, a.Clock)
+	if err == nil {
+		p.issuers[name] = plug
+	}
+	return err
+}

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	simulated "github.com/kobo-waas/kobo/internal/provider/sandbox/tatum"
+	"github.com/kobo-waas/kobo/internal/provider/tatum"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+func init() { register("tatum", TatumConfig{}) }
+
+// tatumPath receives Tatum's notifications. Their signature proves the sender, so the
+// path holds no secret.
+const tatumPath = "/callbacks/tatum"
+
+// TatumConfig is our account at Tatum, which watches deposit addresses. The group
+// stays empty in sandbox mode. See docs/providers/tatum.md.
+type TatumConfig struct {
+	BaseURL    string      `koanf:"base_url"`    // Empty: `https://api.tatum.io`.
+	APIKey     secret.Text `koanf:"api_key"`     // Without it, networks that have no node are inactive.
+	HMACSecret secret.Text `koanf:"hmac_secret"` // 16 to 100 characters. Signs Tatum's notifications.
+	// `true` has Tatum derive each address too. An address is given out only if both agree.
+	RemoteAddresses bool `koanf:"remote_addresses"`
+}
+
+func (c TatumConfig) check(m Mode, _ string) error {
+	switch {
+	case m == Sandbox && c.BaseURL+c.APIKey.Reveal() != "":
+		return errors.New("configuration: tatum.… is for live mode: the sandbox brings its own provider")
+	case c.APIKey.Reveal() == "":
+		return nil
+	}
+	_, err := tatum.New(c.plug(validAddress), clock.System{}) // callback_base has its own line
+	return prefixed("", err)
+}
+
+// plug is the plug's own configuration, for a program that providers reach there.
+func (c TatumConfig) plug(callbackBase string) tatum.Config {
+	return tatum.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io")}, APIKey: c.APIKey, HMACSecret: c.HMACSecret,
+		CallbackURL: callbackBase + tatumPath, RemoteAddresses: c.RemoteAddresses,
+	}
+}
+
+func (TatumConfig) simulated() books.Provider { return &simulated.Custodian{} }
+
+// connect has Tatum watch the networks that no node watches.
+func (c TatumConfig) connect(a *App, name string, p *plugs) error {
+	cfg := c.plug(a.cfg.CallbackBase)
+	if s, ok := a.sandbox.provider(name).(*simulated.Custodian); ok {
+		cfg = s.PlugConfig(a.sandbox.address(name))
+	}
+	if cfg.APIKey.Reveal() == "" {
+		return nil
+	}
+	cfg.Networks, cfg.Around = p.custody.unwatched(), a.traced()
+	_, cfg.ReadDeadline = a.deadlines()
+	plug, err := tatum.New(cfg, a.Clock)
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	watch := crypto.Custody{Name: name, Plug: plug}
+	for _, n := range cfg.Networks {
+		watch.Networks = append(watch.Networks, n.ID)
+	}
+	p.custody.plugs = append(p.custody.plugs, watch)
+	return nil
+}
+
+func (TatumConfig) mount(a *App, name string, at map[string]http.Handler) {
+	at["POST "+tatumPath] = a.Crypto.Door(name)
+}

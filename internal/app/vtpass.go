@@ -1,0 +1,62 @@
+package app
+
+import (
+	"errors"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
+	simulated "github.com/kobo-waas/kobo/internal/provider/sandbox/vtpass"
+	"github.com/kobo-waas/kobo/internal/provider/vtpass"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+func init() { register("vtpass", VTpassConfig{}) }
+
+// VTpassConfig is our account at VTpass. The group stays empty in sandbox mode.
+// See docs/providers/vtpass.md.
+type VTpassConfig struct {
+	BaseURL   string      `koanf:"base_url"`   // `https://vtpass.com/api`. Live mode only. Empty: VTpass is not used.
+	APIKey    secret.Text `koanf:"api_key"`    // Key of every call.
+	PublicKey secret.Text `koanf:"public_key"` // Key of GET calls, such as the catalogue.
+	SecretKey secret.Text `koanf:"secret_key"` // Key of POST calls, such as purchases.
+	Phone     string      `koanf:"phone"`      // Phone number, 11 digits, that VTpass may call about TV and power.
+}
+
+func (c VTpassConfig) check(m Mode, _ string) error {
+	switch {
+	case c.BaseURL == "":
+		return nil
+	case m == Sandbox:
+		return errors.New("configuration: vtpass.base_url is for live mode: the sandbox brings its own provider")
+	}
+	plug := c.plug()
+	wrong := checkReal("vtpass.base_url", &plug.BaseURL)
+	return errors.Join(wrong, prefixed("", failure(vtpass.New(plug))))
+}
+
+// plug is the plug's own configuration.
+func (c VTpassConfig) plug() vtpass.Config {
+	return vtpass.Config{
+		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, APIKey: c.APIKey.Reveal(), PublicKey: c.PublicKey.Reveal(), SecretKey: c.SecretKey.Reveal(), Phone: c.Phone,
+	}
+}
+
+func (VTpassConfig) simulated() books.Provider { return &simulated.Biller{} }
+
+func (c VTpassConfig) sells(m Mode) bool { return m == Sandbox || c.BaseURL != "" }
+
+func (c VTpassConfig) connect(a *App, name string, p *plugs) error {
+	cfg := c.plug()
+	if s, ok := a.sandbox.provider(name).(*simulated.Biller); ok {
+		cfg = s.PlugConfig(a.sandbox.address(name))
+	}
+	if cfg.BaseURL == "" {
+		return nil
+	}
+	a.prepare(&cfg.ClientConfig)
+	plug, err := vtpass.New(cfg)
+	if err == nil {
+		p.billers[name] = plug
+	}
+	return err
+}

@@ -1,0 +1,111 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Routes name the provider of new work: by kind ("DATA"), or by kind and detail
+// ("DATA/MTN"). A line with a detail counts before the line of its kind, and that
+// line before the default ("*").
+//
+// A route decides where work begins. Work that has begun stays with its provider.
+type Routes map[string]string
+
+// AnyKind is the default route.
+const AnyKind = "*"
+
+// RouteForm is the form of one list of routes, for error messages.
+type RouteForm struct {
+	Example string // such as "DATA=biller or DATA/MTN=biller"
+	Noun    string // such as "kind of service"
+	Kinds   []string
+}
+
+// ParseRoutes reads "DATA=vtpass, DATA/GLO=main, *=main".
+func ParseRoutes(text string, f RouteForm) (Routes, error) {
+	out, all := Routes{}, []error(nil)
+	for _, line := range strings.Split(text, ",") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		what, name, ok := strings.Cut(line, "=")
+		what, name = strings.TrimSpace(what), strings.TrimSpace(name)
+		kind, detail, named := strings.Cut(what, "/")
+		switch {
+		case !ok || name == "" || named && detail == "":
+			all = append(all, fmt.Errorf("a route is written %s, not %q", f.Example, line))
+		case what != AnyKind && !slices.Contains(f.Kinds, kind):
+			all = append(all, fmt.Errorf("the route %q names no %s: %s or *", line, f.Noun, strings.Join(f.Kinds, ", ")))
+		case out[what] != "":
+			all = append(all, fmt.Errorf("there are two routes for %s", what))
+		default:
+			out[what] = name
+		}
+	}
+	return out, errors.Join(all...)
+}
+
+// Otherwise are the routes with a default, unless they have one.
+func (r Routes) Otherwise(name string) Routes {
+	out := maps.Clone(r)
+	if out[AnyKind] == "" {
+		out[AnyKind] = name
+	}
+	return out
+}
+
+// Names are the providers that the routes name, in order.
+func (r Routes) Names() []string { return slices.Compact(slices.Sorted(maps.Values(r))) }
+
+// For is the provider of a kind and a detail; "" if no route names one. A route to a
+// provider that is unfit does not count.
+func (r Routes) For(kind, detail string, fit func(name string) bool) string {
+	for _, what := range []string{kind + "/" + detail, kind, AnyKind} {
+		if name := r[what]; name != "" && fit(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// The kinds of work that have routes among banks. The identity check before an
+// account is opened has the route of the account.
+const (
+	CorporateAccounts = "CORPORATE"
+	CustomerAccounts  = "CUSTOMER"
+	VirtualAccounts   = "VIRTUAL_ACCOUNT"
+	Payouts           = "PAYOUT"
+)
+
+// BankRoutes is the form of routes among banks. The detail is a company.
+var BankRoutes = RouteForm{
+	"PAYOUT=bank or PAYOUT/COMPANY=bank", "kind of work", []string{CorporateAccounts, CustomerAccounts, VirtualAccounts, Payouts},
+}
+
+// Router chooses the provider of new work, and finds the provider of earlier work.
+type Router[T any] struct {
+	All    map[string]T // by their names in the configuration
+	Routes Routes
+}
+
+// Only is a router to one provider.
+func Only[T any](name string, one T) Router[T] {
+	return Router[T]{map[string]T{name: one}, Routes{AnyKind: name}}
+}
+
+// For is the provider of new work for a company. Without a provider the name is "".
+func (r Router[T]) For(kind, company string) (name string, of T) {
+	name = r.Routes.For(kind, company, func(name string) bool { _, there := r.All[name]; return there })
+	return name, r.All[name]
+}
+
+// Named is a provider by its name; the zero value if the provider is not configured.
+func (r Router[T]) Named(name string) T { return r.All[name] }
+
+// NotConfigured is the answer of a provider that is not configured any more: nobody
+// knows the outcome.
+var NotConfigured = Answer{Code: "not_configured", Message: "The provider is not configured"}
