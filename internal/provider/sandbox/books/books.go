@@ -79,6 +79,8 @@ var tables = []string{
 		number       TEXT   NOT NULL PRIMARY KEY,
 		balance_kobo BIGINT NOT NULL CHECK (balance_kobo >= 0)
 	)`,
+	notices.Definition(),
+	`CREATE INDEX IF NOT EXISTS sandbox_outbox_due ON sandbox_outbox (sender, next_at) WHERE state = 'waiting'`,
 	queue.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_late_due ON sandbox_late (due_at)`,
 }

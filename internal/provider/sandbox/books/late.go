@@ -20,20 +20,13 @@ const nextPayment = "next payment"
 
 // queued is a request in the queue.
 type queued struct {
-	path, body       string
-	createdAt, dueAt int64
+	path      string `db:"path"`
+	body      string `db:"body"`
+	createdAt int64  `db:"created_at"`
+	dueAt     int64  `db:"due_at"`
 }
 
-var queue = Table[queued]{
-	Name: "sandbox_late",
-	Columns: `
-		id         INTEGER PRIMARY KEY,
-		path       TEXT   NOT NULL,
-		body       TEXT   NOT NULL,
-		created_at BIGINT NOT NULL,
-		due_at     BIGINT NOT NULL`,
-	Fields: func(v *queued) []any { return []any{&v.path, &v.body, &v.createdAt, &v.dueAt} },
-}
+var queue = NewTable[queued]("sandbox_late")
 
 // DelayNext is the control {"late": "3h"}: the next purchase, payout or card
 // funding, at any provider, is carried out so much later.

@@ -41,12 +41,15 @@ const (
 
 // Story is how one request goes: what the provider does, and what it says.
 type Story struct {
-	Ending     string // the last two digits of the number
-	Status     string
-	Executions int64 // how often the provider carried the request out: 0 or 1
-	Requests   int64 // how often the client sent the request
-	Polls      int64 // how often the client asked while the request was pending
+	Ending     string `db:"ending"` // the last two digits of the number
+	Status     string `db:"status,changes"`
+	Executions int64  `db:"executions,changes"` // how often the provider carried the request out: 0 or 1
+	Requests   int64  `db:"requests"`           // how often the client sent the request
+	Polls      int64  `db:"polls,changes"`      // how often the client asked while the request was pending
 }
+
+// StoryRule is the rule of a table whose rows have a Story and an amount.
+const StoryRule = "CHECK (status IN ('pending', 'successful', 'failed') AND executions IN (0, 1) AND amount_kobo > 0)"
 
 // Begin begins the story of a number. It returns false if the request never
 // enters the books.
@@ -65,9 +68,9 @@ func (s *Story) Begin(number string) bool {
 	return true
 }
 
-// Poll counts one question about a pending request. The second one settles the
+// poll counts one question about a pending request. The second one settles the
 // request, unless it stays pending for ever.
-func (s *Story) Poll() {
+func (s *Story) poll() {
 	if s.Polls++; s.Polls < 2 || s.Ending == PendingForEver {
 		return
 	}

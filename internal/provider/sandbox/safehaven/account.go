@@ -151,7 +151,7 @@ func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (ide
 		if v.person != person(req.IdentityNumber) {
 			return v, books.Complaint("identityNumber is not the one of this identity check")
 		}
-		return v, markIdentity(ctx, q, v.id, "used")
+		return v, v.mark(ctx, q, "used")
 	}
 	v, err := identities.One(ctx, q, "id = $1", req.IdentityID)
 	if err == nil && v.state != "verified" {

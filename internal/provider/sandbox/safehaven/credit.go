@@ -186,12 +186,13 @@ func (b *Bank) requery(ctx context.Context, req statusRequest, virtual bool) (v 
 		if err == nil && v.virtual != virtual {
 			err = db.ErrNone
 		}
-		if err != nil || v.Status != books.Pending {
+		if err != nil {
 			return err
 		}
-		v.Poll()
-		v.updatedAt = b.Now()
-		if err := updateTransfer(ctx, q, v); err != nil || v.Status == books.Pending {
+		if v.Status == books.Pending {
+			v.updatedAt = b.Now()
+		}
+		if settled, err := transfers.Poll(ctx, q, &v, &v.Story); err != nil || !settled {
 			return err
 		}
 		if v.Status == books.Failed {
@@ -228,7 +229,7 @@ func (b *Bank) reverseByHand(ctx context.Context, req reverseRequest) (any, erro
 			return books.Complaint("This transfer did not arrive, or came back before")
 		}
 		v.reversed, v.updatedAt = true, b.Now()
-		if err := updateTransfer(ctx, q, v); err != nil {
+		if err := transfers.Update(ctx, q, v); err != nil {
 			return err
 		}
 		if err := enter(ctx, q, v.line("reversal", v.amount), v.updatedAt); err != nil {

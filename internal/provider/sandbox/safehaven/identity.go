@@ -76,8 +76,7 @@ func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpR
 		if v, err = b.checkOTP(r.Context(), q, req.IdentityID, req.OTP); err != nil {
 			return err
 		}
-		v.state = "verified"
-		return markIdentity(r.Context(), q, v.id, v.state)
+		return v.mark(r.Context(), q, "verified")
 	})
 	b.Finish(w, err, func() {
 		record := v.record(b.Now())

@@ -32,6 +32,7 @@ const (
 	mainAccountID = "64cc00000000000000000001" // the bank's id of the debit account
 	clientName    = "KOBO"                     // the names of the client's accounts begin with it
 	bankCode      = "999240"                   // the simulated bank's own
+	sender        = "safehaven"                // in the notices
 )
 
 // Bank is the simulated Safe Haven. Its zero value is ready for the server.
@@ -44,7 +45,7 @@ type Bank struct {
 // Open makes the bank's tables, the client's key and the client's account.
 func (b *Bank) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	b.Books = shared
-	b.notices = &books.Outbox{Books: shared, Table: "sandbox_notice", Body: "body", URL: "url", Answer: "answer", GivenUp: "given_up"}
+	b.notices = &books.Outbox{Books: shared, Sender: sender}
 	if err := b.prepare(ctx); err != nil {
 		return books.Part{}, err
 	}

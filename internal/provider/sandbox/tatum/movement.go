@@ -139,14 +139,12 @@ func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, 
 	}
 	waiting := block > c.headOf(m.network)
 	for _, sub := range to {
-		for range m.copies {
-			if err := announce(ctx, q, sub, m.payload(sub, hash, block, waiting), now, now); err != nil {
-				return err
-			}
+		if err := announce(ctx, q, sub, m.payload(sub, hash, block, waiting), now, now, m.copies); err != nil {
+			return err
 		}
 		if waiting {
 			comes := now + m.network.BlockSeconds*1_000_000
-			if err := announce(ctx, q, sub, m.payload(sub, hash, block, false), now, comes); err != nil {
+			if err := announce(ctx, q, sub, m.payload(sub, hash, block, false), now, comes, 1); err != nil {
 				return err
 			}
 		}
@@ -155,7 +153,7 @@ func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, 
 				"address": m.address, "amount": "-0.000021", "asset": m.network.NativeAsset, "blockNumber": block, "txId": hash,
 				"type": "fee", "chain": m.network.ID, "subscriptionType": sub.kind,
 			}
-			if err := announce(ctx, q, sub, fee, now, now); err != nil {
+			if err := announce(ctx, q, sub, fee, now, now, 1); err != nil {
 				return err
 			}
 		}
