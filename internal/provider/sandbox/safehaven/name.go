@@ -3,11 +3,9 @@ package safehaven
 import (
 	"context"
 	_ "embed" // the banks
-	"encoding/csv"
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -26,11 +24,7 @@ type bank struct{ code, name string }
 var bankList = readBanks()
 
 func readBanks() (list []bank) {
-	rows, err := csv.NewReader(strings.NewReader(banksCSV)).ReadAll()
-	if err != nil {
-		panic("sandbox: banks.csv cannot be read: " + err.Error())
-	}
-	for _, r := range rows[1:] {
+	for _, r := range readCSV(banksCSV) {
 		list = append(list, bank{r[0], r[1]})
 	}
 	return list
