@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,26 +165,17 @@ const (
 	shownBack  = 4
 )
 
+var digit = regexp.MustCompile(`[0-9]`)
+
 // mask hides the middle of a card number, in case Sudo did not.
 func mask(pan string) string {
-	var digits int
-	out := []rune(strings.TrimSpace(pan))
-	for _, c := range out {
-		if c >= '0' && c <= '9' {
-			digits++
-		}
-	}
-	if digits <= shownFront+shownBack {
+	out := []byte(strings.TrimSpace(pan))
+	digits := digit.FindAllIndex(out, -1)
+	if len(digits) <= shownFront+shownBack {
 		return string(out)
 	}
-	seen := 0
-	for i, c := range out {
-		if c < '0' || c > '9' {
-			continue
-		}
-		if seen++; seen > shownFront && seen <= digits-shownBack {
-			out[i] = '*'
-		}
+	for _, at := range digits[shownFront : len(digits)-shownBack] {
+		out[at[0]] = '*'
 	}
 	return string(out)
 }
