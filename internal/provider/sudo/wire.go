@@ -3,6 +3,7 @@ package sudo
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"net/http"
 	"regexp"
@@ -80,12 +81,9 @@ func (e envelope) message() string {
 		if json.Unmarshal(m, &line) == nil {
 			lines = append(lines, line)
 		} else if json.Unmarshal(m, &broken) == nil {
-			var rules []string
-			for _, words := range broken.Constraints {
-				rules = append(rules, string(words))
+			for _, rule := range slices.Sorted(maps.Values(broken.Constraints)) {
+				lines = append(lines, string(rule))
 			}
-			slices.Sort(rules)
-			lines = append(lines, rules...)
 		}
 	}
 	return provider.Message(strings.Join(lines, "; "))

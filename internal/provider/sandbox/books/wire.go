@@ -108,16 +108,21 @@ func (b *Books) declineRepeated(w http.ResponseWriter) {
 	})
 }
 
-// Reading is a handler that reads a body of type T, or declines the request.
-func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request, req T)) http.HandlerFunc {
+// Decoded is a handler that reads a body of type T. It refuses any other body.
+func Decoded[T any](handle func(w http.ResponseWriter, r *http.Request, req T), refuse func(http.ResponseWriter)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var req T
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, RequestLimit)).Decode(&req); err != nil {
-			b.Decline(w, http.StatusBadRequest, "The request body cannot be read")
+			refuse(w)
 			return
 		}
 		handle(w, r, req)
 	}
+}
+
+// Reading is Decoded at Safe Haven.
+func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request, req T)) http.HandlerFunc {
+	return Decoded(handle, func(w http.ResponseWriter) { b.Decline(w, http.StatusBadRequest, "The request body cannot be read") })
 }
 
 // Lose loses an answer. Every second one is cut off in the middle; the others are

@@ -208,14 +208,3 @@ func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
 	}
 	b.Finish(w, err, func() { books.AnswerPage(w, "Accounts fetched successfully.", list, holder.record, total, p) })
 }
-
-// showAccount is GET /accounts/{id}.
-func (b *Bank) showAccount(w http.ResponseWriter, r *http.Request) {
-	v, err := findHolder(r.Context(), b, r.PathValue("id"))
-	if err == nil && (v.id != r.PathValue("id") || v.kind == "virtual") {
-		err = db.ErrNone
-	}
-	b.Finish(w, books.OrNo(err, http.StatusNotFound, "Account not found"), func() {
-		books.Answer(w, "Account fetched successfully.", v.record())
-	})
-}

@@ -118,7 +118,6 @@ func (b *Bank) mount(mux *http.ServeMux) {
 		"POST /identity/v2/validate":               books.Reading(b.Books, b.validateIdentity),
 		"POST /accounts/v2/subaccount":             books.Reading(b.Books, b.openAccount),
 		"GET /accounts":                            b.listAccounts,
-		"GET /accounts/{id}":                       b.showAccount,
 		"GET /accounts/{id}/statement":             b.showStatement,
 		"POST /virtual-accounts":                   books.Reading(b.Books, b.openVirtual),
 		"GET /virtual-accounts/{id}":               b.showVirtual,

@@ -37,14 +37,13 @@ type movement struct {
 	copies    int64
 }
 
-// deposit is POST /sandbox/crypto-deposit: a stranger sends an asset to an address
-// of the client.
+// deposit is POST /sandbox/crypto-deposit: a stranger sends an asset to an address of
+// the client.
 func (c *Custodian) deposit(ctx context.Context, req moveRequest) (any, error) {
 	return c.move(ctx, req, false)
 }
 
-// withdraw is POST /sandbox/crypto-withdrawal: the client itself spends what is on
-// its address.
+// withdraw is POST /sandbox/crypto-withdrawal: the client spends from its address.
 func (c *Custodian) withdraw(ctx context.Context, req moveRequest) (any, error) {
 	return c.move(ctx, req, true)
 }
