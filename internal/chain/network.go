@@ -34,7 +34,7 @@ type Network struct {
 	NativeAsset   string  `json:"nativeAsset"` // ETH
 	Decimals      int     `json:"decimals"`    // of the native asset
 	Tokens        []Token `json:"tokens"`
-	Confirmations int64   `json:"confirmations"` // blocks, including its own, before a transaction completes
+	Confirmations int64   `json:"confirmations"` // the number of blocks, with the transaction's own, that make it final
 	BlockSeconds  int64   `json:"blockSeconds"`  // the time between two blocks
 	Testnet       bool    `json:"testnet"`
 	Legacy        bool    `json:"legacy"` // Bitcoin: addresses that begin with 1 instead of bc1
@@ -75,8 +75,8 @@ func some(testnet bool) []Network {
 	return out
 }
 
-// Read reads a list of networks and checks it. A mistyped contract would be a token that
-// nobody has, or a fraud.
+// Read reads a list of networks and checks it, since a mistyped contract could be that of
+// a worthless token.
 func Read(text []byte) ([]Network, error) {
 	var list []Network
 	d := json.NewDecoder(strings.NewReader(string(text)))
@@ -98,7 +98,7 @@ func Read(text []byte) ([]Network, error) {
 	return list, errors.Join(all...)
 }
 
-// mostDecimals is more decimals than any asset has.
+// mostDecimals limits the decimals of an asset. No real asset has that many.
 const mostDecimals = 36
 
 func (n *Network) check() error {
