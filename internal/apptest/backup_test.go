@@ -275,7 +275,7 @@ func purchasesIn(t *testing.T, path string) int64 {
 }
 
 // A restore refuses a file that is damaged or no database of Kobo.
-func TestWhatIsNoBackupIsNotRestored(t *testing.T) {
+func TestADamagedBackupIsNotRestored(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)
 	path, _ := db.SQLitePath(home.Database)

@@ -143,7 +143,7 @@ func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
 
 // The ledger recognises a unit without money by a row with exactly its values. Another
 // program may insert a similar row in the meantime.
-func TestALostClaimIsNotTakenForAnothers(t *testing.T) {
+func TestALostInsertIsNotTakenForAnothers(t *testing.T) {
 	type row struct {
 		Company string `db:"company_id,key"`
 		ID      string `db:"id,key"`
@@ -195,7 +195,7 @@ func TestALostClaimIsNotTakenForAnothers(t *testing.T) {
 }
 
 // A row of the lost COMMIT is found with its values.
-func TestALostClaimThatHappened(t *testing.T) {
+func TestALostInsertThatHappened(t *testing.T) {
 	database := dbtest.URL(t, db.Postgres)
 	proxy, through := apptest.NewProxy(t, database)
 	d := dbtest.Open(t, through)

@@ -93,7 +93,7 @@ func TestMoneyComesIn(t *testing.T) {
 }
 
 // The bank sends no notification, and the credit poll finds the credit.
-func TestAnUntoldCreditIsFound(t *testing.T) {
+func TestACreditWithoutANotificationIsFound(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
 		pay(t, p.Client, p.SettlementAccountNumber, 5000, map[string]any{"silent": true})
@@ -107,7 +107,7 @@ func TestAnUntoldCreditIsFound(t *testing.T) {
 }
 
 // A credit for an unknown account is kept, and opens a case.
-func TestMoneyForNobody(t *testing.T) {
+func TestACreditForAnUnknownAccountIsKept(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
 		session := pay(t, p.Client, "8000000099", 700, map[string]any{"stray": true, "duplicate": 3})

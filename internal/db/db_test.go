@@ -276,7 +276,7 @@ func TestAGapInTheSchemaIsSeen(t *testing.T) {
 }
 
 // strpos works on both engines.
-func TestPlacesInATextAreCountedAlike(t *testing.T) {
+func TestStrposWorksOnBothEngines(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		for y, want := range map[string]int64{"o": 2, "kobo": 1, "x": 0} {
 			if got, err := db.One(t.Context(), d, db.Value[int64], `SELECT strpos('kobo', $1)`, y); err != nil || got != want {

@@ -106,7 +106,7 @@ func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
 	}
 }
 
-func TestTheSeam(t *testing.T) {
+func TestStatementsAreTranslatedForSQLite(t *testing.T) {
 	for query, want := range map[string]string{
 		`SELECT 1 FROM t WHERE a = ANY($2) AND b = ANY($1)`: `SELECT 1 FROM t WHERE a IN (SELECT value FROM json_each($2)) AND b IN (SELECT value FROM json_each($1))`,
 		"SELECT 1 FROM t\n\t\tFOR UPDATE":                   "SELECT 1 FROM t",

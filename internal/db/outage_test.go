@@ -66,7 +66,7 @@ func TestAnOutageOfTheStandbyTakesNotAllConnections(t *testing.T) {
 }
 
 // A program at its limit refuses a write before it sends anything, and keeps the connection.
-func TestAFullProgramRefusesToCommit(t *testing.T) {
+func TestAProgramAtItsCommitLimitRefuses(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)
 	exec(t, d, newThing)
 	empty := db.Fill(d)

@@ -56,7 +56,7 @@ func TestTheURLSaysHowManyConnections(t *testing.T) {
 	}
 }
 
-func TestANumberOfConnectionsThatCannotBe(t *testing.T) {
+func TestAWrongNumberOfConnectionsIsRefused(t *testing.T) {
 	for _, number := range []string{"0", "-1", "many", "4294967297"} {
 		url := "postgres://kobo:hidden@localhost/kobo?pool_max_conns=" + number
 		_, err := db.Open(t.Context(), url)
