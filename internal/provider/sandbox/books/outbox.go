@@ -18,16 +18,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Retries are the pauses before each further try of a notice, by the clock that
-// can be moved.
+// Retries are the pauses before each further attempt to send a notice, by the movable
+// clock.
 var Retries = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 const (
-	noticeTimeout = 10 * time.Second // for one try, in real time
+	noticeTimeout = 10 * time.Second // for one attempt, in real time
 	noticeLease   = 15 * time.Second
 	noticeBatch   = 32
-	// LookAgain is how long the sender rests at most. Another program on the same
-	// books may have written a notice meanwhile.
+	// LookAgain is the longest pause of the sender. Another program on the same books may
+	// have written a notice.
 	LookAgain = 2 * time.Second
 )
 
@@ -39,7 +39,7 @@ type Outbox struct {
 	Sender string // the provider, as its notices name it
 	// Redirect sends all notices to the callback, whatever their address is.
 	Redirect bool
-	// Sign, if set, adds to the header what proves a body genuine.
+	// Sign, if set, adds the signature of a body to the header.
 	Sign func(ctx context.Context, header http.Header, body string) error
 
 	callback atomic.Pointer[string]
@@ -80,7 +80,7 @@ func Announce(ctx context.Context, q db.Querier, n Notice, copies int64) error {
 	return nil
 }
 
-// Sent is a notice that was tried.
+// Sent is a notice with its id.
 type Sent struct {
 	ID int64
 	Notice
@@ -122,7 +122,7 @@ func newClient() *http.Client {
 	}
 }
 
-// Send sends a request of a provider's own accord.
+// Send sends a request of a provider to its client.
 func (b *Books) Send(r *http.Request) (*http.Response, error) { return b.client.Do(r) }
 
 // SetCallback sets the address of notices that have none of their own. The
@@ -144,7 +144,7 @@ func (o *Outbox) Callback() string {
 	return ""
 }
 
-// Nudge has the sender look for notices now.
+// Nudge makes the sender look for notices now.
 func (b *Books) Nudge() {
 	select {
 	case b.wake <- struct{}{}:
@@ -152,10 +152,10 @@ func (b *Books) Nudge() {
 	}
 }
 
-// Nudges is the channel on which the sender hears Nudge.
+// Nudges is the channel of Nudge for the sender.
 func (b *Books) Nudges() <-chan struct{} { return b.wake }
 
-// Deliver tries every due notice once.
+// Deliver sends every due notice once.
 func (o *Outbox) Deliver(ctx context.Context) error {
 	for {
 		due, err := o.lease(ctx)
@@ -174,8 +174,8 @@ func (o *Outbox) Deliver(ctx context.Context) error {
 	}
 }
 
-// lease takes what is due and has an address. Another program on the same books
-// leaves it alone until the lease ends.
+// lease takes the due notices that have an address. Until the lease ends, no other program
+// on the same books sends them.
 func (o *Outbox) lease(ctx context.Context) (due []Sent, err error) {
 	err = o.Books.Tx(ctx, func(q db.Querier) error {
 		now := o.Books.Clock.Now()
@@ -189,8 +189,8 @@ func (o *Outbox) lease(ctx context.Context) (due []Sent, err error) {
 	return due, err
 }
 
-// try sends a notice once and writes down the answer. If the program stops
-// before that, the notice is tried again when the lease ends.
+// try sends a notice once and stores the answer. If the program stops before that, the
+// notice is sent again when the lease ends.
 func (o *Outbox) try(ctx context.Context, n Sent) error {
 	status, words := o.send(ctx, n.Notice)
 	if ctx.Err() != nil {
@@ -234,7 +234,7 @@ func (o *Outbox) send(ctx context.Context, n Notice) (status int, words string) 
 	return res.StatusCode, fmt.Sprintf("HTTP %d", res.StatusCode)
 }
 
-// Next is how long it is until the next notice is due, at most LookAgain.
+// Next is the time until the next notice is due, at most LookAgain.
 func (o *Outbox) Next(ctx context.Context) (time.Duration, error) {
 	at, err := db.One(ctx, o.Books, db.Value[int64], `SELECT COALESCE(MIN(MAX(next_at, lease_until)), 0) FROM sandbox_outbox
 		WHERE sender = $1 AND state = 'waiting' AND (url <> '' AND $3 = 0 OR $2 <> '')`, o.Sender, o.Callback(), db.Flag(o.Redirect))

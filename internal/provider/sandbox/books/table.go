@@ -49,8 +49,7 @@ func (t Table[T]) All(ctx context.Context, q db.Querier, where string, args ...a
 	return db.All(ctx, q, t.Scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }
 
-// Page is one page of the rows that a condition names, and how many there are in
-// all.
+// Page is one page of the rows that a condition names, and the number of all these rows.
 func (t Table[T]) Page(ctx context.Context, q db.Querier, p Page, where, order string, args ...any) (rows []T, total int64, err error) {
 	total, err = db.One(ctx, q, db.Value[int64], "SELECT COUNT(*) FROM "+t.Name+" WHERE "+where, args...)
 	if err != nil {
@@ -101,9 +100,9 @@ func (t Table[T]) Update(ctx context.Context, q db.Querier, v T) error {
 // ErrRepeated is a request whose reference was used before.
 var ErrRepeated = errors.New("this reference was used before")
 
-// Accept writes a request into the books, all of its effects with it, or none. A
-// reference is accepted once: the second time, the row that same names counts one
-// more request, and the error is ErrRepeated.
+// Accept writes a request and its effects in one transaction. A reference is accepted once.
+// The second time, Accept raises the request count of the row that same names, and the
+// error is ErrRepeated.
 func (t Table[T]) Accept(ctx context.Context, b *Books, v T, same, reference string, effects func(db.Querier) error) error {
 	refused := error(nil)
 	err := b.Tx(ctx, func(q db.Querier) error {

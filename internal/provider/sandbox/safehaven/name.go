@@ -43,7 +43,7 @@ func (b *Bank) listBanks(w http.ResponseWriter, _ *http.Request) {
 	books.Answer(w, "Banks fetched successfully.", rows)
 }
 
-// enquiryLife is how long the session of a name enquiry is good for a transfer.
+// enquiryLife is the time for which the session of a name enquiry allows a transfer.
 const enquiryLife = 30 * time.Minute
 
 type nameRequest struct {
@@ -71,9 +71,9 @@ func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameReque
 	})
 }
 
-// accountName is the name on an account. A control may have set the name. Accounts of
-// this bank have names of their own, and all others get a made-up name. db.ErrNone
-// means that there is no such account.
+// accountName is the name on an account. A control may have set the name. Accounts of this
+// bank have a stored name, and all others a generated one. db.ErrNone means that there is
+// no such account.
 func (b *Bank) accountName(ctx context.Context, bank, number string) (string, error) {
 	if name, err := b.Setting(ctx, nameSetting(bank, number)); err != nil || name != "" {
 		return name, err
@@ -110,7 +110,7 @@ func (b *Bank) renameAccount(ctx context.Context, req renameRequest) (any, error
 	return books.Success, b.Set(ctx, nameSetting(req.BankCode, req.AccountNumber), req.AccountName)
 }
 
-// nameOf is a made-up name, the same each time for a text.
+// nameOf is a generated name, always the same for a text.
 func nameOf(use, text string) string {
 	first, last := books.PersonName(books.Digest(use, text))
 	return last + " " + first
