@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,14 +31,14 @@ func (d *DB) migrate(ctx context.Context, force bool) error {
 	return d.withProvider(true, func(p *goose.Provider, handle *sql.DB) error {
 		have, want, err := p.GetVersions(ctx)
 		if err == nil {
-			err = whole(ctx, p, handle, have)
+			err = d.whole(ctx, p, have)
 		}
 		if err != nil || have >= want {
 			return err
 		}
 		serves := migration.Serves(have)
 		if d.dialect == Postgres && have > 0 && !force {
-			if err := unserved(ctx, handle, serves); err != nil {
+			if err := d.unserved(ctx, serves); err != nil {
 				return err
 			}
 		}
@@ -63,11 +64,11 @@ func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int
 // Migrated returns the version of the schema, and the version that this program needs.
 // A schema that lacks an earlier migration is an error.
 func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
-	err = d.withProvider(false, func(p *goose.Provider, handle *sql.DB) error {
+	err = d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
 		if have, want, err = p.GetVersions(ctx); err != nil {
 			return err
 		}
-		return whole(ctx, p, handle, have)
+		return d.whole(ctx, p, have)
 	})
 	return have, want, err
 }
@@ -75,27 +76,18 @@ func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
 // whole checks that every migration up to a version was applied. A missing migration
 // cannot follow later: later migrations have replaced tables, and its statements would
 // do the wrong thing to the new ones.
-func whole(ctx context.Context, p *goose.Provider, handle *sql.DB, have int64) error {
-	rows, err := handle.QueryContext(ctx, "SELECT version_id FROM goose_db_version WHERE is_applied")
+func (d *DB) whole(ctx context.Context, p *goose.Provider, have int64) error {
+	made, err := All(ctx, d, Value[int64], "SELECT version_id FROM goose_db_version WHERE is_applied")
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	made := map[int64]bool{}
-	for rows.Next() {
-		var version int64
-		if err := rows.Scan(&version); err != nil {
-			return err
-		}
-		made[version] = true
-	}
 	for _, m := range p.ListSources() {
-		if m.Version <= have && !made[m.Version] {
+		if m.Version <= have && !slices.Contains(made, m.Version) {
 			return fmt.Errorf("the database has schema %d without migration %d, and a migration is not made after later ones: "+
 				"begin a development database anew (kobo dev --fresh), or restore a backup from before schema %d", have, m.Version, m.Version)
 		}
 	}
-	return rows.Err()
+	return nil
 }
 
 // withProvider opens the migrations. A change of the schema uses connections of its own,

@@ -2,8 +2,8 @@ package db
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"database/sql"
 	"embed"
 	"fmt"
 	"io"
@@ -74,6 +74,9 @@ func schemaOf(name string) int64 {
 	return schema
 }
 
+// session is a session of PostgreSQL.
+type session struct{ pid, name, address, since string }
+
 // sessionsSQL lists the sessions that may belong to Kobo. Programs before schema 33 have
 // no name, unless their URL sets one.
 const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_addr), 'this machine, or an address that is not shown'),
@@ -85,27 +88,15 @@ const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_ad
 
 // unserved names the connected programs whose schema is older than the new schema
 // serves.
-func unserved(ctx context.Context, handle *sql.DB, serves int64) error {
-	rows, err := handle.QueryContext(ctx, sessionsSQL)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
+func (d *DB) unserved(ctx context.Context, serves int64) error {
+	sessions, err := All(ctx, d, Fields[session], sessionsSQL)
 	var found []string
-	for rows.Next() {
-		var pid, name, address, since string
-		if err := rows.Scan(&pid, &name, &address, &since); err != nil {
-			return err
+	for _, s := range sessions {
+		if schemaOf(s.name) < serves {
+			found = append(found, fmt.Sprintf("pid %s: %s from %s since %s", s.pid, cmp.Or(s.name, "a program without a name"), s.address, s.since))
 		}
-		if schemaOf(name) >= serves {
-			continue
-		}
-		if name == "" {
-			name = "a program without a name"
-		}
-		found = append(found, fmt.Sprintf("pid %s: %s from %s since %s", pid, name, address, since))
 	}
-	if err := rows.Err(); err != nil || len(found) == 0 {
+	if err != nil || len(found) == 0 {
 		return err
 	}
 	return fmt.Errorf("the new schema serves programs from schema %d on, and these are connected:\n%s\nstop them first (kobo migrate --force goes on beside them)",

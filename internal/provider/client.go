@@ -112,8 +112,8 @@ func (r Reply) Refused() Answer {
 	return Answer{Outcome: Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
 }
 
-// Read reads the answer to a question about an earlier call into v, which is the shape of
-// one JSON object. If that fails it returns false and the Answer, which is Unknown.
+// Read reads the answer to a question about an earlier call into v, as one JSON object.
+// If that fails, it returns false and an Unknown answer.
 func (r Reply) Read(v any) (Answer, bool) {
 	if r.Trouble == "" && !ReadObject(r.Body, v) {
 		r = Unreadable

@@ -194,6 +194,19 @@ func ReadPage(r *http.Request) (Page, Span, error) {
 	return p, d, nil
 }
 
+// List answers a request for a list with the page that find returns.
+func List[T any](b *Books, w http.ResponseWriter, r *http.Request, message string, show func(T) map[string]any,
+	find func(Page, Span) ([]T, int64, error),
+) {
+	p, d, err := ReadPage(r)
+	var list []T
+	var total int64
+	if err == nil {
+		list, total, err = find(p, d)
+	}
+	b.Finish(w, err, func() { AnswerPage(w, message, list, show, total, p) })
+}
+
 // AnswerPage is the envelope of a list at Safe Haven and Sudo. The page and the
 // limit are strings.
 func AnswerPage[T any](w http.ResponseWriter, message string, list []T, show func(T) map[string]any, total int64, p Page) {

@@ -193,16 +193,12 @@ func (v holder) record() map[string]any {
 // listAccounts is GET /accounts: the main account or the sub-accounts, oldest
 // first.
 func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
-	p, _, err := books.ReadPage(r)
 	sub := r.URL.Query().Get("isSubAccount")
-	if err == nil && sub != "true" && sub != "false" {
-		err = books.Complaint("isSubAccount must be true or false")
-	}
-	var list []holder
-	var total int64
-	if err == nil {
-		list, total, err = holders.Page(r.Context(), b, p,
+	books.List(b.Books, w, r, "Accounts fetched successfully.", holder.record, func(p books.Page, _ books.Span) ([]holder, int64, error) {
+		if sub != "true" && sub != "false" {
+			return nil, 0, books.Complaint("isSubAccount must be true or false")
+		}
+		return holders.Page(r.Context(), b, p,
 			"(kind IN ('person', 'company', 'virtual') AND $1 = 1) OR (kind = 'main' AND $1 = 0)", "serial", db.Flag(sub == "true"))
-	}
-	b.Finish(w, err, func() { books.AnswerPage(w, "Accounts fetched successfully.", list, holder.record, total, p) })
+	})
 }
