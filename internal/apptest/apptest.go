@@ -83,7 +83,7 @@ func AroundBanks(wrap func(provider.Bank) provider.Bank) Option {
 	return func(c *app.Config) { c.AroundBanks = wrap }
 }
 
-// Around wraps the plugs of billers.
+// Around wraps the plugs that sell.
 func Around(wrap func(provider.Biller) provider.Biller) Option {
 	return func(c *app.Config) { c.Around = wrap }
 }

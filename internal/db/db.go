@@ -172,7 +172,7 @@ func OrZero[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// Map reads a result of two columns, a key and its value.
+// Map reads a result of two columns: a key and its value.
 func Map[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
 	out := map[K]V{}
 	_, err := All(ctx, q, func(s Scanner) (struct{}, error) {

@@ -146,7 +146,7 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 		if got := things(t, d, "c1"); got != "[]" {
 			t.Errorf("left: %s", got)
 		}
-		// Both have released their connection: SQLite has only one that writes.
+		// Neither has kept its connection: SQLite has only one that writes.
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		err = d.Tx(ctx, func(q db.Querier) error {

@@ -88,7 +88,7 @@ type Record struct {
 func (r Record) Value(name string) any { return r.Values[r.Table.Index(name)] }
 
 // With is the record with another value in the named column: a string, an int64,
-// or a value that the ledger fills in.
+// or one that the ledger fills in.
 func (r Record) With(column string, value any) Record {
 	r.Values = slices.Clone(r.Values)
 	r.Values[r.Table.Index(column)] = value
