@@ -42,7 +42,7 @@ func (w wire) SetDeadline(t time.Time) error {
 const lineKey = "kobo.line"
 
 var (
-	errCrowded  = errors.New("db: as many COMMITs as there may be have no answer yet")
+	errCrowded  = errors.New("db: too many COMMITs have no answer yet")
 	errNoCancel = errors.New("db: a COMMIT is never cancelled")
 	errWarned   = errors.New("db: the server committed with a warning: perhaps without its standby")
 )

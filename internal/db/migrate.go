@@ -83,7 +83,7 @@ func (d *DB) whole(ctx context.Context, p *goose.Provider, have int64) error {
 	}
 	for _, m := range p.ListSources() {
 		if m.Version <= have && !slices.Contains(made, m.Version) {
-			return fmt.Errorf("the database has schema %d without migration %d, and a migration is not made after later ones: "+
+			return fmt.Errorf("the database has schema %d without migration %d, and a missing migration cannot follow later ones: "+
 				"begin a development database anew (kobo dev --fresh), or restore a backup from before schema %d", have, m.Version, m.Version)
 		}
 	}

@@ -97,7 +97,7 @@ func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, inde
 		return "", err
 	}
 	if n.Fold(theirs.Address) != n.Fold(address) {
-		return "", &provider.Error{Provider: name, Code: "address", Message: "the address differs from the one that was derived here"}
+		return "", &provider.Error{Provider: name, Code: "address", Message: "the address differs from the one that Kobo derived"}
 	}
 	return address, nil
 }

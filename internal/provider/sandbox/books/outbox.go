@@ -111,7 +111,7 @@ func newClient() *http.Client {
 	dialer := net.Dialer{Timeout: noticeTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		host, _, err := net.SplitHostPort(address)
 		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-			return errors.New("the sandbox tells only this machine")
+			return errors.New("the sandbox calls only this machine")
 		}
 		return nil
 	}}
