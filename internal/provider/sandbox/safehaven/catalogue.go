@@ -1,14 +1,12 @@
 package safehaven
 
 import (
-	"cmp"
 	_ "embed" // the catalogue
-	"encoding/csv"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
 // vendorID is the company from which the simulated bank buys.
@@ -57,7 +55,7 @@ func readCatalogue() map[string]category {
 	for i := range catalogue {
 		catalogue[i].id = fmt.Sprintf("61e0000000000000%08x", i+1)
 	}
-	for _, row := range readCSV(catalogueCSV) {
+	for _, row := range books.ReadCSV(catalogueCSV) {
 		i := slices.IndexFunc(catalogue, func(s service) bool { return s.identifier == row[0] })
 		s := &catalogue[i]
 		if n := len(s.categories); n == 0 || s.categories[n-1].identifier != row[1] {
@@ -67,12 +65,8 @@ func readCatalogue() map[string]category {
 		if row[3] == "" {
 			continue
 		}
-		price, err := money.Parse(cmp.Or(row[6], "0"))
-		if err != nil {
-			panic("sandbox: catalogue.csv: " + err.Error())
-		}
 		c := &s.categories[len(s.categories)-1]
-		c.products = append(c.products, product{row[3], row[4], row[5], price})
+		c.products = append(c.products, product{row[3], row[4], row[5], books.Price(row[6])})
 	}
 	out := map[string]category{}
 	for _, s := range catalogue {
@@ -81,13 +75,4 @@ func readCatalogue() map[string]category {
 		}
 	}
 	return out
-}
-
-// readCSV returns the rows of a file that is part of the program, without its header.
-func readCSV(text string) [][]string {
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		panic("sandbox: a file of the program cannot be read: " + err.Error())
-	}
-	return rows[1:]
 }

@@ -24,7 +24,7 @@ type bank struct{ code, name string }
 var bankList = readBanks()
 
 func readBanks() (list []bank) {
-	for _, r := range readCSV(banksCSV) {
+	for _, r := range books.ReadCSV(banksCSV) {
 		list = append(list, bank{r[0], r[1]})
 	}
 	return list
