@@ -1,11 +1,10 @@
-// Package apptest runs the whole program for a test, as a company meets it:
-// over HTTP, with the sandbox behind it, on either database.
+// Package apptest runs the whole program for a test. A test calls it over HTTP as a company
+// does, with the sandbox behind it, on either database.
 //
-// A Home is the folder and the database in which a program lives. A Program is
-// one that runs in the test's own process and can be looked into; a Child is a
-// process of its own, which can be killed. Several of them may share a Home, one
-// after the other or side by side. Both are a Client: the development company
-// with its tokens, asking and being answered.
+// A Home is a folder and a database. A Program runs in the test's own process, so the test
+// can read its parts. A Child is a process of its own, so the test can kill it. Several of
+// them may share a Home, one after the other or in parallel. Both embed a Client, which
+// calls the API as the development company.
 package apptest
 
 import (
@@ -30,8 +29,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 )
 
-// Home is where a program lives: its folder and its database. It outlives the
-// program.
+// Home is the folder and the database of a program. It stays when the program ends.
 type Home struct {
 	Data, Database string
 }
@@ -50,8 +48,8 @@ func NewHome(t testing.TB, dialect db.Dialect) Home {
 	return h
 }
 
-// freshBooks are the books of a sandbox that nobody has used yet, made once a
-// process: the key in them takes longer than all the rest of a start.
+// freshBooks is the file of an unused sandbox, made once for each process. The key in it
+// takes longer than the rest of a start.
 var freshBooks = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "kobo-sandbox-")
 	if err != nil {
@@ -70,17 +68,17 @@ var freshBooks = sync.OnceValues(func() ([]byte, error) {
 // Option changes how a program is started.
 type Option func(*app.Config)
 
-// Window sets how long a call to a provider may take before its outcome counts
-// as unknown. A story that loses an answer takes as long.
+// Window sets the longest time of a call to a provider. A story that loses an answer takes
+// as long.
 func Window(d time.Duration) Option { return func(c *app.Config) { c.Window = d } }
 
-// EpochFile sets where the epoch is written.
+// EpochFile sets the path of the epoch file.
 func EpochFile(path string) Option { return func(c *app.Config) { c.EpochFile = path } }
 
-// Drain sets how long the program still serves once it is told to stop.
+// Drain sets how long the program still serves after the signal to stop.
 func Drain(d time.Duration) Option { return func(c *app.Config) { c.Serve.Drain = d } }
 
-// AroundBanks wraps the plugs that hold accounts and pay out.
+// AroundBanks wraps the plugs of banks.
 func AroundBanks(wrap func(provider.Bank) provider.Bank) Option {
 	return func(c *app.Config) { c.AroundBanks = wrap }
 }
@@ -100,8 +98,7 @@ func Around(wrap func(provider.Biller) provider.Biller) Option {
 	return func(c *app.Config) { c.Around = wrap }
 }
 
-// window is generous, since a loaded machine must not turn a delivery into an
-// unknown outcome.
+// window is long, since a slow machine must not turn a delivery into an unknown outcome.
 const window = 4 * time.Second
 
 func (h Home) config(options []Option) app.Config {
@@ -118,8 +115,8 @@ type Program struct {
 	*Client
 	App  *app.App
 	Home Home
-	// Altered says that the test has changed rows behind the program's back: Stop
-	// does not hold them against one another.
+	// Altered says that the test has changed rows in the database. Then Stop does not
+	// compare the copies of facts.
 	Altered bool
 
 	stop           context.CancelFunc
@@ -128,14 +125,14 @@ type Program struct {
 	err            error
 }
 
-// Start runs a program in a home of its own until the test ends.
+// Start runs a program in a new home until the test ends.
 func Start(t testing.TB, dialect db.Dialect, options ...Option) *Program {
 	t.Helper()
 	return NewHome(t, dialect).Start(t, options...)
 }
 
-// Start runs a program in this home, at the latest until the test ends. A second
-// one finds the company of the first.
+// Start runs a program in this home, at the longest until the test ends. A second program
+// in one home finds the company of the first.
 func (h Home) Start(t testing.TB, options ...Option) *Program {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -165,8 +162,8 @@ func (h Home) Start(t testing.TB, options ...Option) *Program {
 	return p
 }
 
-// Stop ends the program as a signal would, and waits until it is gone. Whatever
-// the test did, the book is sound then.
+// Stop ends the program as a signal would, and waits for its end. It fails the test if the
+// ledger and the other rows do not agree.
 func (p *Program) Stop() {
 	p.once.Do(func() {
 		p.Stopping()
@@ -178,8 +175,8 @@ func (p *Program) Stop() {
 	})
 }
 
-// Sound fails the test unless all copies of all facts agree, at one instant of a
-// program that may be at work. A database that is away says nothing.
+// Sound fails the test unless all copies of each fact agree. It reads one instant, so the
+// program may go on working. It ignores a database that is away.
 func (p *Program) Sound(t testing.TB) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -199,8 +196,8 @@ func (p *Program) Sound(t testing.TB) {
 	}
 }
 
-// Stopping tells the program to end and does not wait: Stop does. The copies of all
-// facts are compared before, since the database is closed at the end.
+// Stopping tells the program to end and does not wait, unlike Stop. It compares the copies
+// of facts first, since the database is closed at the end.
 func (p *Program) Stopping() {
 	p.compared.Do(func() {
 		if !p.Altered {
@@ -210,10 +207,10 @@ func (p *Program) Stopping() {
 	p.stop()
 }
 
-// testLog shows a program's warnings with the test they belong to.
+// testLog writes a program's warnings to the log of its test.
 type testLog struct{ t testing.TB }
 
-// Write never fails; a test that has ended gets nothing more.
+// Write never fails. After the end of the test it drops the text.
 func (l testLog) Write(b []byte) (int, error) {
 	if l.t.Context().Err() == nil {
 		l.t.Log(strings.TrimSpace(string(b)))

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// attach asks the operators' door to have a bank account feed the company.
+// attach calls the admin API to attach a bank account to the company.
 func attach(t *testing.T, p *apptest.Program, number string) apptest.Answer {
 	t.Helper()
 	path := "/admin/v1/companies/" + p.Reference + "/settlement-accounts/" + strconv.FormatInt(p.SettlementID, 10) + "/bank-accounts"
@@ -23,8 +23,8 @@ func attach(t *testing.T, p *apptest.Program, number string) apptest.Answer {
 	return a
 }
 
-// A bank account that was opened in the bank's dashboard: what is paid into it is
-// the company's, told of or not, and told however often.
+// A bank account that was opened on the bank's dashboard is attached to a company. Its
+// credits go to the company, with a notification, with many or with none.
 func TestAnAttachedAccountIsPaid(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -41,8 +41,7 @@ func TestAnAttachedAccountIsPaid(t *testing.T) {
 	})
 }
 
-// The accounts of customers, those that wait for one payment, and the one that we
-// pay from keep their use.
+// Accounts of customers, virtual accounts and our own debit account cannot be attached.
 func TestAnAccountInUseIsNotAttached(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -22,7 +22,7 @@ const (
 	badToken = "Invalid or expired access token"
 )
 
-// knock asks for something with a bearer token, or with none.
+// knock sends a request with a bearer token, or without one.
 func knock(t *testing.T, c *apptest.Client, token string) apptest.Answer {
 	t.Helper()
 	var headers []string
@@ -46,8 +46,8 @@ func tokens(t *testing.T, c *apptest.Client) apptest.Tokens {
 	return got
 }
 
-// forged is a token with another header and the claims and signature of a real
-// one, or signed anew.
+// forged is a token with another header. It keeps the claims and signature of a real token,
+// or is signed again.
 func forged(t *testing.T, real string, header map[string]any, sign func(text string) string) string {
 	t.Helper()
 	parts := strings.Split(real, ".")
@@ -111,7 +111,7 @@ func TestForgedTokensOpenNothing(t *testing.T) {
 	})
 }
 
-// claimsOf are a token's claims with one changed.
+// claimsOf are the claims of a token, with one changed.
 func claimsOf(t *testing.T, part, name string, value any) string {
 	t.Helper()
 	b, err := base64.RawURLEncoding.DecodeString(part)
@@ -164,8 +164,8 @@ func TestTokensLiveAndDieAsTheContractSays(t *testing.T) {
 	})
 }
 
-// What belongs to another company is like what does not exist: the same answer,
-// to the byte.
+// The answer about a thing of another company is the same, byte for byte, as about a thing
+// that does not exist.
 func TestAnotherCompanysThingsDoNotExist(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -189,7 +189,7 @@ func TestAnotherCompanysThingsDoNotExist(t *testing.T) {
 			t.Errorf("another company's key: %s, nobody's: %s", byKey, noKey)
 		}
 		order := p.Order(bundle, "theirs", "10")
-		second := p.Account(other, 0).SettlementID // a number that we have not
+		second := p.Account(other, 0).SettlementID // an account that this company does not own
 		order.SettlementID = second
 		foreign := p.Buy(order)
 		order.SettlementID = 987654321

@@ -23,9 +23,8 @@ import (
 
 var tester = operator.Local("test")
 
-// takeBackup backs a home's database up, and returns what restores it into a
-// fresh database. The providers' books stay where they are: nobody restores the
-// world.
+// takeBackup makes a backup of a home's database. It returns a function that restores the
+// backup into a fresh database. The sandbox keeps its state, as real providers do.
 func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 	t.Helper()
 	if strings.HasPrefix(h.Database, "postgres") {
@@ -53,7 +52,7 @@ func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 	}
 }
 
-// opened lets the companies of a restored home in.
+// opened opens API access in a restored home.
 func opened(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/api/v1/auth/generate-token/"+p.Reference, nil, "x-api-key", p.APIKey)
@@ -81,8 +80,7 @@ func opened(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// buyer buys under one key after the other until it is told to stop, and says
-// what was answered.
+// buyer buys under one key after the other until it is stopped, and returns the answers.
 type buyer struct {
 	orders  []apptest.Order
 	answers []apptest.Answer
@@ -107,9 +105,9 @@ func (b *buyer) buy(t *testing.T, p *apptest.Program, bundle apptest.Bundle, nam
 	}()
 }
 
-// What was answered before a backup began is in it, to the byte, and is not done
-// again; what was on its way is asked for and never sent again; what the
-// providers did afterwards is found.
+// A backup has every operation that was answered before, byte for byte, and a restored
+// program does not repeat them. It asks for the outcome of open operations and never sends
+// them again. It finds what the providers did after the backup.
 func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -168,7 +166,7 @@ func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 				t.Errorf("%s was executed %d times", tr.TransactionID, sales[tr.TransactionID].Executions)
 			}
 		}
-		unknown := 0 // what the providers did and the book does not know
+		unknown := 0 // executed by the providers and unknown to the ledger
 		for reference, sale := range sales {
 			if sale.Requests > 0 && !bought[reference] {
 				unknown++
@@ -188,7 +186,7 @@ func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 	})
 }
 
-// holdsTogether re-adds the whole book.
+// holdsTogether checks the sums of the whole ledger.
 func holdsTogether(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	heads, err := p.App.Reports.Heads(t.Context())
@@ -202,8 +200,8 @@ func holdsTogether(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// Whoever is killed while he backs up or restores leaves the old or the new,
-// and the next attempt succeeds.
+// A backup or a restore that is killed leaves the old file or the new one, and the next
+// attempt succeeds.
 func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)
@@ -248,7 +246,7 @@ func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 	}
 }
 
-// purchasesIn a SQLite file whose book adds up.
+// purchasesIn counts the purchases in a SQLite file, and checks the sums of its ledger.
 func purchasesIn(t *testing.T, path string) int64 {
 	t.Helper()
 	d, err := db.Inspect(t.Context(), path)
@@ -276,8 +274,8 @@ func purchasesIn(t *testing.T, path string) int64 {
 	return n
 }
 
-// What cannot be believed is not put in place.
-func TestWhatIsNoBackupIsNotRestored(t *testing.T) {
+// A restore refuses a file that is damaged or no database of Kobo.
+func TestADamagedBackupIsNotRestored(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)
 	path, _ := db.SQLitePath(home.Database)
@@ -313,7 +311,7 @@ func TestWhatIsNoBackupIsNotRestored(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v", name, err)
 		}
-		// Its header, of 100 bytes, says how it was opened last.
+		// The header of 100 bytes shows how the file was opened last.
 		if now, err := os.ReadFile(path); err != nil || len(now) != len(sound) || !bytes.Equal(now[100:], sound[100:]) {
 			t.Errorf("%s: the database was touched: %v", name, err)
 		}
@@ -334,7 +332,7 @@ func TestWhatIsNoBackupIsNotRestored(t *testing.T) {
 	}
 }
 
-// another is a SQLite file that is not ours; altered is one that was.
+// another is a SQLite file of another program. altered is a damaged file of ours.
 func another(t *testing.T, statement string) []byte {
 	t.Helper()
 	return altered(t, "", statement)

@@ -8,15 +8,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Routes says which biller sells what.
+// Routes sets the biller of each kind.
 func Routes(text string) Option { return func(c *app.Config) { c.VTU.Routes = text } }
 
-// Category is a vendor on sale.
+// Category is a vendor in the catalogue.
 type Category struct {
 	ServiceCategoryID, ServiceCategoryName string
 }
 
-// Categories are a service's vendors on sale, by the service's name.
+// Categories are the vendors of a service, by the service's name.
 func (c *Client) Categories(service string) []Category {
 	c.t.Helper()
 	var services []struct{ ServiceID, ServiceName string }
@@ -32,7 +32,7 @@ func (c *Client) Categories(service string) []Category {
 	return nil
 }
 
-// Category is the id of a vendor on sale, by its name.
+// Category is the id of a vendor, by its name.
 func (c *Client) Category(service, name string) string {
 	c.t.Helper()
 	for _, k := range c.Categories(service) {
@@ -44,7 +44,7 @@ func (c *Client) Category(service, name string) string {
 	return ""
 }
 
-// Products are what a category has on sale.
+// Products are the products of a category.
 func (c *Client) Products(category string) []Bundle {
 	c.t.Helper()
 	var products []struct {
@@ -59,7 +59,7 @@ func (c *Client) Products(category string) []Bundle {
 	return out
 }
 
-// Product is one of them by its name.
+// Product is a product of a category, by its name.
 func (c *Client) Product(category, name string) Bundle {
 	c.t.Helper()
 	for _, p := range c.Products(category) {
@@ -82,7 +82,7 @@ func (c *Client) Verify(t testing.TB, category, number string) (verificationID s
 	return b.Data.MeterVerificationID
 }
 
-// The bodies of the purchases that are not of data.
+// These are the bodies of purchases of airtime, TV and power.
 
 // Airtime orders airtime.
 func (c *Client) Airtime(category, key, phone string, amount money.Kobo) Bill {
@@ -105,7 +105,7 @@ func (c *Client) Power(verificationID, key string, amount money.Kobo) Bill {
 	}}
 }
 
-// Bill is such an order.
+// Bill is one of these orders.
 type Bill struct {
 	Path string
 	Body map[string]any

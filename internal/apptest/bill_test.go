@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Every kind of purchase, from both billers side by side, ends in the truth.
+// Purchases of every kind, from both billers in parallel, reach their true outcome.
 func TestEveryKindEndsInTheTruth(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.Routes("UTILITY=vtpass, CABLE_TV/GOTV=vtpass"))
@@ -59,8 +59,8 @@ func TestEveryKindEndsInTheTruth(t *testing.T) {
 	})
 }
 
-// A verification serves one purchase of its company, however many want it at
-// once; a definite rejection gives it back and an unknown outcome does not.
+// A verification is good for one purchase of its company, also with many parallel requests.
+// A rejection makes the verification usable again, and an unknown outcome does not.
 func TestAVerificationServesOnePurchase(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
@@ -76,7 +76,8 @@ func TestAVerificationServesOnePurchase(t *testing.T) {
 		if got["200 Cable TV purchase successful"] != 1 || got["400 Verification already used"] != 11 {
 			t.Errorf("answers: %v", got)
 		}
-		// Rejected at once, rejected later, never executed: each gives it back.
+		// Rejected at once, rejected later, never executed: after each the verification is
+		// usable again.
 		verification = p.Verify(t, dstv, "7012345678")
 		for _, ending := range []string{"01", "07", "03"} {
 			p.Pay(p.TV(verification, padi.Product, "tv-"+ending, "70123456"+ending))
@@ -101,7 +102,7 @@ func TestAVerificationServesOnePurchase(t *testing.T) {
 	})
 }
 
-// What two billers sell is on sale once, from the one that the routes name.
+// A vendor of two billers is in the catalogue once. Its biller is the one in the routes.
 func TestRoutesDecideWhoSells(t *testing.T) {
 	names := func(c *apptest.Client, service string) (out []string) {
 		for _, k := range c.Categories(service) {

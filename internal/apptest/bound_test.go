@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// begun sends the beginning of a request and reads the answer, which must come
-// though the rest never does.
+// begun sends the beginning of a request and reads the answer, which must come before the
+// rest.
 func begun(t *testing.T, p *apptest.Program, text string) *http.Response {
 	t.Helper()
 	answer, _ := begunThen(t, p, text)
@@ -30,7 +30,7 @@ func begunThen(t *testing.T, p *apptest.Program, text string) (answer *http.Resp
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = c.Close() }() // it has been read
+	defer func() { _ = c.Close() }() // the answer was read
 	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
@@ -48,11 +48,11 @@ func begunThen(t *testing.T, p *apptest.Program, text string) (answer *http.Resp
 	if err == nil {
 		_, err = c.Read(make([]byte, 1))
 	}
-	return answer, err == io.EOF //nolint:errorlint // a connection that ends says this and nothing else
+	return answer, err == io.EOF //nolint:errorlint // io.EOF itself, at the end of the connection
 }
 
-// A body that says it is too long is refused before any of it is sent, whoever
-// sends it and wherever, and the connection ends.
+// A request with a Content-Length over the limit is refused before its body is sent, on
+// every path. The connection ends.
 func TestADeclaredBodyIsRefusedAtOnce(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const over, huge = 64<<10 + 1, 10 << 20
@@ -87,13 +87,13 @@ func TestADeclaredBodyIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// Nothing is read of a notification that comes too soon.
+// The body of a notification over the rate limit is not read.
 func TestACallbackBeyondItsRateIsNotRead(t *testing.T) {
 	p := apptest.Start(t, db.SQLite, func(c *app.Config) {
 		c.Limits.Off, c.Limits.CallbacksPerSecond, c.Limits.CallbacksBurst = false, 1, 1
 	})
 	const text = "POST /callbacks/sudo HTTP/1.1\r\nHost: kobo\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-	apptest.Eventually(t, func() string { // as long as it takes to send two in a second
+	apptest.Eventually(t, func() string { // until two requests were within one second
 		begun(t, p, fmt.Sprintf(text, 0))
 		for _, size := range []int{100, 100 << 10} {
 			if answer, ended := begunThen(t, p, fmt.Sprintf(text, size)); answer.StatusCode != http.StatusTooManyRequests || !ended {
@@ -104,8 +104,8 @@ func TestACallbackBeyondItsRateIsNotRead(t *testing.T) {
 	})
 }
 
-// Headers beyond what is read at all are refused without the rest of them. Spaces
-// around a value count, though no handler sees them.
+// Headers over the limit are refused before all of them are read. Spaces around a value
+// count, although no handler sees them.
 func TestEndlessHeadersAreRefused(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const begin = "GET /healthz HTTP/1.1\r\nHost: kobo\r\nX-Long: "
@@ -122,7 +122,7 @@ func TestEndlessHeadersAreRefused(t *testing.T) {
 	}
 }
 
-// A page of a stranger may have a browser post what is not JSON, and no more.
+// A foreign web page cannot make a browser send JSON to the sandbox controls.
 func TestTheSandboxWantsJSON(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const body = `{"advance":"1s"}`

@@ -20,20 +20,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Moment is one at which a Child kills itself, as if the power had gone.
+// Moment is a moment at which a Child kills itself, as a power failure would.
 type Moment string
 
-// The moments. Of those that end in a number that of the commits since the start
-// is meant; the program is killed when the database has it and nobody has been
-// told.
+// The moments. A number at the end counts the commits since the start. The program is
+// killed after that commit and before its caller learns of it.
 const (
 	Never        Moment = ""
 	FirstCommit  Moment = "commit 1"
 	SecondCommit Moment = "commit 2"
 	ThirdCommit  Moment = "commit 3"
-	Paying       Moment = "paying" // the provider is about to be asked to pay
-	Paid         Moment = "paid"   // it has answered, and we have not written it down
-	Asked        Moment = "asked"  // it has answered what became of a payment
+	Paying       Moment = "paying" // before the payment is sent to the provider
+	Paid         Moment = "paid"   // after the answer to the payment, before its commit
+	Asked        Moment = "asked"  // after the answer to a requery, before its commit
 )
 
 // Child is a whole program in a process of its own.
@@ -46,16 +45,15 @@ type Child struct {
 	reaped  sync.Once
 }
 
-// What the child is told by its parent. The test harness's own variables are
-// nothing to the program's configuration.
+// The environment variables for the child. The program reads none of them as configuration.
 const (
 	childHome   = "KOBO_TEST_CHILD"
 	childMoment = "KOBO_TEST_CHILD_DIES"
 	childWindow = "KOBO_TEST_CHILD_WINDOW"
 )
 
-// Main runs a package's tests, or, in a process that Spawn has made, the
-// program. A package that spawns has it for its TestMain.
+// Main runs a package's tests or, in a process that Spawn has started, the program. A
+// package that uses Spawn calls Main from its TestMain.
 func Main(m *testing.M) {
 	do := childMain
 	if what := os.Getenv(childCopying); what != "" {
@@ -69,8 +67,8 @@ func Main(m *testing.M) {
 	}
 }
 
-// Spawn runs a program in this home in a process of its own, which kills itself
-// at the given moment, or is killed at the latest when the test ends.
+// Spawn runs a program in this home as a process of its own. The process kills itself at
+// the given moment. It is killed at the latest when the test ends.
 func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 	t.Helper()
 	where, err := json.Marshal(h)
@@ -107,17 +105,17 @@ func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 	return c
 }
 
-// PID is the child's number among the machine's processes.
+// PID is the child's process id.
 func (c *Child) PID() int { return c.command.Process.Pid }
 
-// Log is what the child has written to its log so far.
+// Log is the log of the child so far.
 func (c *Child) Log() string {
 	c.log.mu.Lock()
 	defer c.log.mu.Unlock()
 	return c.log.text.String()
 }
 
-// childLog keeps what a child writes to its log, and shows it.
+// childLog keeps the log of a child, and shows it in the test.
 type childLog struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -131,17 +129,16 @@ func (l *childLog) Write(b []byte) (int, error) {
 	return os.Stderr.Write(b)
 }
 
-// Kill ends the child on the spot, in the middle of whatever it does, and waits
-// until it is gone.
+// Kill kills the child at once and waits for its end.
 func (c *Child) Kill() {
-	_ = c.command.Process.Kill() // it may have died by itself: Dead waits either way
+	_ = c.command.Process.Kill() // the process may have ended already
 	c.Dead()
 }
 
-// Dead waits until the child is gone.
+// Dead waits for the end of the child.
 func (c *Child) Dead() {
 	c.reaped.Do(func() {
-		_ = c.command.Wait() // "signal: killed" is what we want to hear
+		_ = c.command.Wait() // "signal: killed" is the expected error
 		_ = c.leash.Close()
 		if c.Client != nil {
 			c.http.CloseIdleConnections()
@@ -151,8 +148,8 @@ func (c *Child) Dead() {
 	<-c.dead
 }
 
-// childMain is the program in the child's process. It says its credentials on
-// standard output, and ends when its parent does.
+// childMain is the program in the child's process. It writes its credentials to standard
+// output, and ends when its parent ends.
 func childMain() error {
 	var h Home
 	if err := json.Unmarshal([]byte(os.Getenv(childHome)), &h); err != nil {
@@ -164,7 +161,7 @@ func childMain() error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent, however that ends
+		_, _ = io.Copy(io.Discard, os.Stdin) // returns when the parent ends
 		stop()
 	}()
 	dies := Moment(os.Getenv(childMoment))
@@ -184,12 +181,12 @@ func childMain() error {
 	credentials.BaseURL = "http://" + listener.Addr().String()
 	dieAtCommit(a, dies)
 	return a.Run(ctx, listener, func() {
-		_ = json.NewEncoder(os.Stdout).Encode(credentials) // a parent that has gone needs none
+		_ = json.NewEncoder(os.Stdout).Encode(credentials) // without a parent nobody reads the error
 	})
 }
 
-// dieAtCommit counts the commits of the ledger from now on, but for those of the
-// house's own work.
+// dieAtCommit counts the commits of the ledger from now on. It leaves out those of the
+// company `house`.
 func dieAtCommit(a *app.App, dies Moment) {
 	last, commits := strings.CutPrefix(string(dies), "commit ")
 	if !commits {
@@ -206,7 +203,7 @@ func dieAtCommit(a *app.App, dies Moment) {
 	})
 }
 
-// die is kill -9 from within; nothing runs after it, not even a deferred call.
+// die kills the process. Nothing runs after it, not even a deferred call.
 func die() {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
@@ -218,13 +215,13 @@ func die() {
 	select {}
 }
 
-// mortal is a plug at which the program dies.
+// mortal is a biller that kills the program.
 type mortal struct {
 	provider.Biller
 	dies Moment
 }
 
-// Pay dies before or after the payment.
+// Pay kills the program before or after the payment.
 func (m mortal) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	if m.dies == Paying {
 		die()
@@ -236,7 +233,7 @@ func (m mortal) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	return a
 }
 
-// Requery dies after the answer.
+// Requery kills the program after the answer.
 func (m mortal) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
 	a := m.Biller.Requery(ctx, reference, begun)
 	if m.dies == Asked {
@@ -245,13 +242,13 @@ func (m mortal) Requery(ctx context.Context, reference string, begun time.Time) 
 	return a
 }
 
-// mortalBank is a bank at which the program dies.
+// mortalBank is a bank that kills the program.
 type mortalBank struct {
 	provider.Bank
 	dies Moment
 }
 
-// Transfer dies before or after the payment.
+// Transfer kills the program before or after the payment.
 func (m mortalBank) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {
 	if m.dies == Paying {
 		die()
@@ -263,7 +260,7 @@ func (m mortalBank) Transfer(ctx context.Context, t provider.TransferOrder) prov
 	return a
 }
 
-// RequeryTransfer dies after the answer.
+// RequeryTransfer kills the program after the answer.
 func (m mortalBank) RequeryTransfer(ctx context.Context, reference string) provider.TransferAnswer {
 	a := m.Bank.RequeryTransfer(ctx, reference)
 	if m.dies == Asked {

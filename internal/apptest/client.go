@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 )
 
-// Client is a company that talks to a program. It gets its own access tokens.
+// Client calls the API of a program as a company. It gets its access tokens itself.
 type Client struct {
 	app.Credentials
 	t    testing.TB
@@ -32,26 +32,26 @@ func newClient(t testing.TB, c app.Credentials) *Client {
 	}}
 }
 
-// As is another company, or the same one, at the same program.
+// As is a client of the same program with other credentials.
 func (c *Client) As(reference, apiKey string, settlementID int64) *Client {
 	other := c.Credentials
 	other.Reference, other.APIKey, other.SettlementID = reference, apiKey, settlementID
 	return &Client{Credentials: other, t: c.t, http: c.http}
 }
 
-// Patient is the same company that waits so long for an answer.
+// Patient is the same client with another timeout.
 func (c *Client) Patient(limit time.Duration) *Client {
 	return &Client{Credentials: c.Credentials, t: c.t, http: &http.Client{Timeout: limit, Transport: c.http.Transport}}
 }
 
-// Answer is what came back.
+// Answer is an HTTP answer.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// String is the answer for a failing test.
+// String is the answer in the message of a failed test.
 func (a Answer) String() string { return fmt.Sprintf("%d %s", a.Status, strings.TrimSpace(a.Body)) }
 
 // Into reads the answer's body into v.
@@ -62,7 +62,7 @@ func (a Answer) Into(t testing.TB, v any) {
 	}
 }
 
-// Message is the message in the answer's body, whatever its envelope.
+// Message is the message in the answer's body, in any envelope.
 func (a Answer) Message() string {
 	var b struct{ Message string }
 	if json.Unmarshal([]byte(a.Body), &b) != nil {
@@ -71,7 +71,7 @@ func (a Answer) Message() string {
 	return b.Message
 }
 
-// Want fails the test unless the answer has this status, and returns it.
+// Want fails the test unless the answer has this status, and returns the answer.
 func (a Answer) Want(t testing.TB, status int) Answer {
 	t.Helper()
 	if a.Status != status {
@@ -80,8 +80,8 @@ func (a Answer) Want(t testing.TB, status int) Answer {
 	return a
 }
 
-// Raw sends a request as it is and reads the answer. Body is sent as JSON unless
-// it is nil or a string; headers are names and values in turn.
+// Raw sends a request without a token and reads the answer. It sends body as JSON, unless
+// body is nil or a string. Headers are names and values in turn.
 func (c *Client) Raw(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
 	var reader io.Reader
 	switch b := body.(type) {
@@ -114,7 +114,7 @@ func (c *Client) Raw(ctx context.Context, method, path string, body any, headers
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: string(text)}, err
 }
 
-// Try asks as the company. When the access token has run out it gets another.
+// Try sends a request as the company. It replaces an expired access token.
 func (c *Client) Try(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
 	for again := true; ; again = false {
 		token, err := c.bearer(ctx)
@@ -129,7 +129,7 @@ func (c *Client) Try(ctx context.Context, method, path string, body any, headers
 	}
 }
 
-// Do is Try where an answer must come.
+// Do is Try, and fails the test without an answer.
 func (c *Client) Do(method, path string, body any, headers ...string) Answer {
 	c.t.Helper()
 	a, err := c.Try(c.t.Context(), method, path, body, headers...)
@@ -139,7 +139,7 @@ func (c *Client) Do(method, path string, body any, headers ...string) Answer {
 	return a
 }
 
-// Data asks for something and reads the data of a 200 into v.
+// Data sends a request and reads the data of a 200 into v.
 func (c *Client) Data(path string, v any) {
 	c.t.Helper()
 	var envelope struct{ Data json.RawMessage }
@@ -157,7 +157,7 @@ func (c *Client) forget(token string) {
 	}
 }
 
-// bearer is an access token, from the API key when there is none yet.
+// bearer is an access token. The first one is made from the API key.
 func (c *Client) bearer(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,10 +175,10 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return c.token, nil
 }
 
-// Tokens are what an API key is exchanged for.
+// Tokens are the tokens that an API key gives.
 type Tokens struct{ AccessToken, RefreshToken string }
 
-// Tokens exchanges the company's API key.
+// Tokens exchanges the company's API key for tokens.
 func (c *Client) Tokens(ctx context.Context) (Tokens, Answer, error) {
 	var tokens Tokens
 	a, err := c.Raw(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.Reference, nil, "X-Api-Key", c.APIKey)
@@ -188,9 +188,8 @@ func (c *Client) Tokens(ctx context.Context) (Tokens, Answer, error) {
 	return tokens, a, err
 }
 
-// Eventually runs check until it returns "", or fails the test with what it
-// said last. It is for what happens beside the requests; whatever a request
-// promises is tested on its answer.
+// Eventually runs check until it returns "". After a time limit the test fails with the
+// last text. Use it for background work only: what a request promises is in its answer.
 func Eventually(t testing.TB, check func() string) {
 	t.Helper()
 	limit := time.NewTimer(time.Minute)

@@ -18,7 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// A COMMIT that was sent and not answered is looked up before anybody is told.
+// After a COMMIT without an answer, the ledger looks for its rows before it answers the
+// caller.
 func TestALostCommitIsLookedUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		fate      func(waiting func()) func(forward, closeClient func())
@@ -54,7 +55,7 @@ func TestALostCommitIsLookedUp(t *testing.T) {
 			if c.committed && err != nil || !c.committed && !fault.Is(err, fault.Unavailable) {
 				t.Errorf("committed: %v; the caller was told %v", c.committed, err)
 			}
-			// Whoever was told that nothing happened may try again.
+			// A caller may repeat a request that was not carried out.
 			if err != nil {
 				err = book.Commit(t.Context(), unit)
 			}
@@ -68,8 +69,8 @@ func TestALostCommitIsLookedUp(t *testing.T) {
 	}
 }
 
-// What founds a company has no head to wait for. A row that is there, soon or at
-// once, is the answer; without one nobody says that nothing happened.
+// The unit that makes a company has no lock row to wait for. If its row is there, now or
+// soon, that row is the answer. Without the row the outcome stays unknown.
 func TestALostCommitThatFounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		fate func(forward, closeClient func())
@@ -86,7 +87,7 @@ func TestALostCommitThatFounds(t *testing.T) {
 		"it was done a little late": {
 			func(forward, closeClient func()) {
 				closeClient()
-				<-time.After(200 * time.Millisecond) // nothing can be seen of who looks and finds nothing
+				<-time.After(200 * time.Millisecond) // a look-up without a result leaves no trace to wait for
 				forward()
 			},
 			func(err error) bool { return err == nil },
@@ -107,7 +108,7 @@ func TestALostCommitThatFounds(t *testing.T) {
 			if !c.want(err) {
 				t.Errorf("the founder was told %v", err)
 			}
-			// Other work is not kept waiting for long.
+			// Other work does not wait for long.
 			if _, _, err := companies.Create(t.Context(), tester, "Another Ltd"); err != nil {
 				t.Error(err)
 			}
@@ -115,8 +116,8 @@ func TestALostCommitThatFounds(t *testing.T) {
 	}
 }
 
-// A COMMIT is lost, and before it is looked up another program takes the same
-// step. Its row is no sign that ours happened.
+// A COMMIT is lost, and another program takes the same step before the look-up. Its row
+// does not prove that our COMMIT happened.
 func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
 	database := dbtest.URL(t, db.Postgres)
 	proxy, through := apptest.NewProxy(t, database)
@@ -126,7 +127,7 @@ func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
 	theirs := make(chan error, 1)
 	proxy.AtCommit(func(_, closeClient func()) {
 		go func() { theirs <- other.Commit(t.Context(), unit) }()
-		someoneWaits(t, direct) // for the head that the lost transaction holds
+		someoneWaits(t, direct) // for the lock row of the lost transaction
 		closeClient()
 	})
 	if err := book.Commit(t.Context(), unit); !fault.Is(err, fault.Unavailable) {
@@ -140,9 +141,9 @@ func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
 	}
 }
 
-// A unit without money is known by a row that is as it wrote it. Another program
-// may claim the same meanwhile, and a name that claims nothing is many rows'.
-func TestALostClaimIsNotTakenForAnothers(t *testing.T) {
+// The ledger recognises a unit without money by a row with exactly its values. Another
+// program may insert a similar row in the meantime.
+func TestALostInsertIsNotTakenForAnothers(t *testing.T) {
 	type row struct {
 		Company string `db:"company_id,key"`
 		ID      string `db:"id,key"`
@@ -193,8 +194,8 @@ func TestALostClaimIsNotTakenForAnothers(t *testing.T) {
 	}
 }
 
-// A row that the lost COMMIT did write is found as it is.
-func TestALostClaimThatHappened(t *testing.T) {
+// A row of the lost COMMIT is found with its values.
+func TestALostInsertThatHappened(t *testing.T) {
 	database := dbtest.URL(t, db.Postgres)
 	proxy, through := apptest.NewProxy(t, database)
 	d := dbtest.Open(t, through)
@@ -213,8 +214,8 @@ func TestALostClaimThatHappened(t *testing.T) {
 	}
 }
 
-// founded makes a company with two accounts, and is a transfer between them that
-// is not committed yet.
+// founded makes a company with two accounts. It returns a transfer between them that is not
+// committed yet.
 func founded(t *testing.T, book *ledger.Book) ledger.Unit {
 	t.Helper()
 	company := id.Cuid()

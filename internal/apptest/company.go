@@ -11,14 +11,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// DevFloat is what the development company begins with.
+// DevFloat is the opening balance of the development company.
 const DevFloat = 1_000_000 * money.Naira
 
-// by is who the harness acts as.
+// by is the actor of the harness in the audit log.
 var by = operator.Local("apptest")
 
-// Account opens a settlement account of the client's company that holds balance,
-// and is the client with that account.
+// Account opens a settlement account with a balance for the company, and returns a client
+// with that account.
 func (p *Program) Account(c *Client, balance money.Kobo) *Client {
 	p.t.Helper()
 	account, err := p.App.Settlements.Create(p.t.Context(), by, c.Reference, "Test account")
@@ -32,7 +32,7 @@ func (p *Program) Account(c *Client, balance money.Kobo) *Client {
 	return holder
 }
 
-// Fund brings money into the client's account.
+// Fund adds money to the client's account.
 func (p *Program) Fund(c *Client, amount money.Kobo) {
 	p.t.Helper()
 	err := p.App.Settlements.Fund(p.t.Context(), by, c.Reference, c.SettlementID, amount, "safehaven", "test")
@@ -41,8 +41,7 @@ func (p *Program) Fund(c *Client, amount money.Kobo) {
 	}
 }
 
-// Company takes another company on, in good standing and with an account that
-// holds balance.
+// Company makes another company in good standing, with an account that has a balance.
 func (p *Program) Company(balance money.Kobo) *Client {
 	p.t.Helper()
 	ctx := p.t.Context()
@@ -61,8 +60,8 @@ func (p *Program) Company(balance money.Kobo) *Client {
 	return p.Account(p.As(c.Reference, key.Reveal(), 0), balance)
 }
 
-// Decide finds the one open case, which must be for this reason, and ends it as
-// two operators would.
+// Decide finds the only open case, which must have this reason, and closes it as two
+// operators would.
 func (p *Program) Decide(t testing.TB, reason, outcome string) {
 	t.Helper()
 	_, second, err := p.App.Operators.IssueKey(t.Context(), by, "second-"+strings.ToLower(rand.Text()[:8]))

@@ -20,13 +20,13 @@ type copying struct {
 	Overwrite            bool
 }
 
-// Backup is a backup in a process of its own, which kills itself after a step.
+// Backup makes a backup in a process of its own, which kills itself after a step.
 func Backup(t testing.TB, database, file, dies string) {
 	t.Helper()
 	copyInChild(t, copying{Database: database, File: file, Dies: dies, Overwrite: true})
 }
 
-// Restore is a restore in a process of its own, which kills itself after a step.
+// Restore restores a backup in a process of its own, which kills itself after a step.
 func Restore(t testing.TB, database, file, dies string) {
 	t.Helper()
 	copyInChild(t, copying{Restore: true, Database: database, File: file, Dies: dies})
@@ -46,7 +46,7 @@ func copyInChild(t testing.TB, c copying) {
 	}
 }
 
-// copyingMain is what such a process does.
+// copyingMain is the main function of such a process.
 func copyingMain(text string) error {
 	var c copying
 	if err := json.Unmarshal([]byte(text), &c); err != nil {

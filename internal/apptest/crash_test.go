@@ -10,14 +10,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// crashes are the moments at which a program may die in the middle of a
-// purchase, or of following one.
+// crashes are the moments at which a program may die during a purchase or its requery.
 var crashes = []struct {
 	name      string
 	ending    string
-	buying    apptest.Moment // the program that takes the order dies here
-	following apptest.Moment // the one that follows the outcome dies here
-	found     string         // where the purchase stands when the dead program's successor starts
+	buying    apptest.Moment // the moment at which the program with the order dies
+	following apptest.Moment // the moment at which the program with the requery dies
+	found     string         // the state of the purchase when the next program starts
 	end       string
 }{
 	{"after the debit", "10", apptest.FirstCommit, "", "PENDING", "FAILED"},
@@ -48,7 +47,7 @@ func TestADeathAtAnyMomentLosesNothing(t *testing.T) {
 				if c.following != "" {
 					first.Kill()
 					second := home.Spawn(t, c.following, time.Second)
-					// It dies of this, so the answer does not come.
+					// This kills the program, so no answer comes.
 					_, _ = second.Raw(t.Context(), http.MethodPost, "/sandbox/clock", map[string]string{"advance": "10s"})
 					second.Dead()
 				}
@@ -59,15 +58,15 @@ func TestADeathAtAnyMomentLosesNothing(t *testing.T) {
 	})
 }
 
-// afterwards is the successor of a program that died.
+// afterwards checks the program that starts after the death.
 func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer apptest.Answer, found, end string) {
 	t.Helper()
-	// On a slow day the resolver's first poll, after five real seconds, is over.
+	// On a slow machine the resolver's first poll, after five real seconds, is over.
 	if tr := p.Transaction("crash"); tr.Status != found && tr.Status != end {
 		t.Errorf("found %+v, want %s", tr, found)
 	}
 	p.Audit(t, apptest.DevFloat)
-	// The client that heard nothing asks again under the same key.
+	// The client without an answer repeats its request under the same key.
 	p.Advance(2 * time.Second) // the first try is certainly over
 	before := p.Transaction("crash")
 	again := p.Buy(order, header, "crash")
@@ -85,7 +84,7 @@ func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer ap
 		}
 	}
 	same(t, "another retry", stripped(again), p.Buy(order, header, "crash"))
-	p.Advance(3 * time.Minute) // the dead worker's lease is over
+	p.Advance(3 * time.Minute) // the lease of the dead program's worker is over
 	p.Advance(15 * time.Minute)
 	if tr := p.Transaction("crash"); tr.Status != end {
 		t.Errorf("ended %+v, want %s", tr, end)
@@ -95,7 +94,7 @@ func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer ap
 	}
 }
 
-// stripped is an answer without the word that it is a replay.
+// stripped is an answer without the header of a replay.
 func stripped(a apptest.Answer) apptest.Answer {
 	a.Header = nil
 	return a

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// pay has somebody pay into an account at the sandbox, and tells the session.
+// pay credits an account at the sandbox, and returns the session.
 func pay(t *testing.T, c *apptest.Client, account string, amount int, more map[string]any) string {
 	t.Helper()
 	body := map[string]any{"accountNumber": account, "amount": amount, "senderName": "BOLA SAMPLE"}
@@ -30,7 +30,7 @@ func pay(t *testing.T, c *apptest.Client, account string, amount int, more map[s
 	return said.Data.SessionID
 }
 
-// tell is the bank's notification of a credit of 100 naira, by our own hand.
+// tell sends the bank's notification of a credit of 100 naira.
 func tell(t *testing.T, p *apptest.Program, session string) {
 	body := fmt.Sprintf(`{"type":"transfer","data":{"type":"Inwards","sessionId":%q,"creditAccountNumber":%q,"amount":100,"status":"Completed"}}`,
 		session, p.SettlementAccountNumber)
@@ -40,7 +40,7 @@ func tell(t *testing.T, p *apptest.Program, session string) {
 	}
 }
 
-// holds waits until the account holds so much, and wants the book to add up.
+// holds waits until the account has this balance, and checks the sums of the ledger.
 func holds(t *testing.T, p *apptest.Program, c *apptest.Client, want money.Kobo) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -77,7 +77,7 @@ func creditEvents(c *apptest.Client) (n int) {
 	return n
 }
 
-// A transfer into the settlement account, told fifty times, is one credit.
+// A transfer into the settlement account with fifty notifications is one credit.
 func TestMoneyComesIn(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -92,8 +92,8 @@ func TestMoneyComesIn(t *testing.T) {
 	})
 }
 
-// The bank never tells: its list does.
-func TestAnUntoldCreditIsFound(t *testing.T) {
+// The bank sends no notification, and the credit poll finds the credit.
+func TestACreditWithoutANotificationIsFound(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
 		pay(t, p.Client, p.SettlementAccountNumber, 5000, map[string]any{"silent": true})
@@ -106,8 +106,8 @@ func TestAnUntoldCreditIsFound(t *testing.T) {
 	})
 }
 
-// Money for an account that nobody knows is kept, and a human is asked.
-func TestMoneyForNobody(t *testing.T) {
+// A credit for an unknown account is kept, and opens a case.
+func TestACreditForAnUnknownAccountIsKept(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
 		session := pay(t, p.Client, "8000000099", 700, map[string]any{"stray": true, "duplicate": 3})
@@ -125,8 +125,7 @@ func TestMoneyForNobody(t *testing.T) {
 	})
 }
 
-// Two programs on one database, and every notification at both of them, many
-// times over.
+// Two programs share a database, and both get every notification many times.
 func TestNotificationsAtTwoPrograms(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		one := apptest.Start(t, dialect)
@@ -148,8 +147,8 @@ func TestNotificationsAtTwoPrograms(t *testing.T) {
 	})
 }
 
-// A program that ends between storing a notification and working it: the next
-// one does.
+// A program ends after it has stored a notification and before it books the credit. The
+// next program books the credit.
 func TestNotificationsOutliveTheProgram(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		first := apptest.Start(t, dialect)

@@ -45,7 +45,7 @@ func history(p *apptest.Program) []string {
 	return out
 }
 
-// agrees compares the history with what the events say of each transaction last.
+// agrees compares the history with the last event of each transaction.
 func agrees(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	var feed struct {
@@ -74,10 +74,10 @@ func agrees(t *testing.T, p *apptest.Program) {
 			t.Fatal(err)
 		}
 		if r.Type == "withdrawal" && r.Status == "pending" {
-			continue // withdrawals tell their end
+			continue // a withdrawal has an event at its end only
 		}
 		if r.Status == "pending" && kind[r.ID] == "crypto.deposit_pending" {
-			continue // it may be in another block since
+			continue // the transaction may be in another block now
 		}
 		if last[r.ID] != string(row) || !strings.HasSuffix(kind[r.ID], "_"+r.Status) {
 			t.Errorf("the history says\n%s\nand %s says\n%s", row, kind[r.ID], last[r.ID])
@@ -104,8 +104,8 @@ func generate(t *testing.T, p *apptest.Program, network string) string {
 	return answer.Data.Address
 }
 
-// The vendor's way: notifications that are signed, told twice, and lost while we
-// were away; a chain that forgets.
+// A vendor sends signed notifications. Some come twice, some are lost while the program is
+// down, and the chain is reorganised.
 func TestDepositsByNotification(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -123,7 +123,7 @@ func TestDepositsByNotification(t *testing.T) {
 		}
 		deposit(ether, "ETH", "0.25", `,"duplicate":3`)
 		deposit(tron, "USDT", "12.000001", "")
-		// A token that calls itself USDT and is not.
+		// A token that calls itself USDT and is another one.
 		deposit(ether, "0x00000000000000000000000000000000000000Cc", "1000000", "")
 		becomes(t, p, "deposit completed 0.25 ETH", "deposit completed 12.000001 USDT")
 		deposit(bitcoin, "BTC", "0.00000001", `,"confirmed":false`)
@@ -138,7 +138,8 @@ func TestDepositsByNotification(t *testing.T) {
 		becomes(t, p, "deposit completed 0.25 ETH", "deposit completed 12.000001 USDT", "deposit completed 0.00000001 BTC", "deposit failed 7 USDC",
 			"withdrawal completed 0.1 ETH")
 
-		// Nobody is there, all tries are used up, and the list of them is read later.
+		// The program is down until the vendor has given up. Then it reads the list of
+		// failed notifications.
 		p.Stop()
 		away(t, home, ether)
 		p = home.Start(t)
@@ -147,8 +148,8 @@ func TestDepositsByNotification(t *testing.T) {
 	})
 }
 
-// away has somebody pay while no program of ours is there, and the vendor use up
-// its tries.
+// away makes a deposit while no program runs, until the vendor has given up its
+// notification.
 func away(t *testing.T, home apptest.Home, address string) {
 	t.Helper()
 	s, err := app.OpenSimulated(t.Context(), app.Defaults(), sandbox.Config{Path: filepath.Join(home.Data, "sandbox.db")})
@@ -174,8 +175,8 @@ func away(t *testing.T, home apptest.Home, address string) {
 	}
 }
 
-// The vendor-less way: a real chain, whose blocks come, go and are read after a
-// restart.
+// Without a vendor the program reads a real chain. Blocks come and are removed, also during
+// a restart.
 func TestDepositsOnARealChain(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		c := providertest.NewChain(t)
@@ -195,7 +196,7 @@ func TestDepositsOnARealChain(t *testing.T) {
 		c.Mine(2)
 		becomes(t, p, "deposit completed 1.5 ETH", "deposit completed 2 USDT")
 
-		// A deposit whose block goes, and one that comes while nobody looks.
+		// A deposit whose block is removed, and one that comes while no program runs.
 		c.Send(c.Owner, address, wei(30))
 		c.Mine(1)
 		becomes(t, p, "deposit completed 1.5 ETH", "deposit completed 2 USDT", "deposit pending 3 ETH")
@@ -216,7 +217,7 @@ func TestDepositsOnARealChain(t *testing.T) {
 	})
 }
 
-// onChain has a program look after the local chain.
+// onChain starts a program that reads the local chain.
 func onChain(t *testing.T, home apptest.Home, url, contract string) apptest.Option {
 	t.Helper()
 	n := chain.Network{

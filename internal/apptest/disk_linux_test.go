@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// fillDisk takes all room from a child's disk: each write to a file fails with EFBIG.
-// It returns what gives the room back.
+// fillDisk makes each write of a child to a file fail with EFBIG, as a full disk would. It
+// returns the function that ends this.
 func fillDisk(t *testing.T, c *apptest.Child) (free func()) {
 	t.Helper()
 	var before syscall.Rlimit
@@ -35,9 +35,9 @@ func fillDisk(t *testing.T, c *apptest.Child) (free func()) {
 
 var noWritesYet = regexp.MustCompile(`^none for (1[5-9]|[2-9][0-9]) s$`)
 
-// A full disk: each write fails, and within fifteen seconds the program is not ready
-// and says since when. It goes on without a restart as soon as there is room. No
-// money has moved, and no order was half taken.
+// On a full disk each write fails. Within fifteen seconds /readyz answers 503 and shows
+// since when. The program goes on without a restart when there is room again. No money has
+// moved, and no order is half done.
 func TestAFullDiskIsNotReady(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)

@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// line is one connection to a program, kept alive as long as the program lets it.
-// Unlike http.Transport it never sends a request twice.
+// line is a connection to a program, kept open as long as the program allows. Unlike
+// http.Transport it never sends a request twice.
 type line struct {
 	net.Conn
 	answers *bufio.Reader
@@ -33,7 +33,7 @@ func dial(address string) (*line, error) {
 	return &line{c, bufio.NewReader(c)}, nil
 }
 
-// ask sends one request and reads its answer.
+// ask sends a request and reads the answer.
 func (l *line) ask(path, token string) (*http.Response, string, error) {
 	r, err := http.NewRequest(http.MethodGet, "http://kobo"+path, nil)
 	if err != nil {
@@ -51,8 +51,8 @@ func (l *line) ask(path, token string) (*http.Response, string, error) {
 	return res, string(body), errors.Join(err, res.Body.Close())
 }
 
-// fleet is some programs behind one name: a caller goes to the first that was
-// ready when somebody last looked.
+// fleet is a load balancer in front of some programs. A caller goes to the first program
+// that was ready at the last check.
 type fleet struct {
 	mu    sync.Mutex
 	ready []string // addresses
@@ -64,8 +64,8 @@ func (f *fleet) choose() string {
 	return f.ready[0]
 }
 
-// enter waits until a program is ready and sends callers to it; leave sends them
-// elsewhere once the program says that it is leaving.
+// enter waits until a program is ready and sends callers to it. leave sends callers
+// elsewhere when the program says that it stops.
 func (f *fleet) enter(t *testing.T, p *apptest.Program) {
 	awaitReadiness(t, p, http.StatusOK)
 	f.mu.Lock()
@@ -98,9 +98,9 @@ func awaitReadiness(t *testing.T, p *apptest.Program, want int) (said string) {
 	return said
 }
 
-// call asks every few milliseconds on kept connections until told to stop. Every
-// request must be answered; where an answer says that it is the last one, the
-// caller connects anew.
+// call sends a request every few milliseconds on open connections until it is stopped.
+// Every request must get an answer. After an answer that ends the connection, call opens a
+// new one.
 func (f *fleet) call(t *testing.T, token string, stop <-chan struct{}, answered, last *atomic.Int64) {
 	var l *line
 	pace := time.NewTicker(5 * time.Millisecond)
@@ -134,8 +134,8 @@ func (f *fleet) call(t *testing.T, token string, stop <-chan struct{}, answered,
 	}
 }
 
-// Two programs are exchanged one after the other while callers ask on kept
-// connections: no request goes unanswered.
+// Two programs are replaced one after the other while callers use open connections. Every
+// request gets an answer.
 func TestARollingRestartCutsNoConnection(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)

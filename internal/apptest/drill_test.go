@@ -12,25 +12,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// hearer is an endpoint of a company: whose it is, and who answers there.
+// hearer is an endpoint of a company, with the server that answers there.
 type hearer struct {
 	*hookServer
 	company *apptest.Client
 	id      string
-	before  int64 // the events of its company that it is not to be told
+	before  int64 // the events before the endpoint existed
 }
 
-// at is the hearer's company at another program.
+// at is a client of another program for the same company.
 func (h *hearer) at(program *apptest.Client) {
 	h.company = program.As(h.company.Reference, h.company.APIKey, h.company.SettlementID)
 }
 
-// The drill. Two companies, three endpoints. One endpoint dies, so that nobody
-// even answers there; its secret is rotated meanwhile; the program is killed while
-// deliveries wait and others are on their way, twice; and in the end the endpoint
-// comes back. Then every event of the feeds has been taken by those it is for and
-// by nobody else, once for who keeps it by its id, in the order that is promised,
-// and every message verified with a secret that was valid when it came.
+// Two companies have three endpoints. One endpoint goes down completely, and its secret is
+// rotated meanwhile. The program is killed twice, while deliveries wait and others are
+// being sent. At last the endpoint comes back. Then every endpoint has received exactly the
+// events of its company, in the promised order. Each message was signed with a secret that
+// was valid at the time.
 func TestTheDrill(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -57,12 +56,12 @@ func TestTheDrill(t *testing.T) {
 		second := home.Spawn(t, apptest.Never, 4*time.Second)
 		move(all, second.Client)
 		busy(t, second.Client, all, "again")
-		second.Advance(3 * time.Minute) // past the leases of the dead; nobody answers yet
+		second.Advance(3 * time.Minute) // after the leases of the killed program; the endpoint is still down
 		arrived(t, steady, stranger)
 		waits(t, troubled)
 		troubled.rise()
 		on := troubled.silence()
-		second.Advance(time.Hour) // the retries, one of which is under way when it dies
+		second.Advance(time.Hour) // the retries; the program dies during one of them
 		await(t, on)
 		second.Kill()
 
@@ -76,7 +75,7 @@ func TestTheDrill(t *testing.T) {
 		arrived(t, all...)
 		troubled.trust(fresh)
 		busy(t, third.Client, all, "fresh")
-		third.Advance(time.Hour) // nothing more comes of it
+		third.Advance(time.Hour) // nothing more is sent
 		for _, h := range all {
 			resolved(t, h.company)
 			arrived(t, h)
@@ -107,8 +106,7 @@ func move(all []*hearer, program *apptest.Client) {
 	}
 }
 
-// busy is what happens to the companies: each kind of story, through the API and
-// the sandbox.
+// busy makes operations of each story for the companies, through the API and the sandbox.
 func busy(t *testing.T, program *apptest.Client, all []*hearer, name string) {
 	t.Helper()
 	for _, c := range []*apptest.Client{all[0].company, all[2].company} {
@@ -124,11 +122,10 @@ func busy(t *testing.T, program *apptest.Client, all []*hearer, name string) {
 	send(program, verify(t, program, "10"), 100).Want(t, http.StatusOK)
 }
 
-// feed is what an endpoint is to be told.
+// feed is the events that an endpoint should receive.
 func (h *hearer) feed() []apptest.Event { return h.company.Events(h.before) }
 
-// arrived waits until everything that has happened has been taken, and written
-// down as taken.
+// arrived waits until all events so far were received, and are marked as delivered.
 func arrived(t *testing.T, all ...*hearer) {
 	t.Helper()
 	for _, h := range all {
@@ -144,7 +141,7 @@ func arrived(t *testing.T, all ...*hearer) {
 	}
 }
 
-// waits wants some deliveries to wait.
+// waits expects deliveries in the queue.
 func waits(t *testing.T, h *hearer) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -155,7 +152,7 @@ func waits(t *testing.T, h *hearer) {
 	})
 }
 
-// backlog is what Kobo says of what an endpoint has still to be told.
+// backlog is the number of undelivered events of an endpoint, as Kobo shows it.
 type backlog struct{ Sequence, Behind, Retrying, Failed int64 }
 
 func (h *hearer) backlog() backlog {
@@ -172,8 +169,7 @@ func (h *hearer) rotate(t *testing.T) (fresh string) {
 	return rotated.Data.Secret
 }
 
-// inTheMiddle kills the program while endpoints have a message that they have
-// not answered.
+// inTheMiddle kills the program while endpoints have received a message and not answered.
 func inTheMiddle(t *testing.T, c *apptest.Child, all ...*hearer) {
 	t.Helper()
 	for _, h := range all {
@@ -184,8 +180,8 @@ func inTheMiddle(t *testing.T, c *apptest.Child, all ...*hearer) {
 	c.Kill()
 }
 
-// holds: what was taken is the feed, to the last event and without another's; and
-// what Kobo says of it.
+// holds compares the received messages with the feed, and with the deliveries that Kobo
+// shows.
 func (h *hearer) holds(t *testing.T) {
 	t.Helper()
 	feed, tries := h.feed(), h.tries(t)
@@ -201,7 +197,7 @@ func (h *hearer) holds(t *testing.T) {
 		}
 		again[e.Sequence] = tries[e.ID] != 1
 	}
-	// Those that failed come later; the others in their order.
+	// Failed deliveries come later. All others come in order.
 	inOrder := slices.DeleteFunc(slices.Clone(h.order), func(n int64) bool { return again[n] })
 	if !slices.IsSorted(inOrder) {
 		t.Errorf("the order at the endpoint: %v; of those were tried again %v", h.order, again)
@@ -209,7 +205,7 @@ func (h *hearer) holds(t *testing.T) {
 	t.Logf("%d events, %d messages, %d of them with both signatures, %d at the first try", len(feed), h.times, h.double, len(inOrder))
 }
 
-// tries are how often each event was sent until it was taken, as Kobo shows it.
+// tries are the numbers of attempts for each event, as Kobo shows them.
 func (h *hearer) tries(t *testing.T) map[string]int {
 	t.Helper()
 	out := map[string]int{}

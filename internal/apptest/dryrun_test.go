@@ -22,7 +22,7 @@ var columns = map[db.Dialect]string{
 	db.SQLite:   `SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1, 2`,
 }
 
-// rows is everything that a database holds, by table.
+// rows is the whole content of a database, by table.
 func rows(t *testing.T, d *db.DB) map[string][]string {
 	t.Helper()
 	tables := map[string][]string{}
@@ -46,8 +46,7 @@ func rows(t *testing.T, d *db.DB) map[string][]string {
 	return out
 }
 
-// trial is an order that can be tried, what it would cost, and what would refuse
-// it.
+// trial is an order for a dry run, its expected price and its expected refusal.
 type trial struct {
 	name, path string
 	body       any
@@ -55,7 +54,7 @@ type trial struct {
 	refusal    string
 }
 
-// tried sends a dry run and holds what it says against what is expected.
+// tried sends a dry run and compares the answer with the expected one.
 func (x trial) tried(t *testing.T, c *apptest.Client, headers ...string) {
 	t.Helper()
 	var got struct {
@@ -87,7 +86,7 @@ func (x trial) tried(t *testing.T, c *apptest.Client, headers ...string) {
 	}
 }
 
-// card is a card of a customer of the company.
+// card makes a card for a customer of the company.
 func cardOf(t *testing.T, c *apptest.Client) string {
 	t.Helper()
 	var made struct{ Data struct{ ID, CardID string } }
@@ -104,7 +103,7 @@ func cardOf(t *testing.T, c *apptest.Client) string {
 	return made.Data.CardID
 }
 
-// trials are one order of each kind, and such as would be refused.
+// trials are one order of each kind, and orders that would be refused.
 func trials(t *testing.T, c *apptest.Client) []trial {
 	t.Helper()
 	const bill, payouts, fund = "/api/v1/vtu/purchase-", "/api/v1/settlement/send-payout", "/api/v1/card/fund-card"
@@ -130,9 +129,8 @@ func trials(t *testing.T, c *apptest.Client) []trial {
 	}
 }
 
-// A dry run of whatever can be tried says what would happen, writes not one row
-// and lets the providers hear nothing; and a key that comes with it is neither
-// used up nor answered by.
+// A dry run shows what would happen. It writes no row and calls no provider. It neither
+// uses up nor replays an Idempotency-Key.
 func TestADryRunChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -151,7 +149,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 		unchanged(t, "Kobo", ours, rows(t, p.App.DB))
 		unchanged(t, "the providers", theirs, rows(t, providers))
 
-		// The real one takes the same key, and a dry run does not replay it.
+		// The real request uses the same key, and a dry run does not replay it.
 		x := all[0]
 		a := p.Do(http.MethodPost, x.path, x.body, "Idempotency-Key", "key-0").Want(t, http.StatusOK)
 		if a.Header.Get("Idempotent-Replayed") != "" {
@@ -173,7 +171,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	})
 }
 
-// unchanged wants two pictures of a database to be one.
+// unchanged expects that two snapshots of a database are equal.
 func unchanged(t *testing.T, whose string, before, after map[string][]string) {
 	t.Helper()
 	for table := range after {

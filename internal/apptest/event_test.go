@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// transactionSchema is what the contract says of a VTU transaction.
+// transactionSchema is the contract's schema of a VTU transaction.
 func transactionSchema(t *testing.T) *openapi3.Schema {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document())
@@ -26,8 +26,8 @@ func transactionSchema(t *testing.T) *openapi3.Schema {
 	return doc.Components.Schemas["VtuTransaction"].Value
 }
 
-// An event carries what GET shows in that state, to the byte: while the provider
-// is asked, when it has delivered, and when the money is back.
+// An event has the same body as the GET in that state, byte for byte: while the purchase is
+// pending, after the delivery, and after the refund.
 func TestAnEventCarriesWhatGetShows(t *testing.T) {
 	schema := transactionSchema(t)
 	each(t, func(t *testing.T, dialect db.Dialect) {
@@ -63,8 +63,8 @@ func TestAnEventCarriesWhatGetShows(t *testing.T) {
 	})
 }
 
-// Half of the long polls are answered within a tenth of a second of the commit,
-// of their own process and of another one.
+// Half of the long polls get their answer within a tenth of a second after the commit, in
+// the same process and in another one.
 func TestALongPollIsAnsweredWithinATenthOfASecond(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -93,7 +93,7 @@ func TestALongPollIsAnsweredWithinATenthOfASecond(t *testing.T) {
 	})
 }
 
-// heard is an event, and when the answer that held it came.
+// heard is an event, and the time at which its answer came.
 type heard struct {
 	apptest.Event
 	at time.Time

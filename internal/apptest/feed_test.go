@@ -17,12 +17,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Eight buyers at two programs, both of which are killed at moments nobody
-// chose, and somebody who reads the feed meanwhile: the events are numbered
-// 1 … n without a gap in the order in which they were committed, so the reader
-// has seen a beginning of the feed and never a gap that was filled later; their
-// instants do not go back; and what was answered has been told.
-func TestTheFeedIsDenseWhoeverDies(t *testing.T) {
+// Eight buyers use two programs, which are killed at random moments, and a reader follows
+// the feed. The events have the numbers 1 … n without a gap, in the order of their commits.
+// So the reader always sees a complete beginning of the feed. The times never go back. Each
+// answered operation has its events.
+func TestTheFeedHasNoGapAfterKills(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		chance := rand.New(rand.NewPCG(seed(t), 1))
 		home := apptest.NewHome(t, dialect)
@@ -52,7 +51,7 @@ func TestTheFeedIsDenseWhoeverDies(t *testing.T) {
 		p := home.Start(t, apptest.Window(time.Second))
 		f.at.Store(p.Client)
 		for range 5 {
-			p.Advance(15 * time.Minute) // the leases of the dead, and what they left open
+			p.Advance(15 * time.Minute) // after the leases of the killed programs, and their open operations
 		}
 		resolved(t, p.Client)
 		feed := p.Events(0)
@@ -70,7 +69,7 @@ func TestTheFeedIsDenseWhoeverDies(t *testing.T) {
 	})
 }
 
-// dense holds a whole feed to its numbers, in commit order.
+// dense checks the numbers of a whole feed, in commit order.
 func dense(t *testing.T, feed []apptest.Event) {
 	t.Helper()
 	last := time.Time{}
@@ -85,19 +84,19 @@ func dense(t *testing.T, feed []apptest.Event) {
 	}
 }
 
-// follower reads the feed from its beginning, at whichever program lives.
+// follower reads the feed from its beginning, from any running program.
 type follower struct {
 	at    atomic.Pointer[apptest.Client]
 	seen  []apptest.Event
 	count atomic.Int64
 }
 
-// follow reads until it is told to stop.
+// follow reads until it is stopped.
 func (f *follower) follow(ctx context.Context, t *testing.T) {
 	for ctx.Err() == nil {
 		page, err := f.page(ctx)
 		if err != nil {
-			select { // dead, or not born yet
+			select { // the program was killed, or has not started yet
 			case <-ctx.Done():
 			case <-time.After(5 * time.Millisecond):
 			}
@@ -132,7 +131,7 @@ func (f *follower) page(ctx context.Context) ([]apptest.Event, error) {
 	return feed.Data.Data, err
 }
 
-// check: what the follower was given, while programs died, is the feed.
+// check compares the events that the follower has read with the feed.
 func (f *follower) check(t *testing.T, feed []apptest.Event) {
 	t.Helper()
 	for i, e := range f.seen {
@@ -144,8 +143,8 @@ func (f *follower) check(t *testing.T, feed []apptest.Event) {
 	t.Logf("%d events", len(feed))
 }
 
-// told holds what the buyers were answered against the feed: it has begun once,
-// and has ended as it was said to.
+// told compares the answers to the buyers with the feed. Each operation has one event for
+// its beginning and one for its outcome.
 func (l *ledgerOfKeys) told(t *testing.T, feed []apptest.Event) {
 	t.Helper()
 	told := map[string][]string{}

@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// witness notes what each biller is asked about each reference.
+// witness records the calls of each biller for each reference.
 type witness struct {
 	mu   sync.Mutex
 	said map[string][]string // by reference: "VTpass pay", "VTpass requery" …
@@ -53,9 +53,9 @@ func (w *witness) want(t *testing.T, reference string, what ...string) {
 	}
 }
 
-// The fence: a purchase of unknown outcome belongs to the biller it was sent to.
-// Whatever the routes say afterwards, nobody else is ever asked about it or asked
-// to make it, until it is resolved; then a new order goes where the routes say.
+// A purchase of unknown outcome stays with its biller. No other biller is asked about it or
+// asked to make it, even after a change of the routes. When it is resolved, a new order
+// follows the routes.
 func TestAnUnknownOutcomeStaysWithItsBiller(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home, w := apptest.NewHome(t, dialect), &witness{said: map[string][]string{}}
@@ -85,7 +85,7 @@ func TestAnUnknownOutcomeStaysWithItsBiller(t *testing.T) {
 		}
 		w.want(t, lost.TransactionID, "VTpass pay", "VTpass requery")
 		w.want(t, gone.TransactionID, "VTpass pay", "VTpass requery")
-		// A failed key is used up too; a new one begins anew, where the routes say.
+		// The key of a failed purchase is used up. A new key follows the routes.
 		p.Buy(never).Want(t, http.StatusBadRequest)
 		w.want(t, gone.TransactionID, "VTpass pay", "VTpass requery")
 		fresh := p.Bought(p.Buy(p.Order(p.Products(p.Category("Data", "MTN"))[0], "fence-new", "10")))

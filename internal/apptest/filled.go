@@ -19,13 +19,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// kept are homes of earlier releases, each filled by the program of its schema.
-// The keys in them are test values.
-//
-//go:embed testdata/filled/*.tar.gz
+// kept are homes of earlier releases, each filled by the program of its schema. The keys in
+// them are test values.
 var kept embed.FS
 
-// The files of a home that is kept.
+// These are the files of a kept home.
 const (
 	keptLite    = "kobo.db"
 	keptDump    = "kobo.sql"
@@ -34,7 +32,7 @@ const (
 	keptCompany = "dev.json"
 )
 
-// FilledSchemas are the schemas of which a filled home is kept, for an engine.
+// FilledSchemas are the schemas with a kept home, for an engine.
 func FilledSchemas(t testing.TB, dialect db.Dialect) (schemas []int64) {
 	t.Helper()
 	names, err := fs.Glob(kept, "testdata/filled/*-"+string(dialect)+".tar.gz")
@@ -51,7 +49,7 @@ func FilledSchemas(t testing.TB, dialect db.Dialect) (schemas []int64) {
 	return schemas
 }
 
-// Filled is a copy of the filled home of a schema. Its database is not migrated.
+// Filled is a copy of the kept home of a schema. Its database is not migrated.
 func Filled(t testing.TB, dialect db.Dialect, schema int64) Home {
 	t.Helper()
 	packed, err := kept.ReadFile(fmt.Sprintf("testdata/filled/%d-%s.tar.gz", schema, dialect))
@@ -97,7 +95,7 @@ func (h Home) Keep(t testing.TB, file string) {
 	}
 }
 
-// restricted are lines that only the newest psql reads.
+// restricted are lines that only the newest psql understands.
 var restricted = regexp.MustCompile(`(?m)^\\(un)?restrict .*\n`)
 
 func pack(names map[string]string) ([]byte, error) {

@@ -30,8 +30,8 @@ var untouched = map[string]string{
 	"settlement_number": "only older programs write it",
 }
 
-// fill has everything happen to a program that can happen to one, through its
-// own doors. In the end nothing is due, and some operations are PENDING.
+// fill uses every function of a program through its API, so that every table gets rows. At
+// the end no job is due, and some operations are PENDING.
 func fill(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
@@ -54,7 +54,7 @@ func fill(t *testing.T, p *apptest.Program) {
 	onTheWay(t, p, s.kept["card"])
 }
 
-// rules are what operators set before anything happens.
+// rules are the settings that operators make first.
 func rules(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	ctx, by := t.Context(), operator.Local("fixture")
@@ -121,8 +121,8 @@ func everyPost(t *testing.T, p *apptest.Program, hook string) *story {
 	return s
 }
 
-// everyStory has each story happen to a purchase of each kind and to a payout,
-// and has one payout come back.
+// everyStory makes a purchase of each kind and a payout with each story, and returns one
+// payout.
 func everyStory(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	network, dstv := p.Category("Airtime", "MTN"), p.Category("Cable TV", "DSTV")
@@ -148,7 +148,7 @@ func everyStory(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// everyFunding has stories happen to a card, and its issuer tell of its use.
+// everyFunding makes card fundings with several stories, and card notifications.
 func everyFunding(t *testing.T, p *apptest.Program, card string) {
 	t.Helper()
 	for amount, want := range map[int]int{5000: 200, 5001: 400, 5002: 400} {
@@ -163,8 +163,8 @@ func everyFunding(t *testing.T, p *apptest.Program, card string) {
 	})
 }
 
-// everyCredit has money come in: told once and thrice, never told, for nobody,
-// for a customer, for an attached account, and for accounts of one payment.
+// everyCredit makes credits: with one, three and no notifications, for an unknown account,
+// for a customer, for an attached account, and for virtual accounts.
 func everyCredit(t *testing.T, p *apptest.Program, customer string) {
 	t.Helper()
 	generate := func(reference string) (number string) {
@@ -191,7 +191,8 @@ func everyCredit(t *testing.T, p *apptest.Program, customer string) {
 	settled(t, p)
 }
 
-// everyDeposit has assets come, go, wait and be dropped by their chain.
+// everyDeposit makes deposits and withdrawals. Some wait, and some are dropped by their
+// chain.
 func everyDeposit(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	ether, bitcoin := generate(t, p, "ethereum-sepolia"), generate(t, p, "bitcoin-testnet")
@@ -232,8 +233,8 @@ func corrections(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// undecided has operations end as cases, and the statement differ from the book.
-// Two operators decide one case of each reason; the others stay open.
+// undecided makes operations that end as cases, and differences between the statement and
+// the ledger. Two operators decide one case of each reason. The others stay open.
 func undecided(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	bundle := p.Bundle()
@@ -288,7 +289,7 @@ func onTheWay(t *testing.T, p *apptest.Program, card string) {
 	p.Do(http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": card, "amount": 5008}).Want(t, http.StatusBadRequest)
 }
 
-// sandboxed has the sandbox do something.
+// sandboxed calls a control of the sandbox.
 func sandboxed(t *testing.T, p *apptest.Program, path string, body any) apptest.Answer {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, path, body)
@@ -306,7 +307,7 @@ func sandboxed(t *testing.T, p *apptest.Program, path string, body any) apptest.
 // A release keeps those of its schema, and those that are kept are never made anew.
 const keep = "KOBO_TEST_KEEP"
 
-// A filled database has rows in every table, and its book adds up.
+// A filled database has rows in every table, and the sums of its ledger are right.
 func TestAFilledDatabaseHasEverything(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.NewHome(t, dialect).Start(t, apptest.Window(time.Second), apptest.Routes("UTILITY=vtpass"))

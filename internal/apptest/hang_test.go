@@ -12,13 +12,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// impatient requests wait three seconds in all, and not ten.
+// impatient requests wait three seconds for the database, and not ten.
 func impatient(c *app.Config) { c.Patience = 3 * time.Second }
 
-// enough is three seconds, and as many again twice for a busy machine.
+// enough is three times three seconds, for a slow machine.
 const enough = 9 * time.Second
 
-// soon asks, and fails the test when no answer comes soon enough.
+// soon sends a request, and fails the test if the answer is late.
 func soon(t *testing.T, c *apptest.Client, method, path string, body any, headers ...string) apptest.Answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), enough)
@@ -30,7 +30,7 @@ func soon(t *testing.T, c *apptest.Client, method, path string, body any, header
 	return a
 }
 
-// bearer is a header that lets the development company in.
+// bearer is a header with a token of the development company.
 func bearer(t *testing.T, p *apptest.Program) []string {
 	t.Helper()
 	token, a, err := p.Tokens(t.Context())
@@ -40,8 +40,8 @@ func bearer(t *testing.T, p *apptest.Program) []string {
 	return []string{"Authorization", "Bearer " + token.AccessToken}
 }
 
-// A database that says nothing: whatever is asked, by companies or by operators,
-// is answered 503 in time, and leaves no trace.
+// While the database does not answer, each request of a company or an operator gets a 503
+// in time and has no effect.
 func TestASilentDatabaseKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t, impatient)
@@ -93,8 +93,8 @@ func TestASilentDatabaseKeepsNobodyWaiting(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// The COMMIT of the intent hangs: nobody knows whether it will be. The caller is
-// told when to ask again, a twin doubles nothing, and the same key follows it.
+// The COMMIT of the intent hangs, so its outcome is open. The caller learns when to repeat
+// the request. An equal request has no second effect, and the same key gets the outcome.
 func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t, impatient)
@@ -122,7 +122,7 @@ func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 		return ""
 	})
 	for range 3 {
-		p.Advance(10 * time.Minute) // the biller, who was never asked, is asked what it knows
+		p.Advance(10 * time.Minute) // a requery at the biller, which never got the payment
 	}
 	resolved(t, p.Client)
 	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
@@ -136,8 +136,8 @@ func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 	}
 }
 
-// The intent is committed and the provider was called; then the database says
-// nothing. The answer is the one for an outcome that is not known.
+// The intent is committed and the provider was called. Then the database does not answer.
+// The caller gets the answer for an unknown outcome.
 func TestAnOutcomeThatCannotBeWrittenIsPending(t *testing.T) {
 	t.Parallel()
 	buying, paying := newGate(), &bankGate{entered: make(chan struct{}, 100), open: make(chan struct{})}
@@ -180,7 +180,7 @@ func TestAnOutcomeThatCannotBeWrittenIsPending(t *testing.T) {
 	}
 }
 
-// held asks for what a provider's gate holds.
+// held sends a request that waits at the gate of a provider.
 func held(t *testing.T, p *apptest.Program, path string, body any, login []string) apptest.Answer {
 	t.Helper()
 	a, err := p.Raw(context.Background(), http.MethodPost, path, body, login...)
@@ -190,7 +190,7 @@ func held(t *testing.T, p *apptest.Program, path string, body any, login []strin
 	return a
 }
 
-// bankGate holds transfers until it is opened.
+// bankGate holds transfers until the test opens it.
 type bankGate struct {
 	provider.Bank
 	entered, open chan struct{}

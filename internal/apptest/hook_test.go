@@ -17,22 +17,22 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 )
 
-// hookServer is a company's own server. It verifies with the library that the
-// specification publishes, and keeps what it takes by its id.
+// hookServer is a company's own server. It verifies messages with the library of the
+// specification, and keeps them by their id.
 type hookServer struct {
 	t    testing.TB
 	addr string
 
 	mu      sync.Mutex
 	server  *http.Server
-	secrets []string          // one of them must verify
-	retired []string          // none of these may
-	down    bool              // it answers 503
-	mute    chan struct{}     // it takes the next message and never answers; closed when it has
+	secrets []string          // one of these must verify a message
+	retired []string          // none of these may verify a message
+	down    bool              // the server answers 503
+	mute    chan struct{}     // if not nil, the server never answers the next message; closed when that message has come
 	taken   map[string]string // webhook-id → body
-	order   []int64           // the sequence of each message when it came first
-	times   int               // messages that verified
-	double  int               // of those: with more than one of the secrets
+	order   []int64           // the sequence of each message, in the order of first arrival
+	times   int               // verified messages
+	double  int               // verified messages that more than one secret verifies
 }
 
 func newHookServer(t testing.TB) *hookServer {
@@ -42,15 +42,15 @@ func newHookServer(t testing.TB) *hookServer {
 	return h
 }
 
-// URL is where messages are to be posted.
+// URL is the address for messages.
 func (h *hookServer) URL() string { return "http://" + h.addr + "/hooks" }
 
-// die ends every connection and lets nobody in any more.
+// die ends every connection and accepts no more.
 func (h *hookServer) die() {
-	_ = h.server.Close() // who was in the middle of a request is told nothing
+	_ = h.server.Close() // open requests get no answer
 }
 
-// rise lets messages in, at the address that it had before.
+// rise accepts messages again, at the same address.
 func (h *hookServer) rise() {
 	h.t.Helper()
 	var listener net.Listener
@@ -70,18 +70,18 @@ func (h *hookServer) rise() {
 	}(h.server)
 }
 
-// ServeHTTP takes one message.
+// ServeHTTP receives one message.
 func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the sender hung up, or we did
+		return // the connection is closed
 	}
 	if h.take(w, body, r.Header) {
 		<-r.Context().Done()
 	}
 }
 
-// take keeps a message, and tells whether to stay silent about it.
+// take keeps a message, and tells whether to give no answer.
 func (h *hookServer) take(w http.ResponseWriter, body []byte, header http.Header) (silent bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +114,7 @@ func (h *hookServer) take(w http.ResponseWriter, body []byte, header http.Header
 	return false
 }
 
-// verified is how many of the secrets verify a message.
+// verified is the number of secrets that verify a message.
 func verified(body []byte, header http.Header, secrets []string) (n int) {
 	for _, s := range secrets {
 		verifier, err := standardwebhooks.NewWebhook(s)
@@ -125,8 +125,8 @@ func verified(body []byte, header http.Header, secrets []string) (n int) {
 	return n
 }
 
-// silence has the server take the next message and never answer it. The channel
-// is closed when it has.
+// silence makes the server receive the next message and never answer it. The channel is
+// closed when the message has come.
 func (h *hookServer) silence() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,8 +140,8 @@ func (h *hookServer) set(down bool) {
 	h.down = down
 }
 
-// trust has every message verified with one of these secrets, and with none that
-// was trusted before and is not now.
+// trust sets the secrets that must verify a message. Earlier secrets that are not among
+// them must not verify it.
 func (h *hookServer) trust(secrets ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,7 +153,7 @@ func (h *hookServer) trust(secrets ...string) {
 	h.secrets = secrets
 }
 
-// lacks says which of the events were not taken, or "".
+// lacks names the events that did not come, or is "".
 func (h *hookServer) lacks(events []apptest.Event) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,15 +169,15 @@ func (h *hookServer) lacks(events []apptest.Event) string {
 	return ""
 }
 
-// counts are how many messages came again, and how many with two signatures.
+// counts are the numbers of repeated messages and of messages with two signatures.
 func (h *hookServer) counts() (again, double int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.times - len(h.taken), h.double
 }
 
-// register has a company's events posted to the server, and returns how many it
-// had before.
+// register makes the server an endpoint of a company. It returns the number of the
+// company's earlier events.
 func (h *hookServer) register(t testing.TB, c *apptest.Client) (id string, before int64) {
 	t.Helper()
 	var made struct{ Data struct{ ID, Secret string } }

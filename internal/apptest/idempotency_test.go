@@ -18,7 +18,8 @@ const (
 	replayed = "Idempotent-Replayed"
 )
 
-// same fails unless the second answer is the first, byte for byte, and says so.
+// same fails unless the second answer equals the first, byte for byte, and is marked as a
+// replay.
 func same(t *testing.T, name string, first, second apptest.Answer) {
 	t.Helper()
 	if first.Header.Get(replayed) != "" {
@@ -38,7 +39,7 @@ func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
 			first := p.Buy(order, header, "key "+ending)
 			same(t, ending, first, p.Buy(order, header, "key "+ending))
 		}
-		// What the first answer said stays, though the purchase went on since.
+		// The first answer stays, although the state of the purchase has changed.
 		pending := p.Order(bundle, "header-06", "06")
 		first := p.Buy(pending, header, "key 06")
 		p.Advance(time.Minute) // two polls
@@ -46,7 +47,7 @@ func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
 			t.Fatalf("not resolved: %+v", tr)
 		}
 		same(t, "06", first, p.Buy(pending, header, "key 06"))
-		// The same JSON, laid out otherwise, is the same request.
+		// The same JSON with other white space is the same request.
 		spread := `{ "settlementId": ` + strconv.FormatInt(p.SettlementID, 10) + `, "phoneNumber": "` + pending.PhoneNumber + `",
 			"productId": "` + pending.ProductID + `", "serviceCategoryId": "` + pending.ServiceCategoryID + `", "idempotencyKey": "header-06" }`
 		same(t, "spread", first, p.Do(http.MethodPost, apptest.PurchaseData, spread, header, "key 06"))
@@ -57,8 +58,8 @@ func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
 	})
 }
 
-// A refusal is an answer too: it is kept, and money that came later changes
-// nothing. A key that was used with a mistyped body is not used up.
+// A refusal is kept as the answer of its key, and later money does not change it. A request
+// with a malformed body does not use up its key.
 func TestARefusalIsFrozenAndAMistakeIsNot(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -83,7 +84,7 @@ func TestARefusalIsFrozenAndAMistakeIsNot(t *testing.T) {
 	})
 }
 
-// The body's key and the header's key are two things.
+// The key in the body and the key in the header are independent.
 func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -95,7 +96,7 @@ func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 		}
 		same(t, "one", one, p.Buy(order, header, "one"))
 		same(t, "two", two, p.Buy(order, header, "two"))
-		// Another company's keys are its own.
+		// Each company has its own keys.
 		other := p.Company(apptest.DevFloat)
 		a := other.Buy(other.Order(other.Bundle(), "two-keys", "10"), header, "one")
 		if a.Header.Get(replayed) != "" || other.Bought(a).TransactionID == p.Bought(one).TransactionID {
@@ -107,8 +108,8 @@ func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 	})
 }
 
-// Fifty at once under one header, spread over two processes on one database: one
-// purchase and one payout, and one answer each for good.
+// Fifty parallel requests with one key, at two processes on one database, make one purchase
+// and one payout, with one answer each.
 func TestOneHeaderFiftyTimesAtTwoProcesses(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -147,7 +148,7 @@ func TestOneHeaderFiftyTimesAtTwoProcesses(t *testing.T) {
 	})
 }
 
-// A request whose key is at work elsewhere is told to wait.
+// If a request with the same key is running elsewhere, the caller must wait.
 func TestAHeaderInFlightIsAConflict(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()
@@ -166,8 +167,8 @@ func TestAHeaderInFlightIsAConflict(t *testing.T) {
 	})
 }
 
-// Eight equal payouts under one key, while the credit arrives that they need: the
-// answers that are final are one answer, which the key gives for good.
+// Eight equal payouts with one key run in parallel, while the credit arrives that they
+// need. All final answers are the same, and the key keeps that answer.
 func TestOneHeaderEightTimesWhileACreditArrives(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

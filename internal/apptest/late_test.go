@@ -12,14 +12,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// payment is one way for a company's money to leave through a provider.
+// payment is one way in which a company's money leaves through a provider.
 type payment struct {
 	name   string
 	amount money.Kobo
 	pay    func() (reference string)
 }
 
-// payments are all of them: a purchase at each biller, a payout and a card funding.
+// payments are all ways: a purchase at each biller, a payout and a card funding.
 func payments(t *testing.T, p *apptest.Program) []payment {
 	t.Helper()
 	gotv := p.Category("Cable TV", "Gotv Payment")
@@ -45,7 +45,7 @@ func payments(t *testing.T, p *apptest.Program) []payment {
 	}
 }
 
-// late has the next payment carried out so much later, whoever the provider is.
+// late delays the next payment at any provider.
 func late(t *testing.T, p *apptest.Program, by time.Duration) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/next-payment", map[string]string{"late": by.String()})
@@ -54,7 +54,7 @@ func late(t *testing.T, p *apptest.Program, by time.Duration) {
 	}
 }
 
-// contradictions are the references of the open cases of that reason.
+// contradictions are the references of the open cases with this reason.
 func contradictions(t *testing.T, p *apptest.Program) map[string]bool {
 	t.Helper()
 	filter := operation.CaseFilter{State: operation.Open, Company: p.Reference, Reason: operation.Contradiction}
@@ -72,14 +72,14 @@ func contradictions(t *testing.T, p *apptest.Program) map[string]bool {
 	return out
 }
 
-// A provider that said "no such reference", and carries the request out after the
-// money was given back, is found out at the first time of asking that comes after
-// it, at every provider. A human decides, and no money moves by itself.
-func TestWhatIsCarriedOutAfterTheRefundIsFound(t *testing.T) {
+// A provider says "no such reference" and carries the request out after the refund. The
+// next recheck finds this, at every provider. Operators decide, and no money moves
+// automatically.
+func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	for name, s := range map[string]struct {
 		late  time.Duration   // after the request
-		moves []time.Duration // of the clock, after the refund; the last one finds it
-		asked int             // how often afterwards
+		moves []time.Duration // moves of the clock after the refund; after the last one the recheck finds the payment
+		asked int             // the number of rechecks
 	}{
 		"after an hour": {20 * time.Minute, []time.Duration{10 * time.Minute, time.Hour}, 1},
 		"after a day":   {3 * time.Hour, []time.Duration{time.Hour, 3 * time.Hour, 21 * time.Hour}, 2},
@@ -107,7 +107,7 @@ func TestWhatIsCarriedOutAfterTheRefundIsFound(t *testing.T) {
 					}
 					return ""
 				})
-				p.Advance(48 * time.Hour) // nothing asks on, and nothing opens a second case
+				p.Advance(48 * time.Hour) // no further recheck, and no second case
 				found, sales := contradictions(t, p), p.Sales()
 				for reference, v := range references {
 					o := p.Outcome(reference)
@@ -127,8 +127,8 @@ func TestWhatIsCarriedOutAfterTheRefundIsFound(t *testing.T) {
 	}
 }
 
-// refunded waits until all of them FAILED, with the next time of asking shown, and
-// tells how often each was asked about.
+// refunded waits until all of them FAILED and show the time of the next recheck. It returns
+// the number of requeries of each.
 func refunded(t *testing.T, p *apptest.Program, references map[string]payment) map[string]int {
 	t.Helper()
 	polls := map[string]int{}

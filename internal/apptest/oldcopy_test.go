@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// copied takes a copy of a home's database as its owner would, without kobo
-// backup. What it returns puts the copy into the database's place.
+// copied copies a home's database without kobo backup, as an owner might. It returns a
+// function that restores the copy.
 func copied(t *testing.T, h apptest.Home) (putBack func() apptest.Home) {
 	t.Helper()
 	path, lite := db.SQLitePath(h.Database)
@@ -43,9 +43,9 @@ func copied(t *testing.T, h apptest.Home) (putBack func() apptest.Home) {
 	}
 }
 
-// A program that starts on an old copy lets no company in, says why, and stays
-// closed over a restart until the door is opened. Then it stays open.
-func TestAnOldCopyIsClosedUntilTheDoorIsOpened(t *testing.T) {
+// A program that starts on an old copy closes API access and logs why. API access stays
+// closed over a restart until an operator opens it. Then it stays open.
+func TestAnOldCopyStaysClosedUntilAnOperatorOpensIt(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
 		file, options := filepath.Join(t.TempDir(), "epoch"), []apptest.Option(nil)
@@ -63,7 +63,7 @@ func TestAnOldCopyIsClosedUntilTheDoorIsOpened(t *testing.T) {
 		}
 		p := home.Start(t, options...)
 		p.Buy(p.Order(p.Bundle(), "first", "10")).Want(t, http.StatusOK)
-		earlier := "" // why the door was closed in the copy
+		earlier := "" // the reason in the copy for which API access was closed
 		if dialect == db.Postgres {
 			earlier = "; before that: maintenance"
 			if err := p.App.Operators.CloseDoor(t.Context(), tester, "maintenance"); err != nil {
@@ -77,14 +77,14 @@ func TestAnOldCopyIsClosedUntilTheDoorIsOpened(t *testing.T) {
 			}
 		}
 		before := text()
-		apptest.Eventually(t, func() string { // once more than the copy may have seen
+		apptest.Eventually(t, func() string { // until the epoch is higher than in the copy
 			if now := text(); now == before {
 				return "the epoch stands at " + now
 			}
 			return ""
 		})
 		p.Stop()
-		p = home.Start(t, options...) // a start without a restore closes nothing
+		p = home.Start(t, options...) // a start without a restore leaves API access open
 		p.Buy(p.Order(p.Bundle(), "second", "10")).Want(t, http.StatusOK)
 		p.Stop()
 		last := text()
@@ -121,8 +121,8 @@ func TestAnOldCopyIsClosedUntilTheDoorIsOpened(t *testing.T) {
 	})
 }
 
-// What only looks at a database does not raise its epoch, and a fresh start takes
-// the file of the database that is forgotten with it.
+// A command that only reads a database does not raise its epoch. A fresh start removes the
+// epoch file of the removed database.
 func TestOnlyAServingProgramRaisesTheEpoch(t *testing.T) {
 	t.Parallel()
 	cfg := app.DevConfig(t.TempDir(), "")

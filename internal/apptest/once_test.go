@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Every POST that takes a key is tried with it, below. That each which creates or
-// moves something does take one is held by package api's own test.
+// The tests below try every POST with an Idempotency-Key. A test of package api checks that
+// each POST with an effect takes one.
 func TestEveryPostWithAKeyIsTried(t *testing.T) {
 	t.Parallel()
 	var doc struct {
@@ -41,8 +41,8 @@ func TestEveryPostWithAKeyIsTried(t *testing.T) {
 	}
 }
 
-// Each answers the same request again, byte for byte, from another program too,
-// and refuses another under the same key.
+// Each POST answers the same request with the same bytes, also from another program. It
+// refuses another request with the same key.
 func TestEveryPostAnswersOnce(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -80,8 +80,8 @@ func TestEveryPostAnswersOnce(t *testing.T) {
 	})
 }
 
-// respelled is the same body written otherwise: escapes, white space, the order
-// of the fields, and numbers with and without a fraction of nothing.
+// respelled is the same body in another spelling: escapes, white space, the order of
+// fields, and numbers with a fraction of zero.
 func respelled(t *testing.T, body any) any {
 	text, is := body.(string)
 	if !is {
@@ -121,7 +121,7 @@ func respelled(t *testing.T, body any) any {
 	return out.String() + " }"
 }
 
-// shown wants the key's own page to tell the answer.
+// shown expects the same answer from the page of the key.
 func (s *story) shown(p *apptest.Program, key string, want apptest.Answer) {
 	s.t.Helper()
 	var use struct {
@@ -139,8 +139,8 @@ func (s *story) shown(p *apptest.Program, key string, want apptest.Answer) {
 	}
 }
 
-// Whoever dies between the effect and the answer: the next to ask under the same
-// key gets the answer that the first would have had, and nothing is done twice.
+// A program dies between the effect and the answer. The next request with the same key gets
+// the answer of the first, and nothing is done twice.
 func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		for _, dies := range []apptest.Moment{apptest.FirstCommit, apptest.SecondCommit} {
@@ -174,16 +174,17 @@ func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 					}
 					same(t, o.path, stripped(first), p.Do(http.MethodPost, path, body, header, o.path))
 					if first.Status != http.StatusOK {
-						// It says definitely that nothing was done, or what is to come.
+						// The answer says that nothing was done, or that the outcome comes
+						// later.
 						if strings.Contains(o.path, "/card/") {
 							p.Advance(time.Hour)
 						} else {
-							p.Advance(61 * time.Second) // an OTP lives for ten minutes
+							p.Advance(61 * time.Second) // an OTP is valid for ten minutes
 						}
 						first = p.Do(http.MethodPost, path, body, header, o.path+" again")
 					}
 					if first.Status == http.StatusTooManyRequests && strings.HasSuffix(o.path, "-otp") {
-						continue // the attempt that was cut off counts
+						continue // the interrupted attempt counts
 					}
 					s.took(p, o, first.Want(t, http.StatusOK))
 				}
@@ -200,8 +201,8 @@ func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 	})
 }
 
-// A POST that asks nobody anything that lasts has its effect and its answer in one
-// commit: who dies right after it has answered for good.
+// A POST without a call to a provider has its effect and its answer in one commit. If the
+// program dies right after it, the answer stays.
 func TestADeathRightAfterTheOnlyCommit(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -217,7 +218,7 @@ func TestADeathRightAfterTheOnlyCommit(t *testing.T) {
 				p.Advance(o.wait)
 			}
 			path, body := s.request(o)
-			if o.crash || o.path == "/api/v1/vtu/verify-entity" { // a mortal biller verifies nothing
+			if o.crash || o.path == "/api/v1/vtu/verify-entity" { // the biller of this test has no VerifyEntity
 				s.took(p, o, p.Do(http.MethodPost, path, body, header, o.path).Want(t, http.StatusOK))
 				continue
 			}

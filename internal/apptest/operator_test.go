@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// What somebody asked for who was removed since is not approved by one other alone.
-func TestWhoIsRemovedHasNoVoice(t *testing.T) {
+// One other operator alone cannot approve the request of a removed operator.
+func TestOneOperatorCannotApproveForARemovedOne(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
 		ask := func(key, path string, body any) apptest.Answer {

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// behind is a program whose PostgreSQL is reached through a proxy.
+// behind is a program that reaches its PostgreSQL through a proxy.
 func behind(t *testing.T, options ...apptest.Option) (*apptest.Program, *apptest.Proxy) {
 	t.Helper()
 	home := apptest.NewHome(t, db.Postgres)
@@ -25,8 +25,8 @@ func behind(t *testing.T, options ...apptest.Option) (*apptest.Program, *apptest
 	return home.Start(t, options...), proxy
 }
 
-// absences are requests that need the database, and how each area of the
-// contract says that it is away.
+// absences are requests that need the database, and the answer of each area of the contract
+// when it is away.
 func absences(c *apptest.Client, o apptest.Order) []struct{ method, path, body string } {
 	const (
 		vtu     = `{"success":false,"message":"Service temporarily unavailable"}`
@@ -83,8 +83,8 @@ func TestADatabaseThatGoesAwayAndComesBack(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// A database that keeps its connections and says nothing is away as well: who
-// reads is told so within the bound, and when it speaks again all is well.
+// A database that keeps its connections open and does not answer is away as well. Readers
+// get a 503 within the limit. When the database answers again, all requests succeed.
 func TestADatabaseThatFallsSilent(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
@@ -95,7 +95,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 	for _, q := range append(absences(p.Client, order), quiet...) {
 		all.Go(func() {
 			if q.method == http.MethodPost {
-				return // the ledger has a bound of its own
+				return // the ledger has its own timeout
 			}
 			a, err := p.Try(context.Background(), q.method, q.path, nil)
 			if err != nil || a.Status != http.StatusServiceUnavailable || q.body != "" && a.Body != q.body+"\n" {
@@ -103,7 +103,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 			}
 		})
 	}
-	all.Go(func() { // as a program does that starts
+	all.Go(func() { // a program does this at its start
 		err := p.App.DB.Insert(context.Background(), job.Job{Company: settlement.House, Kind: "nothing", RunAt: p.App.Clock.Now()}.Record())
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("a standing job: %v", err)
@@ -124,7 +124,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// quiet are more requests that only read, of every area.
+// quiet are further requests that only read, of every area.
 var quiet = []struct{ method, path, body string }{
 	{method: http.MethodGet, path: "/api/v1/customer/"},
 	{method: http.MethodGet, path: "/api/v1/customer/x@example.com"},
@@ -145,9 +145,9 @@ var quiet = []struct{ method, path, body string }{
 	{method: http.MethodGet, path: "/api/v1/events/x"},
 }
 
-// The gate remembers a company for thirty seconds; then a database that is away
-// means that nobody can be let in, and nobody is called a stranger.
-func TestTheGateIsUnsureWithoutItsDatabase(t *testing.T) {
+// The API caches a company for thirty seconds. After that, without a database, a request
+// gets a 503 and never a 401.
+func TestACachedCompanyNeedsTheDatabaseAgain(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
 	p.Balance(p.SettlementID)
@@ -159,8 +159,8 @@ func TestTheGateIsUnsureWithoutItsDatabase(t *testing.T) {
 	}
 }
 
-// The provider has been paid when the database goes away: the purchase is
-// PENDING, and the resolver finds the truth when it is back.
+// The database goes away after the provider was paid. The purchase stays PENDING, and the
+// resolver finds its outcome when the database is back.
 func TestADatabaseLostDuringTheCall(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -190,7 +190,7 @@ func TestADatabaseLostDuringTheCall(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// mute is a biller that takes orders and never tells what became of them.
+// mute is a biller that takes orders and never answers a requery.
 type mute struct{ *gate }
 
 func (m mute) around(b provider.Biller) provider.Biller {
@@ -202,8 +202,8 @@ func (m mute) around(b provider.Biller) provider.Biller {
 
 func (m mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
 
-// The connection breaks while a definite answer is written. The answer is not lost,
-// though the biller never tells it again.
+// The connection breaks during the commit of a definite answer. The answer is not lost,
+// although the biller never repeats it.
 func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
 	t.Parallel()
 	for ending, want := range map[string]string{"10": "SUCCESS", "01": "FAILED"} {
@@ -236,8 +236,8 @@ func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
 	}
 }
 
-// A purchase whose COMMIT gets no answer is looked up: what happened goes on,
-// and what did not is a 503 that may be repeated.
+// After a COMMIT without an answer the ledger looks for the purchase. If it was committed,
+// it goes on. If not, the caller gets a 503 and may repeat the request.
 func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
@@ -258,13 +258,13 @@ func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// A disk without room refuses with a 503 and leaves nothing half done; room is
-// all it takes to go on.
+// On a full disk requests get a 503 and leave nothing half done. They succeed again when
+// there is room.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)
 	bundle := p.Bundle()
-	pragma(t, p, "PRAGMA max_page_count = 1") // SQLite takes this for "no more than now"
+	pragma(t, p, "PRAGMA max_page_count = 1") // SQLite then keeps the file at its present size
 	bought := 0
 	for i := 0; ; i++ {
 		a := p.Buy(p.Order(bundle, fmt.Sprintf("full-%d", i), "10"))
@@ -290,7 +290,7 @@ func TestAFullDisk(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// A file that cannot be written is a 503 too; what can be read is answered.
+// With a read-only file, writes get a 503 and reads succeed.
 func TestAReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)
@@ -310,7 +310,7 @@ func TestAReadOnlyFile(t *testing.T) {
 	again.Audit(t, apptest.DevFloat)
 }
 
-// pragma tells the one connection that writes.
+// pragma runs a PRAGMA on the one connection that writes.
 func pragma(t *testing.T, p *apptest.Program, statement string) {
 	t.Helper()
 	if _, err := p.App.DB.Exec(context.WithoutCancel(t.Context()), statement); err != nil {
@@ -318,7 +318,7 @@ func pragma(t *testing.T, p *apptest.Program, statement string) {
 	}
 }
 
-// A control of the sandbox that needs the database says that it is away.
+// A control of the sandbox that needs the database answers 503 while it is away.
 func TestTheSandboxSaysThatTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)

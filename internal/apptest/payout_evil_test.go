@@ -21,14 +21,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 )
 
-// evilBank is a bank that misbehaves as it is told, to payments and to questions.
-// Names are still the sandbox's.
+// evilBank is a bank whose answers to payments and requeries a test sets. Its name
+// enquiries are those of the sandbox.
 type evilBank struct {
 	provider.Bank
 	plug *safehaven.Plug
 
 	mu       sync.Mutex
-	pay, ask string // status and body; REF stands for the reference it was given
+	pay, ask string // status and body; REF stands for the reference of the request
 	payments int
 }
 
@@ -61,7 +61,7 @@ func (e *evilBank) RequeryTransfer(ctx context.Context, reference string) provid
 	return e.plug.RequeryTransfer(ctx, reference)
 }
 
-// says sets what it answers from now on.
+// says sets the answers from now on.
 func (e *evilBank) says(pay, ask string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,7 +74,7 @@ func (e *evilBank) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var asked struct{ PaymentReference string }
-	_ = json.NewDecoder(r.Body).Decode(&asked) // what is no request has no reference
+	_ = json.NewDecoder(r.Body).Decode(&asked) // without a body the reference is empty
 	e.mu.Lock()
 	answer := e.ask
 	if r.URL.Path == "/transfers" {
@@ -99,13 +99,13 @@ const (
 	bankDown    = `503 {"statusCode":503,"message":"Service unavailable"}`
 )
 
-// bankStories are what a bank says to a payment of 1,000 naira, what it says when
-// it is asked, and where that ends.
+// bankStories are answers of a bank to a payment of 1,000 naira, its answers to requeries,
+// and the final state.
 var bankStories = []struct {
 	name       string
 	pay, first string
 	ask, end   string
-	asks       string // the reason of the case that is open in the end
+	asks       string // the reason of the case that stays open
 }{
 	{"yes", bankPaid, "SUCCESS", bankPaid, "SUCCESS", ""},
 	{"yes, of another reference", strings.ReplaceAll(bankPaid, "REF", "another"), "PENDING", bankPaid, "SUCCESS", ""},
@@ -123,13 +123,13 @@ var bankStories = []struct {
 	{"no, then back", `400 {"statusCode":400,"message":"Do not honour"}`, "FAILED", bankBack, "FAILED", ""},
 	{"yes, then back", bankPaid, "SUCCESS", bankBack, "REVERSED", ""},
 	{"back before it was a yes", bankDown, "PENDING", bankBack, "FAILED", ""},
-	// These go on being asked about, so nothing else may be said after them.
+	// The requeries of these go on, so they come last.
 	{"yes, of another reference whenever asked", bankDown, "PENDING", strings.ReplaceAll(bankPaid, "REF", "another"), "PENDING", ""},
 	{"a breakdown, and a gateway that knows nothing", bankDown, "PENDING", `404 <html>Not Found</html>`, "PENDING", ""},
 }
 
-// Whatever a bank says, and however often, a payout is asked for once, and its
-// money is in one place.
+// The program sends a payout once, whatever the bank answers and however often. The money
+// is always in exactly one account.
 func TestAnEvilBankIsNeverBelievedTooSoon(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvilBank(t)
@@ -145,7 +145,7 @@ func TestAnEvilBankIsNeverBelievedTooSoon(t *testing.T) {
 			}
 			p.Advance(time.Minute)
 			p.Advance(15 * time.Minute)
-			for range 3 { // as the bank may tell of it, when it likes
+			for range 3 { // a bank may repeat its notification at any time
 				if err := p.App.Payouts.Notified(t.Context(), id); err != nil {
 					t.Errorf("%s: %v", c.name, err)
 				}

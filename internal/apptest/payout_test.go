@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/payout"
 )
 
-// paid is a payout as payout-status shows it.
+// paid is a payout in the answer of payout-status.
 type paid struct {
 	Reference, Status string
 	Amount, Fee       money.Kobo
@@ -23,7 +23,7 @@ type paid struct {
 	FailureReason     *string
 }
 
-// verify is a fresh verify_id for an account with this ending.
+// verify makes a new verify_id for an account with this ending.
 func verify(t *testing.T, c *apptest.Client, ending string) string {
 	t.Helper()
 	var v struct{ Data struct{ ID string } }
@@ -42,7 +42,7 @@ func status(c *apptest.Client, reference string) (p paid) {
 	return p
 }
 
-// charge gives the development company a fee of ten naira and one percent.
+// charge sets a fee of ten naira and one percent for the development company.
 func charge(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	schedule := payout.Schedule{{Flat: 10 * money.Naira, BasisPoints: 100}}
@@ -108,7 +108,7 @@ func TestAVerificationPaysOnceOverHTTP(t *testing.T) {
 	})
 }
 
-// The bank tells of its own accord that the money came back.
+// The bank sends a notification that the money came back.
 func TestMoneyThatComesBackIsRefundedByTheBanksNotice(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

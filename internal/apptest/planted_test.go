@@ -18,16 +18,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// alteration is what somebody with access to the database changes. Each statement
-// has the company as its one parameter and must change a row. Found is in a line
-// of `kobo verify` then; "" says that there is no second copy to see it by.
+// alteration is a change by somebody with access to the database. Each statement has the
+// company as its one parameter and must change a row. Found must be in a line of `kobo
+// verify`. If it is "", no second copy reveals the change.
 type alteration struct {
 	name, found string
 	statements  []string
 }
 
 // The alterations change one operation of a state, or its transfers. The chosen purchase
-// has a plain key: a key that JSON escapes is not compared.
+// has a key without special characters, since verify does not compare a key that JSON
+// escapes.
 const (
 	sent     = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'SUCCESS' AND fee_kobo > 0)`
 	failed   = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'FAILED')`
@@ -116,7 +117,7 @@ var alterations = []alteration{
 	{"purchase's phone number", "operation event", []string{`UPDATE vtu_purchase SET phone_number = '08000000000' WHERE company_id = $1 AND id = ` + bought}},
 	{"meter's verification", "bill verification", []string{`UPDATE vtu_verification SET entity_number = '1' WHERE company_id = $1 AND state = 'USED' AND kind = 'UTILITY'`}},
 
-	// Money that came in, and what was corrected.
+	// Credits and adjustments.
 	{"credit doubled", "is not in the book as it came in", []string{`INSERT INTO settlement_credit
 		SELECT company_id, 'doubled', session_id || '2', provider, account_number, settlement_id, amount_kobo, sender_name, sender_account, sender_bank,
 			narration, reference, told_at, created_at FROM settlement_credit WHERE company_id = $1 AND id = ` + credited}},
@@ -127,7 +128,7 @@ var alterations = []alteration{
 	{"adjustment deleted", "transfer owner", []string{`DELETE FROM settlement_adjustment WHERE company_id = $1 AND state = 'APPROVED'`}},
 	{"adjustment approved by hand", "adjustment money", []string{`UPDATE settlement_adjustment SET state = 'APPROVED', decided_by = 'local:eve' WHERE company_id = $1 AND state = 'PENDING'`}},
 
-	// Paper.
+	// Events and stored answers.
 	{"open case of a pending operation deleted", "pending operation", []string{`DELETE FROM operation_case WHERE company_id = $1 AND state = 'OPEN' AND reason = 'UNRESOLVED'`}},
 	{"case in suspense deleted", "suspense case", []string{`DELETE FROM operation_case WHERE company_id = 'house' AND $1 <> '' AND state = 'OPEN' AND reason = 'UNKNOWN_ACCOUNT'`}},
 	{"resolved case deleted", "case audit", []string{`DELETE FROM operation_case WHERE company_id = $1 AND state = 'RESOLVED'`}},
@@ -150,7 +151,7 @@ var alterations = []alteration{
 	{"guard of a card zeroed", "counter", []string{`UPDATE ledger_counter SET value = 0 WHERE company_id = $1 AND substr(name, 1, 5) = 'card/' AND value > 0`}},
 }
 
-// flip gives an operation another state.
+// flip sets another state of an operation.
 func flip(operation, state string) []string {
 	return []string{`UPDATE operation SET state = '` + state + `' WHERE company_id = $1 AND id = ` + operation}
 }
@@ -166,7 +167,8 @@ func swapping(one, other string) []string {
 	}
 }
 
-// forgetting removes the last hold with its entries, and puts both accounts right.
+// forgetting removes the last hold with its entries, and adjusts the balances of both
+// accounts.
 var forgetting = []string{
 	`DELETE FROM ledger_entry WHERE company_id = $1 AND reference = ` + open,
 	`UPDATE ledger_account SET entry_sequence = entry_sequence - 1, balance_kobo = (SELECT e.current_kobo FROM ledger_entry AS e
@@ -175,7 +177,7 @@ var forgetting = []string{
 	`DELETE FROM ledger_transfer WHERE company_id = $1 AND reference = ` + open,
 }
 
-// forging is money from nowhere with all that belongs to it.
+// forging makes money from nothing, with all rows that belong to it.
 var forging = []string{
 	`INSERT INTO ledger_transfer SELECT $1, 'forged', '', 'provider/safehaven', w.id, 5000, 'credit', '', p.entry_sequence + 1, w.entry_sequence + 1, 0, p.created_at
 		FROM ledger_account AS w, ledger_account AS p WHERE w.company_id = $1 AND p.company_id = $1 AND p.id = 'provider/safehaven' AND w.id = ` + wallet,
@@ -188,8 +190,8 @@ var forging = []string{
 
 var errUndo = errors.New("undo")
 
-// Verify finds each altered row whose fact has another copy. An unaltered database has
-// no findings.
+// Verify finds each altered row if another row has a copy of its fact. An unaltered
+// database has no findings.
 func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.Routes("UTILITY=vtpass"))
@@ -218,8 +220,8 @@ func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	})
 }
 
-// plant makes an alteration, asks what it looks like, and takes it back. Sums tells
-// whether re-adding the book shows it.
+// plant makes an alteration, runs verify, and rolls back. Sums tells whether the sums of
+// the ledger show the alteration.
 func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []string, sums bool) {
 	t.Helper()
 	err := d.Tx(t.Context(), func(q db.Querier) error {
@@ -237,7 +239,7 @@ func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []strin
 	return lines, sums
 }
 
-// compared is what verify says of a company and of the house.
+// compared is the result of verify for a company and for the company `house`.
 func compared(t *testing.T, q db.Querier, company string) (lines []string, sums bool) {
 	t.Helper()
 	for _, c := range []string{company, settlement.House} {
@@ -250,8 +252,8 @@ func compared(t *testing.T, q db.Querier, company string) (lines []string, sums 
 	return lines, sums
 }
 
-// A company whose head row is gone is not passed over, by verify or by backup.
-func TestACompanyWithoutItsHeadIsNotPassedOver(t *testing.T) {
+// Verify and backup do not skip a company without its lock row.
+func TestACompanyWithoutItsLockRowIsNotSkipped(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)
 	p.Stop()

@@ -11,7 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Nobody who has a connection waits for another, so a program with one goes on.
+// A program with one connection goes on, since no holder of a connection waits for a second
+// one.
 func TestOneConnectionIsEnough(t *testing.T) {
 	home := apptest.NewHome(t, db.Postgres)
 	separator := "?"

@@ -18,10 +18,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 )
 
-// evil is a provider that misbehaves as it is told. Safe Haven's own plug talks
-// to it; only the catalogue still comes from the sandbox.
+// evil is a provider whose answers a test sets. The plug of Safe Haven is its client. The
+// catalogue is that of the sandbox.
 type evil struct {
-	provider.Biller // the sandbox's
+	provider.Biller // of the sandbox
 	plug            *safehaven.Plug
 	server          *httptest.Server
 
@@ -62,14 +62,14 @@ func (e *evil) Requery(ctx context.Context, reference string, begun time.Time) p
 	return e.plug.Requery(ctx, reference, begun)
 }
 
-// does sets what happens from now on to a payment and to a question.
+// does sets the answers to a payment and to a requery from now on.
 func (e *evil) does(pay, ask http.HandlerFunc) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pay, e.ask, e.paid = pay, ask, 0
 }
 
-// requests is how many requests to pay have come since.
+// requests is the number of payment requests since then.
 func (e *evil) requests() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,7 +81,8 @@ func (e *evil) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"access_token":"t","token_type":"Bearer","expires_in":3600,"ibs_client_id":"ibs"}`)
 		return
 	}
-	// Until the request is read whole, the server does not see the caller go.
+	// The server notices the end of the connection only after it has read the whole
+	// request.
 	_, _ = io.Copy(io.Discard, r.Body)
 	e.mu.Lock()
 	do := e.ask
@@ -101,7 +102,7 @@ func says(status int, body string) http.HandlerFunc {
 	}
 }
 
-// recalls is a provider that remembers the sale it is asked for.
+// recalls answers with the record of the sale.
 func recalls(status string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		reference := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
@@ -109,7 +110,7 @@ func recalls(status string) http.HandlerFunc {
 	}
 }
 
-// cut begins an answer and breaks the connection in the middle of it.
+// cut begins an answer and closes the connection in the middle.
 func cut(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "500")
 	_, _ = io.WriteString(w, `{"statusCode":200,"message":"Data Bundle purch`)
@@ -117,7 +118,7 @@ func cut(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// hang does not answer until the caller has gone.
+// hang does not answer until the caller has closed the connection.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 const delivered = `{"statusCode":200,"message":"ok","data":{"id":"1","status":"successful"}}`
@@ -125,7 +126,7 @@ const delivered = `{"statusCode":200,"message":"ok","data":{"id":"1","status":"s
 var evils = []struct {
 	name     string
 	pay      http.HandlerFunc
-	first    string // what the order comes to
+	first    string // the state of the order
 	requests int
 }{
 	{"silence", hang, "PENDING", 1},
@@ -152,8 +153,8 @@ var evils = []struct {
 	{"a success", says(200, delivered), "SUCCESS", 1},
 }
 
-// Whatever a provider does, an order is paid for at most once, and only a
-// definite word ends it.
+// The program pays for an order at most once, whatever the provider answers. Only a
+// definite answer ends the order.
 func TestAnEvilProviderIsNeverBelievedTooSoon(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -184,7 +185,7 @@ func TestAnEvilProviderIsNeverBelievedTooSoon(t *testing.T) {
 	})
 }
 
-// Nobody is there at all: nothing was sent, so nothing was bought.
+// Without a connection to the provider nothing was sent, so nothing was bought.
 func TestAProviderThatIsNotThere(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -198,8 +199,8 @@ func TestAProviderThatIsNotThere(t *testing.T) {
 	})
 }
 
-// A gateway's 404 is no word of the provider: however often and however late it
-// comes, nothing is given back. After 72 hours a human decides.
+// A gateway's 404 is no answer of the provider. No number of them causes a refund. After 72
+// hours a case opens.
 func TestOnlyTheProvidersOwnWordCounts(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -227,8 +228,8 @@ func TestOnlyTheProvidersOwnWordCounts(t *testing.T) {
 	})
 }
 
-// The provider swore that it never heard of a purchase, the money went back, and
-// then the first call comes home with a success: no money moves by itself.
+// The provider says that it does not know a purchase, and the money is refunded. Then the
+// first call returns with a success. No money moves automatically.
 func TestALateContradictionIsACase(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()

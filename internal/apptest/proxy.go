@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// Proxy stands between a program and PostgreSQL, and breaks the line when it is
-// told to.
+// Proxy is between a program and PostgreSQL. A test makes it break connections.
 type Proxy struct {
 	listener net.Listener
 	server   string
@@ -26,13 +25,13 @@ type Proxy struct {
 // line is one connection through the proxy.
 type line struct {
 	client, server net.Conn
-	// silent is set once the client is to hear nothing more; what the server
-	// says is then only noticed.
+	// silent is set when the client must get nothing more. The proxy still notices what the
+	// server sends.
 	silent   atomic.Bool
 	answered chan struct{}
 }
 
-// forward gives the server a last word of the client, and waits for its answer.
+// forward sends the last message of the client to the server, and waits for the answer.
 func (l *line) forward(word []byte) {
 	l.silent.Store(true)
 	if _, err := l.server.Write(word); err == nil {
@@ -45,8 +44,8 @@ func (l *line) close() {
 	_ = l.server.Close()
 }
 
-// NewProxy is a proxy in front of a database, and the URL that leads through it.
-// On that way statements travel as text, so that the proxy can read them.
+// NewProxy is a proxy for a database, and its URL. The URL turns prepared statements off,
+// so that the proxy can read the statements.
 func NewProxy(t testing.TB, database string) (*Proxy, string) {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -71,7 +70,7 @@ func NewProxy(t testing.TB, database string) (*Proxy, string) {
 	return p, u.String()
 }
 
-// Cut breaks all lines, and every new one as soon as it is made.
+// Cut closes all connections, and every new one at once.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,10 +80,10 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Silence keeps all lines open, and new ones too, and lets nothing through.
+// Silence keeps all connections open, also new ones, and passes nothing on.
 func (p *Proxy) Silence() { p.mute.Store(true) }
 
-// Mend lets new lines through again. Lines on which something was lost are broken.
+// Mend passes new connections on again. It closes connections on which something was lost.
 func (p *Proxy) Mend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,9 +95,9 @@ func (p *Proxy) Mend() {
 	}
 }
 
-// AtCommit has fate decide what becomes of the next COMMIT that a client sends:
-// it may forward it to the server, which then answers to nobody, and it may close
-// the client's connection, in the order of its choice.
+// AtCommit calls fate at the next COMMIT of a client. The function may forward the COMMIT
+// to the server, whose answer is dropped. It may also close the client's connection, in any
+// order.
 func (p *Proxy) AtCommit(fate func(forward, closeClient func())) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,8 +127,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// fromClient passes on what the client says, until it says COMMIT and that has
-// a fate.
+// fromClient passes the messages of the client on, until a COMMIT with a fate.
 func (p *Proxy) fromClient(l *line) {
 	defer p.forget(l)
 	buffer, tail := make([]byte, 64<<10), []byte(nil)
@@ -154,7 +152,7 @@ func (p *Proxy) fromClient(l *line) {
 	}
 }
 
-// A COMMIT that is only being prepared is not executed in the same breath.
+// The message that prepares a COMMIT does not execute it.
 var (
 	commit  = []byte("COMMIT")
 	execute = []byte("E\x00\x00\x00\x09\x00\x00\x00\x00\x00")

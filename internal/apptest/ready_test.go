@@ -17,10 +17,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// at gives the program a machine's time that a test moves.
+// at sets the clock of the machine for a program, and a test moves it.
 func at(machine clock.Clock) apptest.Option { return func(c *app.Config) { c.Machine = machine } }
 
-// checks is what /readyz answers, with its status.
+// checks is the answer of /readyz, with its status.
 func checks(t *testing.T, p *apptest.Program, path string) (status int, said map[string]string) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodGet, path, nil)
@@ -35,7 +35,8 @@ func checks(t *testing.T, p *apptest.Program, path string) (status int, said map
 
 var noWrites = regexp.MustCompile(`^none for (1[6-9]|[2-9][0-9]) s$`)
 
-// stale moves the machine's time on after the last write, and wants /readyz to say so.
+// stale moves the machine's clock on after the last write, and expects that /readyz reports
+// it.
 func stale(t *testing.T, p *apptest.Program, machine *clock.Movable, database string) {
 	t.Helper()
 	machine.MoveTo(machine.Offset() + 16*time.Second)
@@ -44,7 +45,7 @@ func stale(t *testing.T, p *apptest.Program, machine *clock.Movable, database st
 	}
 }
 
-// fresh waits until /readyz is content again.
+// fresh waits until /readyz answers 200 again.
 func fresh(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -55,8 +56,8 @@ func fresh(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// A PostgreSQL that takes no writes, as a standby, is connected and has its schema.
-// Only the writes tell.
+// A read-only PostgreSQL, such as a standby, is connected and has its schema. Only a write
+// reveals it.
 func TestReadyMeansAbleToWrite(t *testing.T) {
 	t.Parallel()
 	machine := &clock.Movable{}
@@ -88,7 +89,7 @@ func TestReadyMeansAbleToWrite(t *testing.T) {
 		}
 	}
 	turn("SET default_transaction_read_only = on")
-	apptest.Eventually(t, func() string { // the connections are new ones
+	apptest.Eventually(t, func() string { // the program must open new connections
 		if _, err := p.App.DB.Exec(t.Context(), `UPDATE deployment SET epoch = epoch`); err == nil || !strings.Contains(err.Error(), "read-only") {
 			return fmt.Sprint(err)
 		}
@@ -99,7 +100,7 @@ func TestReadyMeansAbleToWrite(t *testing.T) {
 	fresh(t, p)
 }
 
-// A database that says nothing, and a file that takes no writes.
+// A database that does not answer, and a file that cannot be written.
 func TestReadyWithoutWrites(t *testing.T) {
 	t.Parallel()
 	t.Run("hung", func(t *testing.T) {
@@ -121,9 +122,9 @@ func TestReadyWithoutWrites(t *testing.T) {
 	})
 }
 
-// Closed API access is said. Only who balances companies' requests takes it for
-// not ready: operators and providers are answered.
-func TestAClosedDoorIsReady(t *testing.T) {
+// /readyz shows closed API access. Only the check for load balancers of companies counts it
+// as not ready, since operators and providers still get answers.
+func TestClosedAPIAccessIsReady(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
 		want := func(door string, forAll, forCompanies int) {

@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// plantLine writes a line on the bank's statement that belongs to nothing.
+// plantLine adds a line to the bank's statement that belongs to no operation.
 func plantLine(t *testing.T, p *apptest.Program, kind, reference string, naira int, narration string) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/statement-line",
@@ -28,7 +28,7 @@ func plantLine(t *testing.T, p *apptest.Program, kind, reference string, naira i
 	}
 }
 
-// breaks are what a comparison finds: reason, company and subject.
+// breaks are the findings of a reconciliation: reason, company and subject.
 func breaks(t *testing.T, p *apptest.Program) (list []string) {
 	t.Helper()
 	all, err := p.App.Reconcile(t.Context(), app.Reach)
@@ -43,7 +43,7 @@ func breaks(t *testing.T, p *apptest.Program) (list []string) {
 
 func sorted(list []string) []string { slices.Sort(list); return list }
 
-// cases are the open cases in the same words.
+// cases are the open cases in the same form.
 func cases(t *testing.T, p *apptest.Program) (open []string) {
 	t.Helper()
 	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
@@ -56,10 +56,9 @@ func cases(t *testing.T, p *apptest.Program) (open []string) {
 	return sorted(open)
 }
 
-// A day on which everything that can go wrong did, and was followed to its end,
-// is a day without a break; three lines that do not belong are three cases, once,
-// and the bank's own charges are one for the day.
-func TestTheBanksStatementIsHeldAgainstTheBook(t *testing.T) {
+// A day with every story, followed to its end, has no reconciliation break. Three foreign
+// lines open three cases, once. The charges of the bank are one case for the day.
+func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
 		charge(t, p)
@@ -89,7 +88,7 @@ func TestTheBanksStatementIsHeldAgainstTheBook(t *testing.T) {
 			"FAILED_REVERSAL " + p.Reference + " " + references["01"],
 		})
 		day := p.App.Clock.Now()
-		p.Advance(23 * time.Hour) // the daily comparison
+		p.Advance(23 * time.Hour) // the daily reconciliation
 		found(t, p, want)
 		want = sorted(append(want, "UNBOOKED_CHARGE "+settlement.House+" safehaven/"+
 			day.In(time.FixedZone("Africa/Lagos", 3600)).Format(time.DateOnly)))
@@ -105,7 +104,7 @@ func TestTheBanksStatementIsHeldAgainstTheBook(t *testing.T) {
 			t.Errorf("overdue: %+v, %v", old, err)
 		}
 		decided(t, p)
-		// The credit's line is older than the statement by now, and its entries are not.
+		// The line of the credit is older than the statement now, and its entries are not.
 		p.Advance(47 * time.Hour)
 		if got := breaks(t, p); len(got) > 0 {
 			t.Errorf("later:\n%s", strings.Join(got, "\n"))
@@ -113,12 +112,11 @@ func TestTheBanksStatementIsHeldAgainstTheBook(t *testing.T) {
 	})
 }
 
-// straySession is one between banks, of which no bank tells us.
+// straySession is a session between banks that no notification names.
 const straySession = "000013300102030405000000000001"
 
-// Days on which nothing is wrong stay without a case, wherever the window of the
-// daily comparison happens to begin: in the middle of a payout's minutes, before
-// its return, at midnight.
+// Days without a break open no case, wherever the span of the daily reconciliation begins:
+// between a payout and its outcome, before its return, or at midnight.
 func TestQuietDaysStayQuiet(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -144,9 +142,9 @@ func TestQuietDaysStayQuiet(t *testing.T) {
 	})
 }
 
-// What came in and what came back, and nobody told of, is asked for before anybody
-// is asked about it.
-func TestWhatNobodyToldOfIsNoBreak(t *testing.T) {
+// Reconciliation first asks the bank about unknown credits and returns. It opens a case
+// only if that does not explain them.
+func TestACreditWithoutANotificationIsNoBreak(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
 		id := verify(t, p.Client, "10")
@@ -157,7 +155,7 @@ func TestWhatNobodyToldOfIsNoBreak(t *testing.T) {
 			t.Fatalf("%s, %v", a, err)
 		}
 		pay(t, p.Client, p.SettlementAccountNumber, 700, map[string]any{"silent": true})
-		p.App.Clock.(*clock.Movable).MoveTo(p.App.Clock.(*clock.Movable).Offset() + 8*time.Hour) // nothing is done about it
+		p.App.Clock.(*clock.Movable).MoveTo(p.App.Clock.(*clock.Movable).Offset() + 8*time.Hour) // the move of the clock runs no jobs
 		if got := breaks(t, p); len(got) > 0 {
 			t.Errorf("breaks: %q", got)
 		}
@@ -168,9 +166,9 @@ func TestWhatNobodyToldOfIsNoBreak(t *testing.T) {
 	})
 }
 
-// eventfulDay has every story happen to a payout and to a purchase, a payout come
-// back, and credits told twice and not at all. The bank charges for each payout
-// that it carries out, also for the one that came back.
+// eventfulDay makes a payout and a purchase of each story, a returned payout, and credits
+// with two notifications and with none. The bank charges for each payout that it carries
+// out, also for the returned one.
 func eventfulDay(t *testing.T, p *apptest.Program) (references map[string]string, charges money.Kobo) {
 	t.Helper()
 	const naira, price = 10_000, 1075
@@ -208,9 +206,9 @@ func found(t *testing.T, p *apptest.Program, want []string) {
 	})
 }
 
-// decided has two operators settle every case: the charges are booked, the credit
-// whose session is known goes to the company, the rest is dismissed. After that the
-// statement and the book differ in nothing that is not decided, and no case is opened.
+// decided closes every case with two operators. The charges are booked, the credit with a
+// known session goes to the company, and the rest is dismissed. After that the statement
+// and the ledger differ only in what was decided, and no case opens.
 func decided(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
@@ -265,7 +263,7 @@ func decided(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// shown is what the company is shown of its book.
+// shown is the ledger of the company in the API.
 func shown(t *testing.T, p *apptest.Program) string {
 	t.Helper()
 	i, err := p.App.Reports.Integrity(t.Context(), p.Reference)

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// newCard is a card of a new customer.
+// newCard makes a card for a new customer.
 func newCard(t *testing.T, c *apptest.Client) string {
 	t.Helper()
 	var made struct{ Data struct{ ID string } }
@@ -38,10 +38,10 @@ func newCard(t *testing.T, c *apptest.Client) string {
 	return made.Data.ID
 }
 
-// After a restore a company repeats what it asked for since the backup, under its
-// own keys. The providers know every reference: they carry nothing out again, and
-// the book finds what they did the first time.
-func TestWhatIsRepeatedAfterARestoreIsDoneOnce(t *testing.T) {
+// After a restore a company repeats its requests since the backup with the same keys. The
+// providers know every reference and carry nothing out again. The ledger gets the outcomes
+// of the first requests.
+func TestARepetitionAfterARestoreIsDoneOnce(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
 		p := home.Start(t, apptest.Window(2*time.Second))

@@ -10,15 +10,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// deaf is a biller whose answers are all lost, and that hears of no sale.
+// deaf is a biller that gets no sale and whose answers are all lost.
 type deaf struct{ provider.Biller }
 
 func (deaf) Pay(context.Context, provider.Purchase) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// A purchase of unknown outcome whose job is lost is followed again by the next
-// program, to its end.
+// A purchase of unknown outcome has lost its job. The next program restores the job and
+// follows the purchase to its end.
 func TestALostJobIsRestoredAtTheStart(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		first := apptest.Start(t, dialect, apptest.Around(func(b provider.Biller) provider.Biller { return deaf{b} }))

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Two programs on one database, with eight buyers at each: every purchase has
-// one end, and the feed has no gap.
+// Two programs share a database, with eight buyers at each. Every purchase has one outcome,
+// and the feed has no gap.
 func TestTwoProgramsShareTheWork(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -54,7 +54,7 @@ func TestTwoProgramsShareTheWork(t *testing.T) {
 	})
 }
 
-// Who waits at one program is woken by what happens at another.
+// A commit of one program wakes the long polls at another.
 func TestALongPollHearsOfTheOtherProgram(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)

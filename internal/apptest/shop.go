@@ -12,13 +12,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Bundle is a data bundle on sale.
+// Bundle is a data bundle of the catalogue.
 type Bundle struct {
 	Category, Product, Name string
 	Price                   money.Kobo
 }
 
-// Bundles are all data bundles on sale, network by network, the cheapest first.
+// Bundles are all data bundles, by network, the cheapest first.
 func (c *Client) Bundles() []Bundle {
 	c.t.Helper()
 	var services []struct{ ServiceID, ServiceName string }
@@ -44,7 +44,7 @@ func (c *Client) Bundles() []Bundle {
 	return out
 }
 
-// Bundle is one data bundle on sale, the same for every test.
+// Bundle is one data bundle, the same for every test.
 func (c *Client) Bundle() Bundle {
 	c.t.Helper()
 	for _, b := range c.Bundles() {
@@ -63,13 +63,13 @@ type Order struct {
 	SettlementID      int64  `json:"settlementId"`
 }
 
-// Order is an order of the bundle for a phone whose number ends in these two
-// digits, which decide the sandbox's story.
+// Order is an order of the bundle for a phone with this ending. The last two digits choose
+// the story of the sandbox.
 func (c *Client) Order(b Bundle, key, ending string) Order {
 	return Order{key, b.Category, b.Product, "080312345" + ending, c.SettlementID}
 }
 
-// PurchaseData is where data bundles are bought.
+// PurchaseData is the path for purchases of data.
 const PurchaseData = "/api/v1/vtu/purchase-data"
 
 // Buy sends an order.
@@ -103,7 +103,7 @@ func (c *Client) Bought(a Answer) Transaction {
 	return b.Data
 }
 
-// Transaction is a purchase, by its id or the caller's key.
+// Transaction finds a purchase by its id or its key.
 func (c *Client) Transaction(idOrKey string) Transaction {
 	c.t.Helper()
 	var raw json.RawMessage
@@ -139,7 +139,7 @@ func (c *Client) Transactions() []Transaction {
 	}
 }
 
-// Balance is what a settlement account of the company holds.
+// Balance is the balance of a settlement account of the company.
 func (c *Client) Balance(settlementID int64) money.Kobo {
 	c.t.Helper()
 	var accounts []struct {
@@ -156,7 +156,7 @@ func (c *Client) Balance(settlementID int64) money.Kobo {
 	return 0
 }
 
-// Event is one line of the company's feed.
+// Event is one line of the feed of a company.
 type Event struct {
 	ID        string
 	Sequence  int64
@@ -183,7 +183,7 @@ func (c *Client) Events(after int64) []Event {
 	}
 }
 
-// Outcome is what is known of an operation's end.
+// Outcome is the known outcome of an operation.
 type Outcome struct {
 	Reference, Status      string
 	Attempts               int
@@ -193,7 +193,7 @@ type Outcome struct {
 	UpdatedAt              time.Time
 }
 
-// Outcome is the outcome of one operation.
+// Outcome finds the outcome of an operation.
 func (c *Client) Outcome(reference string) Outcome {
 	c.t.Helper()
 	var o Outcome
@@ -201,7 +201,7 @@ func (c *Client) Outcome(reference string) Outcome {
 	return o
 }
 
-// Open are the operations whose outcome is not known yet.
+// Open are the operations without a known outcome.
 func (c *Client) Open() []Outcome {
 	c.t.Helper()
 	var list struct{ Data []Outcome }
@@ -226,14 +226,14 @@ func (c *Client) advance(d time.Duration) Answer {
 	return a
 }
 
-// Sale is what the pretend provider really did.
+// Sale is a request that the simulated provider really carried out.
 type Sale struct {
 	Reference            string
 	Amount               money.Kobo
 	Executions, Requests int64
 }
 
-// Sales are the provider's executions by our reference.
+// Sales are the provider's executions, by our reference.
 func (c *Client) Sales() map[string]Sale {
 	c.t.Helper()
 	a, err := c.Raw(c.t.Context(), http.MethodGet, "/sandbox/provider-ledger", nil)
@@ -252,9 +252,9 @@ func (c *Client) Sales() map[string]Sale {
 	return out
 }
 
-// Audit holds everything that Kobo says about the company against itself and
-// against what the provider did: not one purchase paid twice, not one kobo lost.
-// Opening is what the settlement account began with.
+// Audit compares everything that Kobo shows about the company with the executions of the
+// providers. No purchase is paid twice, and no kobo is lost. Opening is the opening balance
+// of the settlement account.
 func (c *Client) Audit(t testing.TB, opening money.Kobo) []Transaction {
 	t.Helper()
 	p := c.picture(t)
@@ -296,8 +296,8 @@ type picture struct {
 	events       []Event
 }
 
-// picture reads until nothing happened meanwhile: the resolver works in real
-// time too, and whatever it does, it tells.
+// picture reads again until nothing has changed during the reading. The resolver works in
+// real time too, and each change has an event.
 func (c *Client) picture(t testing.TB) picture {
 	t.Helper()
 	for range 20 {
@@ -311,7 +311,7 @@ func (c *Client) picture(t testing.TB) picture {
 	return picture{}
 }
 
-// intact asks Kobo to re-add its own book.
+// intact asks Kobo to check the sums of its ledger.
 func (c *Client) intact(t testing.TB) {
 	t.Helper()
 	var found struct {
@@ -326,8 +326,8 @@ func (c *Client) intact(t testing.TB) {
 	}
 }
 
-// told checks the feed: numbers without a gap, and of each purchase first that
-// it began and then, once, how it ended.
+// told checks the feed. Its numbers have no gap. Each purchase has one event for its
+// beginning and then one for its outcome.
 func told(t testing.TB, events []Event, transactions []Transaction) {
 	t.Helper()
 	kinds := map[string]string{}

@@ -22,7 +22,7 @@ func alone(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
 	}
 }
 
-// untilRunning waits until some goroutine of this process is in the function.
+// untilRunning waits until a goroutine of this process is in the function.
 func untilRunning(t *testing.T, function string) {
 	t.Helper()
 	stacks := make([]byte, 1<<20)
@@ -34,8 +34,8 @@ func untilRunning(t *testing.T, function string) {
 	})
 }
 
-// A program that ends lets what is in hand finish: a purchase at the provider is
-// answered, a long poll is answered at once, and no job is lost.
+// A program that ends finishes its work. A purchase at the provider gets its answer, a long
+// poll gets its answer at once, and no job is lost.
 func TestAProgramEndsInOrder(t *testing.T) {
 	alone(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()
@@ -77,14 +77,14 @@ func TestAProgramEndsInOrder(t *testing.T) {
 	})
 }
 
-// A program that has ended leaves nothing behind in the process.
+// A program that has ended leaves no goroutine in the process.
 func TestAProgramLeavesNoGoroutine(t *testing.T) {
 	alone(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
 		before := goleak.IgnoreCurrent()
 		p := home.Start(t, apptest.Window(time.Second))
 		bundle := p.Bundle()
-		for i, ending := range []string{"10", "02", "02"} { // held, and cut off
+		for i, ending := range []string{"10", "02", "02"} { // answers that are held, and cut off
 			p.Buy(p.Order(bundle, "leak-"+strconv.Itoa(i), ending))
 		}
 		p.Advance(time.Minute)

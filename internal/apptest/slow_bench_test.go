@@ -16,8 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lateBiller is a biller that loses the answer of each sale, and takes its time for a
-// question about one.
+// lateBiller is a biller that loses the answer of each sale, and answers requeries slowly.
 type lateBiller struct {
 	provider.Biller
 	takes time.Duration
@@ -35,10 +34,10 @@ func (l lateBiller) Requery(ctx context.Context, _ string, _ time.Time) provider
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// BenchmarkCreditBesideSlowProviders measures how long a credit takes from its
-// notification to the book, while one biller is dead, another takes 13 seconds,
-// and each has 160 sales to be asked about. Twenty credits a second come in. In the
-// second run the dead biller has 30,000 more sales.
+// BenchmarkCreditBesideSlowProviders measures the time from the notification of a credit to
+// its commit. One biller is down, another needs 13 seconds for an answer, and each has 160
+// open sales. Twenty credits come in each second. In the second run the first biller has
+// 30,000 more open sales.
 func BenchmarkCreditBesideSlowProviders(b *testing.B) {
 	for _, backlog := range []int{0, 30_000} {
 		b.Run(fmt.Sprintf("backlog=%d", backlog), func(b *testing.B) {
@@ -64,7 +63,8 @@ func creditsBesideSlowProviders(b *testing.B, dialect db.Dialect, backlog int) {
 		SELECT $2, 'operation.resolve', 'more-' || i, 'more-' || i, CAST($3 AS BIGINT) + i, 0, 0, 0, '', 0, 'safehaven' FROM n WHERE $1 > 0`,
 		int64(backlog), p.Reference, clock.Micros(p.App.Clock.Now().Add(30*time.Second)))
 	if err == nil {
-		// A server does it by itself within a minute; the tests' own does not.
+		// A server does this by itself within a minute, but the server of the tests does
+		// not.
 		_, err = p.App.DB.Exec(b.Context(), `ANALYZE job`)
 	}
 	if err != nil {
@@ -97,7 +97,7 @@ func creditsBesideSlowProviders(b *testing.B, dialect db.Dialect, backlog int) {
 	b.ReportMetric(float64(times[len(times)-1])/1000, "max-ms")
 }
 
-// openSales makes so many sales of unknown outcome at each of two billers.
+// openSales makes sales of unknown outcome at each of two billers.
 func openSales(b *testing.B, p *apptest.Program, each int) {
 	b.Helper()
 	var bundles []apptest.Bundle
@@ -118,7 +118,7 @@ func openSales(b *testing.B, p *apptest.Program, each int) {
 	}
 }
 
-// paidIn has somebody pay in without a word of it, and tells the session.
+// paidIn makes a credit without a notification, and returns the session.
 func paidIn(b *testing.B, p *apptest.Program) string {
 	b.Helper()
 	a, err := p.Raw(b.Context(), http.MethodPost, "/sandbox/credit", map[string]any{

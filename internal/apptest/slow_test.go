@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// stuck is a biller that loses the answer of each sale, and answers no question
-// about one before it is released.
+// stuck is a biller that loses the answer of each sale. It answers no requery before the
+// test releases it.
 type stuck struct {
 	provider.Biller
 	released chan struct{}
@@ -32,8 +32,8 @@ func (s stuck) Requery(context.Context, string, time.Time) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// While a biller answers no question about forty sales, money that comes in later
-// is booked. The questions take no more than their share of the workers.
+// While a biller does not answer forty requeries, later credits are booked. The requeries
+// use no more than their share of the workers.
 func TestASlowProviderDelaysNoCredit(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		released, asked := make(chan struct{}), &atomic.Int64{}
@@ -58,7 +58,7 @@ func TestASlowProviderDelaysNoCredit(t *testing.T) {
 	})
 }
 
-// leasedJobs counts the operations that a worker is asking about.
+// leasedJobs counts the operations with a running requery.
 func leasedJobs(t *testing.T, p *apptest.Program) int64 {
 	t.Helper()
 	n, err := db.One(t.Context(), p.App.DB, db.Value[int64],

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { apptest.Main(m) }
 
-// each runs f beside the other tests, on both databases.
+// each runs f in parallel with the other tests, on both databases.
 func each(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects {
@@ -23,14 +23,14 @@ func each(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
 	}
 }
 
-// stories are the endings of completion.md §5: what the order is answered, and
-// where the purchase stands in the end.
+// stories are the endings of completion.md §5, with the answer to the order and the final
+// state of the purchase.
 var stories = []struct {
 	ending, name string
 	status       int
-	first        string // the status in a 200
+	first        string // the status, if the answer is a 200
 	end          string
-	asked        int // how often the provider was asked afterwards, at least
+	asked        int // the least number of requeries
 }{
 	{"10", "delivered at once", 200, "SUCCESS", "SUCCESS", 0},
 	{"01", "definitely rejected", 400, "", "FAILED", 0},
@@ -63,7 +63,8 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 			}
 		}
 		p.Audit(t, apptest.DevFloat)
-		// A minute: the polls after 5 s and 30 s. Then the grace period's end.
+		// After a minute the requeries at 5 s and 30 s are over. Then the grace period
+		// ends.
 		p.Advance(time.Minute)
 		if open := p.Open(); len(open) != 2 {
 			t.Errorf("after a minute these are open: %+v", open)
@@ -76,7 +77,7 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 		for _, s := range stories {
 			tr := p.Transaction("story-" + s.ending)
 			o := p.Outcome(tr.TransactionID)
-			again := s.asked == 3 // it FAILED by absence, and is asked about again
+			again := s.asked == 3 // the provider did not know it: FAILED, with a recheck later
 			if tr.Status != s.end || o.Status != s.end || o.Attempts < s.asked || (o.NextTryAt != nil) != again || o.NeedsDecision {
 				t.Errorf("%s: ended %s, outcome %+v", s.name, tr.Status, o)
 			}
@@ -87,16 +88,16 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 	})
 }
 
-// Sending the order of a finished story again charges nothing and says what was
-// said to the first, refusals included.
-func TestARepeatedOrderIsTheOrderThatWas(t *testing.T) {
+// A repeated order of a finished story charges nothing and gets the first answer, also if
+// that is a refusal.
+func TestARepeatedOrderGetsTheFirstAnswer(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
 		bundle := p.Bundle()
 		for _, ending := range []string{"10", "01", "04"} {
 			order := p.Order(bundle, "again-"+ending, ending)
 			first := p.Buy(order)
-			order.PhoneNumber = "08000000010" // the key alone counts
+			order.PhoneNumber = "08000000010" // only the key counts
 			second := p.Buy(order)
 			if second.Status != first.Status {
 				t.Errorf("…%s: first %s, then %s", ending, first, second)

@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// seed is that of KOBO_TEST_SEED, to have a bad day again, or a new one.
+// seed is KOBO_TEST_SEED, to repeat a failed run, or a new seed.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	n := rand.Uint64()
@@ -29,10 +29,9 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// A program under load is killed again and again, at moments nobody chose. What
-// the buyers did not hear of they ask for again, under the same key. In the end
-// each key is one purchase, and each purchase was delivered and paid, or not
-// delivered and given back.
+// A program under load is killed at random moments, many times. Buyers repeat a request
+// without an answer under the same key. At the end each key has one purchase. Each purchase
+// was delivered and paid, or not delivered and refunded.
 func TestAProgramKilledAtRandomLosesNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		chance := rand.New(rand.NewPCG(seed(t), 0))
@@ -52,8 +51,8 @@ func TestAProgramKilledAtRandomLosesNothing(t *testing.T) {
 			buyers.Wait()
 		}
 		p := home.Start(t, apptest.Window(time.Second))
-		p.Audit(t, apptest.DevFloat) // right at once, with all that is still open
-		p.Advance(5 * time.Minute)   // the leases of the dead
+		p.Audit(t, apptest.DevFloat) // the ledger is right with operations still open
+		p.Advance(5 * time.Minute)   // after the leases of the killed programs
 		for range 4 {
 			p.Advance(15 * time.Minute)
 		}
@@ -63,7 +62,7 @@ func TestAProgramKilledAtRandomLosesNothing(t *testing.T) {
 	})
 }
 
-// resolved waits until nothing is open any more.
+// resolved waits until no operation is open.
 func resolved(t *testing.T, c *apptest.Client) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -74,15 +73,14 @@ func resolved(t *testing.T, c *apptest.Client) {
 	})
 }
 
-// ledgerOfKeys is what the buyers remember: every key they used, and what they
-// were told of it.
+// ledgerOfKeys is every key that the buyers used, with its answer.
 type ledgerOfKeys struct {
 	mu    sync.Mutex
 	order []apptest.Order
 	heard map[string]apptest.Answer
 }
 
-// shop buys until the program is gone, now and then what it bought before.
+// shop buys until the program is killed, and sometimes repeats an earlier order.
 func (l *ledgerOfKeys) shop(c *apptest.Client, b apptest.Bundle, chance *rand.Rand, name string) {
 	for n := 0; ; n++ {
 		o := l.pick(c, b, chance, name+"-"+strconv.Itoa(n))
@@ -98,7 +96,7 @@ func (l *ledgerOfKeys) shop(c *apptest.Client, b apptest.Bundle, chance *rand.Ra
 	}
 }
 
-// pick is a new order, or an old one that was never answered.
+// pick is a new order, or an earlier one without an answer.
 func (l *ledgerOfKeys) pick(c *apptest.Client, b apptest.Bundle, chance *rand.Rand, key string) apptest.Order {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +114,7 @@ func (l *ledgerOfKeys) pick(c *apptest.Client, b apptest.Bundle, chance *rand.Ra
 	return o
 }
 
-// check holds what the buyers heard against the books.
+// check compares the answers to the buyers with the ledger and the provider.
 func (l *ledgerOfKeys) check(t *testing.T, c *apptest.Client, transactions []apptest.Transaction) {
 	t.Helper()
 	end := map[string]apptest.Transaction{}

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The transcripts of the contract, which the edge plays against a pretended
-// biller, are as true of the whole program with its sandbox.
+// The transcripts of the contract are played against the whole program with its sandbox.
+// Package api plays them against a simulated biller.
 func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 	files := os.DirFS("../api/testdata")
 	names, err := fs.Glob(files, "*.txt")
@@ -24,7 +24,7 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		for _, name := range names {
 			if name == "catalogue.txt" {
-				continue // the list of what must be played
+				continue // the list of required transcripts
 			}
 			t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 				t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// A program of today migrates the home of an earlier one, sells, and follows what
-// the earlier one left PENDING to its end.
+// Today's program migrates the home of an earlier one and sells. It follows the PENDING
+// operations of the earlier program to their end.
 func TestAProgramGoesOnInAFilledHome(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		for _, schema := range apptest.FilledSchemas(t, dialect) {
@@ -25,7 +25,7 @@ func TestAProgramGoesOnInAFilledHome(t *testing.T) {
 			}
 			p.Bought(p.Buy(p.Order(p.Bundle(), "after the upgrade", "10")))
 			events := p.Events(0)
-			behind := events[len(events)-1].CreatedAt.Sub(p.App.Clock.Now()) // of a machine whose clock is behind the home's
+			behind := events[len(events)-1].CreatedAt.Sub(p.App.Clock.Now()) // the machine's clock may be behind the home's
 			p.Advance(max(behind, 0) + time.Minute)
 			for range 4 {
 				p.Advance(25 * time.Hour)
@@ -41,8 +41,7 @@ func TestAProgramGoesOnInAFilledHome(t *testing.T) {
 	})
 }
 
-// A newer schema that serves a program: the program is ready on it, and starts on
-// it. One that does not: neither.
+// A program is ready and starts on a newer schema only if that schema serves the program.
 func TestAProgramIsReadyOnANewerSchemaThatServesIt(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -19,10 +19,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// fillBook has everything happen to a company that a book can hold, by the program's
-// own ways: all endings of payouts, purchases and card fundings, money that came
-// back, credits of every kind, cases settled each way, bookCorrections, used keys, and
-// operations that are open at the end. The book is sound after each chapter.
+// fillBook makes rows of every kind in the ledger of a company, through the API. It has all
+// outcomes of payouts, purchases and card fundings, returned money, credits of every kind,
+// cases closed in each way, adjustments, used keys, and open operations. The ledger is
+// checked after each step.
 func fillBook(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	charge(t, p)
@@ -38,7 +38,7 @@ func fillBook(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// keyed is every POST with a key, sent twice, and a refusal that is kept.
+// keyed sends every POST with a key twice, and a request whose refusal is kept.
 func keyed(t *testing.T, p *apptest.Program) {
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer hook.Close()
@@ -72,7 +72,7 @@ func keyed(t *testing.T, p *apptest.Program) {
 	p.Advance(time.Minute)
 }
 
-// fundings are a card's, one for each ending.
+// fundings are card fundings, one for each ending.
 func fundings(t *testing.T, p *apptest.Program) {
 	var list struct{ Data []struct{ ID string } }
 	p.Data("/api/v1/card", &list)
@@ -83,8 +83,8 @@ func fundings(t *testing.T, p *apptest.Program) {
 	p.Advance(16 * time.Minute)
 }
 
-// bills are TV and power, delivered and refused: a refusal gives the verification
-// back, and it is used again.
+// bills are purchases of TV and power, delivered and refused. A refusal makes the
+// verification usable again.
 func bills(t *testing.T, p *apptest.Program) {
 	tv, power := p.Category("Cable TV", "DSTV"), p.Category("Utility", "Ikeja Electric Payment - IKEDC")
 	pack := p.Product(tv, "DStv Compact + French Touch").Product
@@ -96,8 +96,8 @@ func bills(t *testing.T, p *apptest.Program) {
 	p.Pay(p.Airtime(p.Category("Airtime", "MTN"), "airtime", "08012345678", 150*money.Naira+5)).Want(t, http.StatusOK)
 }
 
-// eventfulDays are those of the reconciliation, with the cases that two operators
-// settle: booked, assigned and dismissed.
+// eventfulDays are the days of the reconciliation test. Two operators close their cases:
+// booked, assigned and dismissed.
 func eventfulDays(t *testing.T, p *apptest.Program) {
 	references, _ := eventfulDay(t, p)
 	plantLine(t, p, "Credit", straySession, 300, "")
@@ -117,7 +117,7 @@ func eventfulDays(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// opens waits for so many open cases of a reason, or of all.
+// opens waits for a number of open cases, with one reason or with any.
 func opens(t *testing.T, p *apptest.Program, reason operation.Reason, n int) (list []operation.Case) {
 	t.Helper()
 	apptest.Eventually(t, func() (wrong string) {
@@ -131,7 +131,7 @@ func opens(t *testing.T, p *apptest.Program, reason operation.Reason, n int) (li
 	return list
 }
 
-// agree has two operators say the same of a case.
+// agree makes the same decision on a case as two operators.
 func agree(t *testing.T, p *apptest.Program, caseID string, f operation.Finding) {
 	t.Helper()
 	for _, by := range []operator.Operator{operator.Local("ada"), operator.Local("bob")} {
@@ -141,8 +141,8 @@ func agree(t *testing.T, p *apptest.Program, caseID string, f operation.Finding)
 	}
 }
 
-// strangers pay: into virtual accounts in time, late and twice, and into accounts
-// that nobody knows. One of those credits is given to the company.
+// strangers makes credits: to virtual accounts in time, late and twice, and to unknown
+// accounts. One of these credits is assigned to the company.
 func strangers(t *testing.T, p *apptest.Program) {
 	numbers := map[string]string{}
 	for _, reference := range []string{"late", "paid"} {
@@ -172,7 +172,7 @@ func strangers(t *testing.T, p *apptest.Program) {
 	p.Advance(20 * time.Minute)
 }
 
-// bookCorrections are adjustments in every state.
+// bookCorrections makes adjustments in every state.
 func bookCorrections(t *testing.T, p *apptest.Program) {
 	ada, bob := operator.Local("ada"), operator.Local("bob")
 	for i, direction := range []settlement.Direction{settlement.DirectionCredit, settlement.DirectionDebit, settlement.DirectionCredit, settlement.DirectionDebit} {
@@ -191,8 +191,8 @@ func bookCorrections(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// unresolved are operations of which nobody knows the end after three days: two
-// are decided, one each way, and one waits. A late word contradicts a success.
+// unresolved makes operations without an outcome after three days. Two are decided, one
+// each way, and one waits. A late answer contradicts a success.
 func unresolved(t *testing.T, p *apptest.Program) {
 	for i := range 3 {
 		p.Buy(p.Order(p.Bundle(), fmt.Sprint("silent-", i), "08")).Want(t, http.StatusOK)
@@ -207,7 +207,7 @@ func unresolved(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// openOnes are operations in flight, of amounts that differ.
+// openOnes makes operations in flight, with different amounts.
 func openOnes(t *testing.T, p *apptest.Program) {
 	var list struct{ Data []struct{ ID string } }
 	p.Data("/api/v1/card", &list)
@@ -222,7 +222,7 @@ func openOnes(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// Verify beside a program at work raises no false alarm, on either database.
+// Verify gives no false alarm while a program works, on either database.
 func TestVerifyBesideTrafficFindsNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
@@ -264,8 +264,7 @@ func TestVerifyBesideTrafficFindsNothing(t *testing.T) {
 	})
 }
 
-// asks sends a request whose answer does not matter here: a machine with too much
-// to do may answer 503.
+// asks sends a request and ignores the answer, since a busy machine may answer 503.
 func asks(t *testing.T, p *apptest.Program, path string, body any, key string) {
 	var headers []string
 	if key != "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The endpoint goes away, Kobo is killed in the middle of sending, both come back:
-// nothing is missing, and nothing is there twice for who keeps it by its id.
-func TestWebhooksLoseNothingWhoeverDies(t *testing.T) {
+// The endpoint goes down, Kobo is killed while it sends, and both come back. Each message
+// arrives, and a receiver that keeps messages by their id has each once.
+func TestWebhooksLoseNothingInAKill(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
 		h := newHookServer(t)
@@ -32,9 +32,9 @@ func TestWebhooksLoseNothingWhoeverDies(t *testing.T) {
 		h.set(false)
 		second := home.Spawn(t, apptest.Never, 4*time.Second)
 		buy(second.Client, 15, 25)
-		second.Kill() // while it sends
+		second.Kill() // during a delivery
 		third := home.Start(t)
-		third.Advance(5 * time.Minute) // past the lease of the dead, and the first retries
+		third.Advance(5 * time.Minute) // after the lease of the killed program, and the first retries
 		events := third.Events(before)
 		if len(events) != 50 {
 			t.Fatalf("%d events", len(events))
@@ -49,8 +49,7 @@ func TestWebhooksLoseNothingWhoeverDies(t *testing.T) {
 	})
 }
 
-// What is posted is what the feed shows, to the byte, and a rotation is two
-// secrets for a day.
+// A message has the bytes of the feed. After a rotation both secrets sign for a day.
 func TestAMessageIsTheEventAsTheFeedShowsIt(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -59,7 +58,7 @@ func TestAMessageIsTheEventAsTheFeedShowsIt(t *testing.T) {
 		p.Bought(p.Buy(p.Order(p.Bundle(), "hook-1", "10")))
 		var rotated struct{ Data struct{ Secret string } }
 		p.Do(http.MethodPost, "/api/v1/webhooks/"+id+"/rotate-secret", nil).Want(t, http.StatusOK).Into(t, &rotated)
-		p.Bought(p.Buy(p.Order(p.Bundle(), "hook-2", "10"))) // still verified with the first
+		p.Bought(p.Buy(p.Order(p.Bundle(), "hook-2", "10"))) // the first secret still verifies
 		events := p.Events(before)
 		apptest.Eventually(t, func() string { return h.lacks(events) })
 		p.Advance(25 * time.Hour)

@@ -78,8 +78,8 @@ func checksummed(address []byte) string {
 	return "0x" + string(text)
 }
 
-// Canonical is an address in the network's one spelling. It is false for a text that is no
-// address of the network.
+// Canonical is an address in the network's standard spelling. The result is false if the
+// text is no address of the network.
 func (n Network) Canonical(address string) (string, bool) {
 	switch n.Kind {
 	case EVM:

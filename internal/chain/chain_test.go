@@ -97,7 +97,7 @@ func TestChildrenOfBIP32(t *testing.T) {
 	}
 }
 
-func TestKeysThatAreNoneAreRefused(t *testing.T) {
+func TestWrongKeysAreRefused(t *testing.T) {
 	const private = "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U"
 	const master = "xpub661MyMwAqRbcFW31YEwpkMuc5THy2PSt5bDMsktWQcFF8syAmRUapSCGu8ED9W6oDMSgv6Zz8idoc4a6mr8BDzTJY47LJhkJ8UB7WEGuduB"
 	for _, text := range []string{"", "xpub", private, master, master[:len(master)-1] + "C", strings.ToLower(master)} {
@@ -125,7 +125,7 @@ func TestKeysThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
-func TestAddressesThatAreNoneAreRefused(t *testing.T) {
+func TestWrongAddressesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		id, address, want string
 	}{
@@ -195,7 +195,7 @@ func TestAmountsAreExact(t *testing.T) {
 	}
 }
 
-func TestNetworksThatCannotBeRightAreRefused(t *testing.T) {
+func TestWrongNetworksAreRefused(t *testing.T) {
 	const good = `{"id":"a","chain":"a","name":"A","kind":"evm","nativeAsset":"ETH","decimals":18,"confirmations":1,"blockSeconds":1,"tokens":[
 		{"symbol":"USDT","contractAddress":"0xdAC17F958D2ee523a2206206994597C13D831ec7","decimals":6}]}`
 	list, err := chain.Read([]byte("[" + good + "]"))

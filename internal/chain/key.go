@@ -9,8 +9,8 @@ import (
 	"github.com/btcsuite/btcd/btcutil/hdkeychain"
 )
 
-// Key is an extended public key (BIP-32). Its children are addresses. The program does not
-// have the private key, which spends the deposits.
+// Key is an extended public key (BIP-32). Addresses derive from its children. Only the
+// private key, which the program does not have, can spend the deposits.
 type Key struct {
 	node *hdkeychain.ExtendedKey
 }
@@ -74,7 +74,7 @@ func parse(text string) (Key, error) {
 	case !versions[string(node.Version())]:
 		return Key{}, errors.New("this is no extended public key: it must begin with xpub, ypub, zpub, tpub, upub or vpub")
 	}
-	// Wallets write one key in several ways, and it is kept in one.
+	// Wallets have several spellings of one key. Kobo stores the xpub.
 	if !bytes.Equal(node.Version(), xpub) {
 		if node, err = node.CloneWithVersion(xpub); err != nil {
 			return Key{}, err

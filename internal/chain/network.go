@@ -34,7 +34,7 @@ type Network struct {
 	NativeAsset   string  `json:"nativeAsset"` // ETH
 	Decimals      int     `json:"decimals"`    // of the native asset
 	Tokens        []Token `json:"tokens"`
-	Confirmations int64   `json:"confirmations"` // blocks, including its own, before a transaction completes
+	Confirmations int64   `json:"confirmations"` // the number of blocks, with the transaction's own, that make it final
 	BlockSeconds  int64   `json:"blockSeconds"`  // the time between two blocks
 	Testnet       bool    `json:"testnet"`
 	Legacy        bool    `json:"legacy"` // Bitcoin: addresses that begin with 1 instead of bc1
@@ -64,7 +64,7 @@ func Testnets() []Network { return some(true) }
 func some(testnet bool) []Network {
 	all, err := Read(known)
 	if err != nil {
-		panic("chain: the list that is part of the program: " + err.Error())
+		panic("chain: the built-in list: " + err.Error())
 	}
 	var out []Network
 	for _, n := range all {
@@ -75,8 +75,8 @@ func some(testnet bool) []Network {
 	return out
 }
 
-// Read reads a list of networks and checks it. A mistyped contract would be a token that
-// nobody has, or a fraud.
+// Read reads a list of networks and checks it, since a mistyped contract could be that of
+// a worthless token.
 func Read(text []byte) ([]Network, error) {
 	var list []Network
 	d := json.NewDecoder(strings.NewReader(string(text)))
@@ -91,14 +91,14 @@ func Read(text []byte) ([]Network, error) {
 			all = append(all, fmt.Errorf("network %q: %w", n.ID, err))
 		}
 		if seen[n.ID] {
-			all = append(all, fmt.Errorf("network %q is there twice", n.ID))
+			all = append(all, fmt.Errorf("network %q is listed twice", n.ID))
 		}
 		seen[n.ID] = true
 	}
 	return list, errors.Join(all...)
 }
 
-// mostDecimals is more decimals than any asset has.
+// mostDecimals limits the decimals of an asset. No real asset has that many.
 const mostDecimals = 36
 
 func (n *Network) check() error {
@@ -110,9 +110,9 @@ func (n *Network) check() error {
 	case n.Confirmations < 1 || n.BlockSeconds < 1:
 		return errors.New("confirmations and blockSeconds must be at least 1")
 	case n.Decimals < 0 || n.Decimals > mostDecimals:
-		return errors.New("decimals make no sense")
+		return errors.New("decimals must be 0 to 36")
 	case n.Kind == Bitcoin && len(n.Tokens) > 0:
-		return errors.New("there are no tokens on it")
+		return errors.New("Bitcoin has no tokens")
 	}
 	symbols := map[string]bool{n.NativeAsset: true}
 	for _, t := range n.Tokens {
@@ -121,9 +121,9 @@ func (n *Network) check() error {
 		case !ok || canonical != t.Contract:
 			return fmt.Errorf("the contract of %s is mistyped: its checksum is wrong", t.Symbol)
 		case t.Symbol == "" || symbols[t.Symbol]:
-			return fmt.Errorf("the symbol %q is empty or there twice", t.Symbol)
+			return fmt.Errorf("the symbol %q is empty or listed twice", t.Symbol)
 		case t.Decimals < 0 || t.Decimals > mostDecimals:
-			return fmt.Errorf("the decimals of %s make no sense", t.Symbol)
+			return fmt.Errorf("the decimals of %s must be 0 to 36", t.Symbol)
 		}
 		symbols[t.Symbol] = true
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// These are the bounds of an amount's text. A longer text is an attack: 2^256 has 78 digits.
+// These limit the text of an amount. A longer text is an attack, since 2^256 has 78 digits.
 const (
 	mostDigits   = 100
 	mostExponent = 40

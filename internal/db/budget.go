@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// prompt is how long an answer may take without counting as a wait: a long result
-// that keeps coming is no hanging database.
+// prompt is the longest answer that does not count as a wait. A long result whose
+// rows keep coming is no sign of a hanging database.
 const prompt = 250 * time.Millisecond
 
-// budget is how long somebody waits for the database in all, however many
-// questions are asked for him. Waits that run side by side count once.
+// budget is the time that a request may wait for the database in all, over all its
+// statements. Parallel waits count once.
 type budget struct {
 	mu    sync.Mutex
 	left  time.Duration
-	waits int       // that are running
-	began time.Time // the first of them
+	waits int       // the running waits
+	began time.Time // the beginning of the first running wait
 }
 
 type budgetKey struct{}
 
-// Within bounds all waits for the database under a context together: those for a
-// connection, for statements and for commits. Other time is not counted, such as
-// that of a call to a provider. Patient statements have no bound.
+// Within limits the sum of all waits for the database under a context: for a
+// connection, for statements and for commits. Other time, such as that of a call to a
+// provider, does not count. Statements under Patient have no limit.
 func Within(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, budgetKey{}, &budget{left: limit})
 }
 
-// Unbounded frees a context from its budget: for what is carried on after the
-// request has its answer.
+// Unbounded removes the budget from a context, for work that goes on after the
+// answer to the request.
 func Unbounded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, budgetKey{}, (*budget)(nil))
 }
@@ -43,7 +43,7 @@ func budgetOf(ctx context.Context) *budget {
 	return b
 }
 
-// begin starts a wait, and tells how long it may take.
+// begin starts a wait and returns its time limit.
 func (b *budget) begin() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,7 +53,7 @@ func (b *budget) begin() time.Duration {
 	return b.left - time.Since(b.began)
 }
 
-// end is the end of a wait.
+// end ends a wait.
 func (b *budget) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,15 +65,15 @@ func (b *budget) end() {
 	}
 }
 
-// Wait is one wait that is not the database's own, such as that for a commit which
-// somebody else carries out. It ends with Over when the context's budget is spent.
+// Wait is a wait outside this package, such as for a commit by another goroutine. Over
+// fires when the context's budget is spent.
 type Wait struct {
 	b     *budget
 	timer *time.Timer
-	Over  <-chan time.Time // nil, which never comes, without a budget
+	Over  <-chan time.Time // nil without a budget, and so never ready
 }
 
-// Await begins a wait. End it.
+// Await begins a wait. The caller must end it.
 func Await(ctx context.Context) Wait {
 	b := budgetOf(ctx)
 	if b == nil {
@@ -83,7 +83,7 @@ func Await(ctx context.Context) Wait {
 	return Wait{b, timer, timer.C}
 }
 
-// End is the end of the wait.
+// End ends the wait.
 func (w Wait) End() {
 	if w.b != nil {
 		w.timer.Stop()

@@ -11,14 +11,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// within is a context whose waits for the database end soon.
+// within is a context with a small budget for waits.
 func within(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
 	return db.Within(context.Background(), limit)
 }
 
-// All waits of a request share its budget: once it is spent, nobody asks again,
-// and nothing is sent.
+// All waits of a request share its budget. After its end nothing more is sent.
 func TestWaitsShareABudget(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)
 	exec(t, d, `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
@@ -38,7 +37,7 @@ func TestWaitsShareABudget(t *testing.T) {
 	_, err = db.One(ctx, d, db.Value[int64], `SELECT 1`)
 	asked("the next question", err)
 	for name, write := range ways {
-		if name != "pipeline" { // which its batch bounds
+		if name != "pipeline" { // the ledger's batch limits a pipeline
 			asked("a "+name, write(ctx, d, row("c1", name, 1)...))
 		}
 	}
@@ -55,15 +54,14 @@ func TestWaitsShareABudget(t *testing.T) {
 	}
 }
 
-// Time that is not spent waiting for the database costs nothing, and neither does
-// an answer that comes at once.
+// Only waits for the database use the budget. A fast answer does not.
 func TestABudgetCountsWaitsAlone(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx := within(t, 2*time.Second)
 		wait := db.Await(ctx)
 		select {
 		case <-wait.Over:
-		case <-time.After(300 * time.Millisecond): // somebody else's commit
+		case <-time.After(300 * time.Millisecond): // a commit by another goroutine
 		}
 		wait.End()
 		<-time.After(2 * time.Second) // a call to a provider
@@ -76,8 +74,8 @@ func TestABudgetCountsWaitsAlone(t *testing.T) {
 	})
 }
 
-// A transaction that was begun in time and has no time left is given up, and its
-// connection does not hold the one who waits.
+// A transaction without time left is given up, and the caller does not wait for its
+// connection.
 func TestATransactionEndsWithItsBudget(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)
 	exec(t, d, `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,

@@ -14,25 +14,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// line is what we note of one connection. While a COMMIT is on its way the
-// connection may break or run out of time, and pgx then asks the server to cancel
-// what runs there. A server that waits for its standby would take that as leave to
-// commit alone. So no such request leaves this program.
+// line is the state of one connection. If the connection breaks or times out during a
+// COMMIT, pgx asks the server to cancel the statement. A server that waits for its
+// standby would then commit without the standby. So this program sends no such request.
 type line struct {
-	committing atomic.Bool // from before a COMMIT is sent until its answer is here
+	committing atomic.Bool // from before a COMMIT is sent until its answer has come
 	warned     bool        // the answer came with a warning
-	left       atomic.Bool // pgx has given the connection up over a COMMIT
+	left       atomic.Bool // pgx has given up the connection during a COMMIT
 }
 
-// wire is the connection itself. pgx gives a server fifteen seconds to end a
-// connection that pgx has given up. A COMMIT that waits for a standby takes as long
-// as it takes, and only the open connection tells when the server is through.
+// wire is the network connection. pgx gives a server fifteen seconds to end a connection
+// that pgx has given up. A COMMIT that waits for a standby may take longer. Only the
+// open connection shows when the server has finished.
 type wire struct {
 	net.Conn
 	line *line
 }
 
-// SetDeadline sets none once the connection was left to the server.
+// SetDeadline sets no deadline after pgx has given up the connection.
 func (w wire) SetDeadline(t time.Time) error {
 	if w.line.left.Load() {
 		t = time.Time{}
@@ -43,18 +42,18 @@ func (w wire) SetDeadline(t time.Time) error {
 const lineKey = "kobo.line"
 
 var (
-	errCrowded  = errors.New("db: as many COMMITs as there may be have no answer yet")
+	errCrowded  = errors.New("db: too many COMMITs have no answer yet")
 	errNoCancel = errors.New("db: a COMMIT is never cancelled")
 	errWarned   = errors.New("db: the server committed with a warning: perhaps without its standby")
 )
 
-// attend gives a new connection its line.
+// attend adds a line to the configuration of a new connection.
 func attend(_ context.Context, c *pgx.ConnConfig) error {
 	l := &line{}
 	dial, watcher := c.DialFunc, c.BuildContextWatcherHandler
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if l.committing.Load() {
-			l.left.Store(true) // pgx asks for a cancel as it gives up
+			l.left.Store(true) // pgx gives up and asks for a cancellation
 			return nil, errNoCancel
 		}
 		conn, err := dial(ctx, network, address)
@@ -63,7 +62,7 @@ func attend(_ context.Context, c *pgx.ConnConfig) error {
 		}
 		return wire{conn, l}, nil
 	}
-	// SQLSTATE 01000 is how the server says that it no longer waits for its standby.
+	// With SQLSTATE 01000 the server says that it no longer waits for its standby.
 	c.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		l.warned = l.warned || l.committing.Load() && n.Code == "01000"
 	}
@@ -74,9 +73,9 @@ func attend(_ context.Context, c *pgx.ConnConfig) error {
 	return nil
 }
 
-// committing sends what ends in a COMMIT. Its error is ErrUncommitted when the
-// server did not say for certain what became of it. When too many others wait for
-// an answer committing sends nothing, and its error is errCrowded.
+// committing sends a batch that ends with COMMIT. Its error is ErrUncommitted if the
+// server gave no definite answer. If too many other COMMITs have no answer yet,
+// committing sends nothing and returns errCrowded.
 func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, certain func(error) bool) error {
 	if p.unanswered.Add(1) > p.most {
 		p.unanswered.Add(-1)
@@ -101,17 +100,16 @@ func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, ce
 	return fmt.Errorf("%w: %w", ErrUncommitted, err)
 }
 
-// refusedCommit: a COMMIT that was sent alone was refused. The server's own word
-// about the transaction (a SQLSTATE of class 23 or 40, or pgx's "rolled back
-// instead") is definite.
+// refusedCommit tells whether the server definitely refused a COMMIT that was sent
+// alone: by a SQLSTATE of class 23 or 40, or by pgx's "rolled back instead".
 func refusedCommit(err error) bool {
 	var pg *pgconn.PgError
 	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &pg) && (pg.Code[:2] == "23" || pg.Code[:2] == "40")
 }
 
-// refusedStatement: a statement was refused that had its COMMIT behind it or in
-// itself, so the COMMIT was not run. A server that is in trouble may say so at
-// the COMMIT as well, and then the answer is open.
+// refusedStatement tells whether the server refused a statement before the COMMIT, so
+// that the COMMIT did not run. An error of the server itself may have come at the
+// COMMIT, and leaves the outcome open.
 func refusedStatement(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || pg.SeverityUnlocalized == "FATAL" || pg.SeverityUnlocalized == "PANIC" {
@@ -121,31 +119,31 @@ func refusedStatement(err error) bool {
 	case "08", "53", "58", "XX":
 		return false
 	}
-	return pg.Code[:2] != "57" || pg.Code == "57014" // a cancelled statement is no COMMIT
+	return pg.Code[:2] != "57" || pg.Code == "57014" // a cancelled statement was not the COMMIT
 }
 
-// release gives a connection back to the pool. One that was closed over a COMMIT
-// is left to the server, and leaves the pool: it takes no reader's place. At the
-// server it still has its place, so it counts until the server is through.
+// release gives a connection back to the pool. A connection that was closed during a
+// COMMIT leaves the pool, so that it takes no reader's place. The server still works on
+// it, so its COMMIT counts as unanswered until the server has finished.
 func (p *postgres) release(conn *pgxpool.Conn) {
 	raw := conn.Conn()
 	if !raw.IsClosed() || !raw.PgConn().CustomData()[lineKey].(*line).committing.Load() {
 		conn.Release()
 		return
 	}
-	p.leaving.Add(1) // before the pool forgets it: close waits for the pool first
+	p.leaving.Add(1) // before Hijack, since close first waits for the pool
 	left := conn.Hijack().PgConn()
 	go func() {
 		defer p.leaving.Done()
 		defer p.unanswered.Add(-1)
-		defer p.doubt.Add(1) // its rows may be shown from here on
+		defer p.doubt.Add(1) // its rows may be visible from now on
 		p.attendEnd(left)
 	}()
 }
 
-// attendEnd returns when the server has ended a connection, or when this program
-// ends. A server that is lost with its network ends none: so attendEnd also asks
-// the server that answers now whether it knows the connection.
+// attendEnd returns when the server has ended a connection, or when this program ends.
+// A server that is lost with its network ends no connection. So attendEnd also asks the
+// present server whether it knows the connection.
 func (p *postgres) attendEnd(left *pgconn.PgConn) {
 	question := time.NewTicker(p.question)
 	defer question.Stop()
@@ -163,9 +161,9 @@ func (p *postgres) attendEnd(left *pgconn.PgConn) {
 	<-left.CleanupDone()
 }
 
-// knows tells whether the server has a connection of that number. It is true as well
-// when no server answers. A pooler between has numbers of its own: behind one a
-// connection counts until the first question only.
+// knows tells whether the server has a connection with this process number, or does not
+// answer. A pooler has numbers of its own, so behind a pooler a connection counts only
+// until the first question.
 func (p *postgres) knows(pid uint32) bool {
 	ctx, cancel := context.WithTimeout(p.ended, 5*time.Second)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// briefly is a context that ends soon.
+// briefly is a context with a short deadline.
 func briefly(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -19,7 +19,7 @@ func briefly(t *testing.T) context.Context {
 	return ctx
 }
 
-// ways are the three in which a row is committed, each under its own name.
+// ways are the three ways to commit a row.
 var ways = map[string]func(ctx context.Context, d *db.DB, values ...any) error{
 	"transaction": func(ctx context.Context, d *db.DB, values ...any) error {
 		return d.Tx(ctx, func(q db.Querier) error {
@@ -41,8 +41,9 @@ var ways = map[string]func(ctx context.Context, d *db.DB, values ...any) error{
 	},
 }
 
-// A server that waits for its standby would commit alone if it were asked to cancel
-// the COMMIT. Who gives up leaves it to wait, and cannot say what became of it.
+// A server that waits for its standby would commit without the standby if a client asked
+// it to cancel the COMMIT. So a program that gives up leaves the server waiting, and its
+// error is ErrUncommitted.
 func TestACommitIsNeverCancelled(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -55,7 +56,7 @@ func TestACommitIsNeverCancelled(t *testing.T) {
 		if err := write(briefly(t), program, row("c1", name, 1)...); !errors.Is(err, db.ErrUncommitted) || !fault.Is(err, fault.Unknown) {
 			t.Errorf("a %s: %v", name, err)
 		}
-		program.Close() // waits until its connections have said their last word
+		program.Close() // waits until its connections have ended
 		if waiting++; server.Waiting() != waiting {
 			t.Errorf("a %s: %d of %d wait for the standby", name, server.Waiting(), waiting)
 		}
@@ -69,8 +70,8 @@ func TestACommitIsNeverCancelled(t *testing.T) {
 	}
 }
 
-// An operator who cancels the wait makes the server commit alone, with a warning.
-// That is no answer.
+// If an operator cancels the wait, the server commits without its standby and warns. The
+// warning counts as no answer.
 func TestACommitWithAWarningIsNoAnswer(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)

@@ -1,13 +1,13 @@
-// Package db is the one door to the database, be it SQLite or PostgreSQL.
+// Package db is the only way to the database, SQLite or PostgreSQL.
 //
-// Every statement of the house is written once, in PostgreSQL's words and with
-// $1-style parameters, inside the subset that both engines share. The few words
-// that SQLite spells differently are replaced here (dialect.go), and the
-// set-wise writer behind the ledger has a body for each engine (pipeline.go).
+// There is one SQL text for both engines: PostgreSQL's, with $1-style parameters,
+// inside the subset that both share. The package replaces the few words that SQLite
+// spells differently (dialect.go). The set-wise writer of the ledger has an
+// implementation for each engine (pipeline.go).
 //
 // All values are TEXT or BIGINT and never NULL: "" and 0 stand for absent.
-// An error that means "the database is away or cannot write" comes out as a
-// fault of kind Unavailable, so no caller has to know the engines' codes.
+// If the database is away or cannot write, the error is a fault of kind
+// Unavailable. So no caller needs to know the engines' codes.
 package db
 
 import (
@@ -25,15 +25,15 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// ErrNone is what One returns when no row matches.
+// ErrNone is the error of One if no row matches.
 var ErrNone = errors.New("db: no such row")
 
-// Scanner is one row, ready to be read into variables.
+// Scanner reads one row into variables.
 type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Rows is a result being read. Close it.
+// Rows is a result while it is read. The reader closes it.
 type Rows interface {
 	Scanner
 	Next() bool
@@ -43,14 +43,14 @@ type Rows interface {
 
 // Querier runs statements: the database itself, or a transaction.
 type Querier interface {
-	// Exec runs a statement and tells how many rows it touched.
+	// Exec runs a statement and returns the number of changed rows.
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
-	// Query runs a statement that answers with rows. On the database itself it
-	// only reads; a statement that writes and returns belongs in a Tx.
+	// Query runs a statement that returns rows. On the database itself Query only
+	// reads. A statement that writes and returns rows needs a Tx.
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }
 
-// engine is what the two databases do differently.
+// engine is one of the two databases.
 type engine interface {
 	Querier
 	begin(ctx context.Context) (tx, error)
@@ -68,13 +68,13 @@ type tx interface {
 	rollback(ctx context.Context)
 }
 
-// DB is an open database, safe for use by many.
+// DB is an open database. Goroutines may share it.
 type DB struct {
 	engine
 	dialect Dialect
 }
 
-// CheckURL refuses a URL that Open cannot open, wherever it points.
+// CheckURL returns an error for a URL that Open does not understand. It connects to nothing.
 func CheckURL(url string) error {
 	switch _, lite := SQLitePath(url); {
 	case lite:
@@ -90,21 +90,19 @@ func isPostgres(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// Open opens the database named by url: "sqlite:/path/to/file.db", or a
-// "postgres://…" URL. It does not migrate it.
+// Open opens the database at url: "sqlite:/path/to/file.db" or "postgres://…".
+// It does not migrate the schema.
 func Open(ctx context.Context, url string) (*DB, error) {
-	d := &DB{}
+	if err := CheckURL(url); err != nil {
+		return nil, err
+	}
+	d := &DB{dialect: Postgres}
 	var err error
-	path, lite := SQLitePath(url)
-	switch {
-	case lite:
+	if path, lite := SQLitePath(url); lite {
 		d.dialect = SQLite
 		d.engine, err = openSQLite(ctx, path)
-	case isPostgres(url):
-		d.dialect = Postgres
+	} else {
 		d.engine, err = openPostgres(ctx, url)
-	default:
-		err = CheckURL(url)
 	}
 	if err != nil {
 		return nil, err
@@ -112,19 +110,19 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	return d, nil
 }
 
-// Dialect is the engine behind this database.
+// Dialect is the engine of this database.
 func (d *DB) Dialect() Dialect { return d.dialect }
 
-// Ping asks the database for a sign of life.
+// Ping checks that the database answers and can write.
 func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
 
-// Doubts rises with each event after which the database may show a row that its
-// standby does not have: a COMMIT of unknown fate, its end, and a new connection,
-// since the server may have been started again. A write that was committed with a
-// clean answer ends the doubt, for a standby that has it has all before it.
+// Doubts counts the events after which the database may show a row that its standby
+// does not have. These are a COMMIT without an answer, the end of such a COMMIT, and a
+// new connection, since the server may have restarted. A later COMMIT with a clean
+// answer ends the doubt, since its standby has all earlier rows too.
 //
-// Doubts does not see an operator end another program's wait for the standby. The
-// warning or the lost connection tells that program alone.
+// An operator may end another program's wait for the standby. Only that program gets
+// the warning or loses the connection, so Doubts does not count the event here.
 //
 // SQLite has no standby, and the number stays 0.
 func (d *DB) Doubts() uint64 { return d.engine.doubts() }
@@ -132,7 +130,7 @@ func (d *DB) Doubts() uint64 { return d.engine.doubts() }
 // Prepare checks that the engine understands a statement, without running it.
 func (d *DB) Prepare(ctx context.Context, query string) error { return d.prepare(ctx, query) }
 
-// Close waits for what is running and closes the database.
+// Close waits for the running statements and closes the database.
 func (d *DB) Close() { d.close() }
 
 // All reads every row of a result with scan.
@@ -166,7 +164,7 @@ func One[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), q
 	return all[0], nil
 }
 
-// OrZero is what One returned, and the zero value where no row matches.
+// OrZero replaces ErrNone, an error of One, by the zero value.
 func OrZero[T any](v T, err error) (T, error) {
 	if errors.Is(err, ErrNone) {
 		err = nil // v is the zero value already
@@ -194,7 +192,7 @@ func Value[T any](s Scanner) (T, error) {
 	return v, err
 }
 
-// Flag is a yes or no as a column keeps it: 1 or 0.
+// Flag is a boolean as a column holds it: 1 or 0.
 func Flag(yes bool) int64 {
 	if yes {
 		return 1

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// each runs f on both databases, each with a table of things.
+// each runs f on both engines, each with a table of things.
 func each(t *testing.T, f func(t *testing.T, d *db.DB)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		exec(t, d, `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
@@ -159,8 +159,8 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// Two transactions that lock two rows in opposite orders: PostgreSQL ends one of
-// them, which runs again from its start; SQLite lets one in after the other.
+// Two transactions lock two rows in opposite orders. PostgreSQL ends one of them, which
+// runs again from its start. SQLite runs one after the other.
 func TestATransactionThatLosesARaceRunsAgain(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		exec(t, d, insert, "c1", "a", "", int64(0))
@@ -255,7 +255,7 @@ func TestOpenSaysWhatItCannotOpen(t *testing.T) {
 	}
 }
 
-// A migration that was left out is seen, though the highest one is there.
+// A missing migration is detected although the newest one was applied.
 func TestAGapInTheSchemaIsSeen(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		have, _, err := d.Migrated(t.Context())
@@ -275,8 +275,8 @@ func TestAGapInTheSchemaIsSeen(t *testing.T) {
 	})
 }
 
-// Where a text begins in another is asked in one way.
-func TestPlacesInATextAreCountedAlike(t *testing.T) {
+// strpos works on both engines.
+func TestStrposWorksOnBothEngines(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		for y, want := range map[string]int64{"o": 2, "kobo": 1, "x": 0} {
 			if got, err := db.One(t.Context(), d, db.Value[int64], `SELECT strpos('kobo', $1)`, y); err != nil || got != want {

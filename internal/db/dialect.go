@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// The seam: what SQLite spells differently. Everything else is common.
+// SQLite spells these expressions differently. All others are common.
 //
 //	x = ANY($1)    →  x IN (SELECT value FROM json_each($1))
-//	… FOR UPDATE   →  …            (a writer has SQLite to itself)
+//	… FOR UPDATE   →  …            (SQLite has one writer at a time)
 //	LOCK TABLE …;  →               (in migrations, for the same reason)
-//	strpos(x, y)   →  instr(x, y)  (where y begins in x; 0 for nowhere)
+//	strpos(x, y)   →  instr(x, y)  (the position of y in x, or 0)
 var (
 	anyOf     = regexp.MustCompile(`= ANY\((\$\d+)\)`)
 	forUpdate = regexp.MustCompile(`\s+FOR UPDATE\b`)
@@ -47,7 +47,7 @@ func argsForSQLite(args []any) ([]any, error) {
 	return out, nil
 }
 
-// numbered is "$1, $2, … $n", beginning at first.
+// numbered is a list of n parameters from first on: "$3, $4, $5".
 func numbered(first, n int) string {
 	parts := make([]string, n)
 	for i := range parts {

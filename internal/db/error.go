@@ -16,26 +16,26 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Trouble is what an error of the database means for the one who gets it.
+// Trouble is the meaning of a database error for the caller.
 type Trouble int8
 
-// The kinds of trouble. Errors are told apart by SQLSTATE and by SQLite's
-// result code, never by text or constraint name.
+// The kinds of trouble. Classify reads the SQLSTATE or SQLite's result code, never
+// a text or the name of a constraint.
 const (
-	Other       Trouble = iota // a mistake in a statement, or the caller gave up
-	Duplicate                  // a unique key exists already
-	Broken                     // a check or a foreign key says no
-	Transient                  // nothing happened; the whole transaction may be tried again
+	Other       Trouble = iota // a wrong statement, or the caller gave up
+	Duplicate                  // a row with this unique key exists
+	Broken                     // a check or a foreign key refused the row
+	Transient                  // nothing happened; the whole transaction may be repeated
 	Away                       // no connection
 	Unwritable                 // the disk is full, or the database is read-only
-	Uncommitted                // COMMIT was sent and no answer came: it may have happened
+	Uncommitted                // COMMIT was sent and has no answer: it may have happened
 )
 
-// ErrUncommitted is in the chain of an error after which nobody knows whether
-// the transaction was committed.
+// ErrUncommitted is in the chain of an error that leaves open whether the
+// transaction was committed.
 var ErrUncommitted = errors.New("db: no answer to COMMIT")
 
-// Classify tells what kind of trouble err is.
+// Classify returns the kind of trouble of err.
 func Classify(err error) Trouble {
 	if errors.Is(err, ErrUncommitted) {
 		return Uncommitted
@@ -83,7 +83,7 @@ func classifyState(code string) Trouble {
 	return Other
 }
 
-// classifySQLite reads an extended result code; its low byte is the family.
+// classifySQLite reads an extended result code. Its low byte is the family.
 func classifySQLite(code int) Trouble {
 	switch code {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
@@ -102,8 +102,8 @@ func classifySQLite(code int) Trouble {
 	return Other
 }
 
-// explain gives an error its kind for the rest of the house. Nothing was done
-// when it says Unavailable.
+// explain turns an error into a fault if its kind matters to other packages. After
+// a fault of kind Unavailable, nothing was done.
 func explain(err error) error {
 	if err == nil {
 		return nil

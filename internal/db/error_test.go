@@ -17,8 +17,7 @@ import (
 
 func state(code string) error { return fmt.Errorf("somewhere: %w", &pgconn.PgError{Code: code}) }
 
-// What an error means is told from its code, and what it means for the caller
-// from that.
+// The code of an error decides its Trouble, and the Trouble decides the fault.
 func TestClassify(t *testing.T) {
 	timeout := &net.OpError{Op: "read", Err: errors.New("i/o timeout")}
 	for _, c := range []struct {
@@ -75,13 +74,13 @@ func TestSQLiteCodes(t *testing.T) {
 	}
 }
 
-// A COMMIT that the server refused did not happen; one that got no answer, or that
-// of a server in trouble, may have.
+// A refused COMMIT did not happen. A COMMIT without an answer may have happened, and so
+// may one that failed with an error of the server itself.
 func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
 	fatal := &pgconn.PgError{Code: "25P04", SeverityUnlocalized: "FATAL"}
 	for _, c := range []struct {
 		err              error
-		alone, statement bool // refused for certain: a COMMIT, what comes before one
+		alone, statement bool // definitely refused: a COMMIT alone, a statement before it
 	}{
 		{pgx.ErrTxCommitRollback, true, false},
 		{state("40001"), true, true},
@@ -107,7 +106,7 @@ func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
 	}
 }
 
-func TestTheSeam(t *testing.T) {
+func TestStatementsAreTranslatedForSQLite(t *testing.T) {
 	for query, want := range map[string]string{
 		`SELECT 1 FROM t WHERE a = ANY($2) AND b = ANY($1)`: `SELECT 1 FROM t WHERE a IN (SELECT value FROM json_each($2)) AND b IN (SELECT value FROM json_each($1))`,
 		"SELECT 1 FROM t\n\t\tFOR UPDATE":                   "SELECT 1 FROM t",

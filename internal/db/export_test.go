@@ -8,29 +8,29 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Alone lets a test keep everybody out of a SQLite file.
+// Alone gives a test exclusive access to a SQLite file.
 var Alone = alone
 
-// ReplanAtOnce has a database keep no plans of batches.
+// ReplanAtOnce makes a database discard the plans of batches at once.
 func ReplanAtOnce(d *DB) { d.engine.(*postgres).replan = 0 }
 
-// Unanswered is how many COMMITs have no answer yet, and how many there may be.
+// Unanswered is the number of COMMITs without an answer, and its limit.
 func Unanswered(d *DB) (now, most int64) {
 	p := d.engine.(*postgres)
 	return p.unanswered.Load(), p.most
 }
 
-// Fill has as many COMMITs without an answer as there may be, until it is emptied.
+// Fill raises the number of COMMITs without an answer to its limit, until empty is called.
 func Fill(d *DB) (empty func()) {
 	p := d.engine.(*postgres)
 	p.unanswered.Add(p.most)
 	return func() { p.unanswered.Add(-p.most) }
 }
 
-// AskSoon has a database ask often for the connections that it has left.
+// AskSoon makes a database ask often whether the server still knows lost connections.
 func AskSoon(d *DB) { d.engine.(*postgres).question = 50 * time.Millisecond }
 
-// MigrateTo makes the migrations up to a version.
+// MigrateTo applies the migrations up to a version.
 func MigrateTo(ctx context.Context, d *DB, version int64) error {
 	return d.withProvider(true, func(p *goose.Provider, _ *sql.DB) error {
 		_, err := p.UpTo(ctx, version)
@@ -38,7 +38,7 @@ func MigrateTo(ctx context.Context, d *DB, version int64) error {
 	})
 }
 
-// Impatient has a migration wait for a lock so long and so often.
+// Impatient sets the timeout of a migration for a lock, and its number of tries.
 func Impatient(d *DB, limit time.Duration, tries int) {
-	d.engine.(*postgres).waits = patience{limit: limit, pause: time.Millisecond, tries: tries}
+	d.engine.(*postgres).locks = lockTimeout{limit: limit, pause: time.Millisecond, tries: tries}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// What SQLite finds wrong with a file is told: rows that belong to nothing, and an
-// index that does not have what its table has.
+// The check of a SQLite file reports rows with a broken foreign key, and an index that
+// differs from its table.
 func TestTheFaultsOfAFileAreFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		statements []string
@@ -24,7 +24,7 @@ func TestTheFaultsOfAFileAreFound(t *testing.T) {
 		}, "missing from index by_a"},
 	} {
 		path := filepath.Join(t.TempDir(), "kobo.db")
-		file, err := sql.Open("sqlite", path) // as somebody else's program would: without foreign keys
+		file, err := sql.Open("sqlite", path) // without foreign keys, as another program would open the file
 		if err != nil {
 			t.Fatal(err)
 		}

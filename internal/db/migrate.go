@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,38 +16,38 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// firstServing is the migration that made db_schema.
+// firstServing is the migration that creates db_schema.
 const firstServing = 33
 
-// Migrate brings the schema to what this program needs. Programs that start
-// together on PostgreSQL wait for one another. A schema that does not serve a
-// program on PostgreSQL is refused while that program is connected.
+// Migrate brings the schema to the version of this program. On PostgreSQL, programs that
+// start together wait for each other. While a program is connected that cannot run on
+// the new schema, Migrate refuses.
 func (d *DB) Migrate(ctx context.Context) error { return d.migrate(ctx, false) }
 
-// ForceMigrate is Migrate beside whatever program is connected.
+// ForceMigrate is Migrate without a check of the connected programs.
 func (d *DB) ForceMigrate(ctx context.Context) error { return d.migrate(ctx, true) }
 
 func (d *DB) migrate(ctx context.Context, force bool) error {
 	return d.withProvider(true, func(p *goose.Provider, handle *sql.DB) error {
 		have, want, err := p.GetVersions(ctx)
 		if err == nil {
-			err = whole(ctx, p, handle, have)
+			err = d.whole(ctx, p, have)
 		}
 		if err != nil || have >= want {
 			return err
 		}
 		serves := migration.Serves(have)
 		if d.dialect == Postgres && have > 0 && !force {
-			if err := unserved(ctx, handle, serves); err != nil {
+			if err := d.unserved(ctx, serves); err != nil {
 				return err
 			}
 		}
-		return d.patience().keep(ctx, func() error { return up(ctx, p, handle, have, serves) })
+		return d.lockTimeout().retry(ctx, func() error { return up(ctx, p, handle, have, serves) })
 	})
 }
 
-// up makes the migrations. What the database says of the programs that it serves
-// is true before and after each of them.
+// up applies the migrations. The serves number in db_schema is right before and after
+// each of them.
 func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int64) error {
 	if have < firstServing {
 		if _, err := p.UpTo(ctx, firstServing); err != nil {
@@ -60,46 +61,37 @@ func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int
 	return err
 }
 
-// Migrated tells the schema's version and the one this program needs. A schema
-// that has a version without all those before it is an error.
+// Migrated returns the version of the schema, and the version that this program needs.
+// A schema that lacks an earlier migration is an error.
 func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
-	err = d.withProvider(false, func(p *goose.Provider, handle *sql.DB) error {
+	err = d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
 		if have, want, err = p.GetVersions(ctx); err != nil {
 			return err
 		}
-		return whole(ctx, p, handle, have)
+		return d.whole(ctx, p, have)
 	})
 	return have, want, err
 }
 
-// whole wants every migration up to a version to have been made. One that was
-// left out is not made up for: later ones have made tables anew, and what it does
-// to those is not what was meant.
-func whole(ctx context.Context, p *goose.Provider, handle *sql.DB, have int64) error {
-	rows, err := handle.QueryContext(ctx, "SELECT version_id FROM goose_db_version WHERE is_applied")
+// whole checks that every migration up to a version was applied. A missing migration
+// cannot follow later: later migrations have replaced tables, and its statements would
+// do the wrong thing to the new ones.
+func (d *DB) whole(ctx context.Context, p *goose.Provider, have int64) error {
+	made, err := All(ctx, d, Value[int64], "SELECT version_id FROM goose_db_version WHERE is_applied")
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	made := map[int64]bool{}
-	for rows.Next() {
-		var version int64
-		if err := rows.Scan(&version); err != nil {
-			return err
-		}
-		made[version] = true
-	}
 	for _, m := range p.ListSources() {
-		if m.Version <= have && !made[m.Version] {
-			return fmt.Errorf("the database has schema %d without migration %d, and a migration is not made after later ones: "+
+		if m.Version <= have && !slices.Contains(made, m.Version) {
+			return fmt.Errorf("the database has schema %d without migration %d, and a missing migration cannot follow later ones: "+
 				"begin a development database anew (kobo dev --fresh), or restore a backup from before schema %d", have, m.Version, m.Version)
 		}
 	}
-	return rows.Err()
+	return nil
 }
 
-// withProvider opens the migrations. Those that change the schema wait for a lock
-// on connections of their own.
+// withProvider opens the migrations. A change of the schema uses connections of its own,
+// with a timeout for locks.
 func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error) error {
 	var handle *sql.DB
 	var files fs.FS = migration.Files
@@ -128,54 +120,53 @@ func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error
 	return nil
 }
 
-// handle is the pool as goose knows it, or connections that wait for a lock only
-// so long.
+// handle is the pool for goose or, if limited, connections with a timeout for locks.
 func (p *postgres) handle(limited bool) *sql.DB {
 	if !limited {
 		return stdlib.OpenDBFromPool(p.pool)
 	}
 	return stdlib.OpenDB(*p.pool.Config().ConnConfig.Copy(), stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, fmt.Sprintf("SET lock_timeout = %d", p.waits.limit.Milliseconds()))
+		_, err := c.Exec(ctx, fmt.Sprintf("SET lock_timeout = %d", p.locks.limit.Milliseconds()))
 		return err
 	}))
 }
 
-// patience is how a migration waits for a lock that others hold. Who waits for a
-// table keeps everybody else from it, so each wait is short.
-type patience struct {
+// lockTimeout limits how long a migration waits for a lock. A waiting migration blocks
+// all other users of the table, so each wait is short.
+type lockTimeout struct {
 	limit, pause time.Duration
 	tries        int
 }
 
-var usualPatience = patience{limit: 5 * time.Second, pause: 2 * time.Second, tries: 12}
+var usualLockTimeout = lockTimeout{limit: 5 * time.Second, pause: 2 * time.Second, tries: 12}
 
-func (d *DB) patience() patience {
+func (d *DB) lockTimeout() lockTimeout {
 	if e, ok := d.engine.(*postgres); ok {
-		return e.waits
+		return e.locks
 	}
-	return usualPatience
+	return usualLockTimeout
 }
 
-// keep repeats do while somebody is in the way, and lets others work in between.
-func (p patience) keep(ctx context.Context, do func() error) error {
+// retry repeats do after a transient error, such as a lock timeout. The pauses let
+// others work.
+func (l lockTimeout) retry(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
 		if err == nil || Classify(err) != Transient {
 			return err
 		}
-		if try == p.tries {
-			return fmt.Errorf("a lock was not granted in %d tries of %s: end what holds a transaction open, and migrate again (%v)", p.tries, p.limit, err)
+		if try == l.tries {
+			return fmt.Errorf("a lock was not granted in %d tries of %s: end what holds a transaction open, and migrate again (%v)", l.tries, l.limit, err)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(p.pause):
+		case <-time.After(l.pause):
 		}
 	}
 }
 
-// Empty takes the schema away, and with it every row: for a development
-// database that begins anew.
+// Empty removes the schema with all rows, for a development database that begins anew.
 func (d *DB) Empty(ctx context.Context) error {
 	return d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
 		_, err := p.DownTo(ctx, 0)

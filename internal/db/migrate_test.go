@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// named is a session of another program.
+// named opens a session of another program.
 func named(t *testing.T, at, name string) *pgx.Conn {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(at)
@@ -31,7 +31,7 @@ func named(t *testing.T, at, name string) *pgx.Conn {
 	return c
 }
 
-// at is a PostgreSQL database of an older schema.
+// at is a PostgreSQL database with an older schema.
 func at(t *testing.T, schema int64) (d *db.DB, url string) {
 	t.Helper()
 	url = dbtest.EmptyURL(t, db.Postgres)
@@ -42,16 +42,16 @@ func at(t *testing.T, schema int64) (d *db.DB, url string) {
 	return d, url
 }
 
-// aCase is written as a program of schema 26 wrote it.
+// aCase writes a case as a program of schema 26 wrote it.
 const aCase = `INSERT INTO operation_case (company_id, id, subject, reason, detail, state, outcome, note, target_company, target_settlement,
 	proposed_by, resolved_by, proposed_at, created_at, updated_at)
 	VALUES ('c', 'late', 's', 'UNRESOLVED', '', 'OPEN', '', '', '', 0, '', '', 0, 1, 1)`
 
-// waiting is how many sessions wait for a lock, and since when the last began.
+// waiting counts the sessions that wait for a lock, and shows when the last of them began.
 const waiting = `SELECT coalesce(max(xact_start)::text, '') FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
-// waits returns once a session waits for a lock whose transaction is not the
-// named one, and returns the transaction.
+// waits returns when a session of another transaction than the named one waits for a
+// lock. It returns that transaction.
 func waits(t *testing.T, d *db.DB, but string) (since string) {
 	t.Helper()
 	for t.Context().Err() == nil {
@@ -92,8 +92,8 @@ func TestAMigrationKeepsWhatIsCommittedMeanwhile(t *testing.T) {
 	}
 }
 
-// A migration waits for a lock in short tries, so that others work in between,
-// and ends with an error when there were enough of them.
+// A migration waits for a lock in short tries, so that others can work between them.
+// After its last try it fails.
 func TestAMigrationLetsOthersWorkWhileItWaits(t *testing.T) {
 	t.Parallel()
 	d, url := at(t, 26)
@@ -126,7 +126,7 @@ func TestAMigrationLetsOthersWorkWhileItWaits(t *testing.T) {
 	}
 }
 
-// A program that would not run on the new schema is named, and nothing is done.
+// The error names a program that would not run on the new schema, and nothing changes.
 func TestAMigrationIsRefusedBesideAProgramThatItDoesNotServe(t *testing.T) {
 	t.Parallel()
 	d, url := at(t, 26)
@@ -155,7 +155,7 @@ func TestAMigrationIsRefusedBesideAProgramThatItDoesNotServe(t *testing.T) {
 	}
 }
 
-// A program of the release before serves on while the database is migrated.
+// A program of the previous release goes on during the migration.
 func TestAMigrationServesTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	d, url := at(t, 32)
@@ -171,7 +171,7 @@ func TestAMigrationServesTheReleaseBefore(t *testing.T) {
 	}
 }
 
-// Each session says the version and the schema of its program, whatever the URL says.
+// Each session shows the version and the schema of its program, also if its URL sets a name.
 func TestASessionSaysItsProgram(t *testing.T) {
 	hidden, err := url.Parse(dbtest.URL(t, db.Postgres))
 	if err != nil {
@@ -196,7 +196,7 @@ func TestASessionSaysItsProgram(t *testing.T) {
 	db.Identify("")
 }
 
-// A program runs on a newer schema that serves it, and on no other.
+// A program runs on a newer schema only if that schema serves it.
 func TestANewerSchemaMayServeThisProgram(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		latest := migration.Latest()

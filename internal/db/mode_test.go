@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// openly has files made for everybody, unless who makes them says otherwise.
+// openly sets a umask under which new files are readable by everybody.
 func openly(t *testing.T) {
 	before := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(before) })
@@ -27,7 +27,7 @@ func wantMode(t *testing.T, path string, want fs.FileMode) {
 	}
 }
 
-// A SQLite file that we make is for its owner alone, with all that lies beside it.
+// Only the owner can read a new SQLite file and the files beside it.
 func TestSQLiteFilesAreForTheirOwner(t *testing.T) {
 	openly(t)
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestSQLiteFilesAreForTheirOwner(t *testing.T) {
 	wantMode(t, old, 0o600)
 }
 
-// A database that its owner shares stays shared, and so does what lies beside it.
+// An existing database keeps its mode, and the files beside it get the same.
 func TestASharedSQLiteFileStaysShared(t *testing.T) {
 	openly(t)
 	path := filepath.Join(t.TempDir(), "kobo.db")

@@ -18,7 +18,7 @@ import (
 const newThing = `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
 	n BIGINT NOT NULL CHECK (n >= 0), PRIMARY KEY (company_id, id))`
 
-// until returns when something is so that nobody tells.
+// until polls until a condition is true.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
@@ -28,9 +28,9 @@ func until(t *testing.T, is func() bool) {
 	}
 }
 
-// However long a standby is away and however often somebody tries to write, a
-// program takes only so many connections of the server. Reads go on, and writes
-// too once the standby is back.
+// During a long outage of the standby, a program uses a limited number of the server's
+// connections, however many writes it tries. Reads go on. Writes go on when the standby
+// is back.
 func TestAnOutageOfTheStandbyTakesNotAllConnections(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -65,8 +65,8 @@ func TestAnOutageOfTheStandbyTakesNotAllConnections(t *testing.T) {
 	}
 }
 
-// A full program refuses a write before anything is sent, and keeps its connection.
-func TestAFullProgramRefusesToCommit(t *testing.T) {
+// A program at its limit refuses a write before it sends anything, and keeps the connection.
+func TestAProgramAtItsCommitLimitRefuses(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)
 	exec(t, d, newThing)
 	empty := db.Fill(d)
@@ -83,11 +83,11 @@ func TestAFullProgramRefusesToCommit(t *testing.T) {
 	exec(t, d, insert, row("c1", "later", 1)...)
 }
 
-// relay carries connections to a server until it is told to freeze those it has.
+// relay passes connections on to a server until a test freezes them.
 type relay struct {
 	net.Listener
 	mu     sync.Mutex
-	frozen chan struct{} // closed: what was accepted before carries nothing any more
+	frozen chan struct{} // closed: the earlier connections pass nothing on
 }
 
 func newRelay(t *testing.T, server string) *relay {
@@ -119,7 +119,7 @@ func newRelay(t *testing.T, server string) *relay {
 	return r
 }
 
-// carry passes everything on, also the end, unless it is frozen.
+// carry passes all bytes and the end on, unless the relay is frozen.
 func carry(to, from net.Conn, frozen chan struct{}) {
 	_, _ = io.Copy(to, from)
 	select {
@@ -136,8 +136,8 @@ func (r *relay) freeze() {
 	r.frozen = make(chan struct{})
 }
 
-// A server that is lost with its network never ends a connection. The one that
-// answers now does not know it, and then it counts no more.
+// A server that is lost with its network never ends a connection. The present server
+// does not know the connection, and then it no longer counts.
 func TestALostConnectionCountsNoMore(t *testing.T) {
 	server := dbtest.NewLone(t)
 	u, err := url.Parse(server.URL)
@@ -157,7 +157,7 @@ func TestALostConnectionCountsNoMore(t *testing.T) {
 	if now, _ := db.Unanswered(d); now != 1 {
 		t.Errorf("%d COMMITs have no answer", now)
 	}
-	server.EndWaits() // the end does not arrive
+	server.EndWaits() // this program does not learn of the end
 	until(t, func() bool { now, _ := db.Unanswered(d); return now == 0 })
 	server.Rejoin()
 }

@@ -2,64 +2,60 @@ package db
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// Lookup names rows of a table by the values of some columns and reads others.
+// Lookup finds rows of a table by the values of some columns and reads other columns.
 type Lookup struct {
 	Table   *Table
-	By      []string // the columns that the keys give
-	Columns []string // what is read
+	By      []string // the columns of the keys
+	Columns []string // the columns to read
 	Keys    [][]any  // one value for each By, each a string or an int64
-	Lock    bool     // keep the rows locked to the end, taken in key order
-	// Present names a column that no key leaves empty. It must be said, or a
-	// partial index (WHERE that column <> '') would not be used and each look-up
-	// would walk through all of the company's rows.
+	Lock    bool     // lock the rows in key order, until the end of the transaction
+	// Present names a column that no key leaves empty. Without it the engine does not use
+	// a partial index (WHERE that column <> ''), and reads all rows of the company.
 	Present string
 	// Found is called for each row: its By values, then its Columns.
 	Found func(row []any) error
 }
 
-// Write is one set of equal changes to one table: rows to insert, or, when Set
-// is given, rows to update by their key.
+// Write is a set of equal changes to one table: rows to insert or, if Set is not
+// empty, rows to update by their key.
 type Write struct {
 	Table *Table
-	// Set names the columns an update changes. Each row then holds the values
-	// of By followed by those of Set.
+	// Set names the columns that an update changes. Each row then has the values of By,
+	// followed by those of Set.
 	By, Set []string
 	Rows    [][]any
 }
 
-// Pipeline is one transaction in two strokes: Read, then Commit. On PostgreSQL
-// each stroke is one round trip whatever its size: BEGIN travels with the
-// reads, COMMIT with the writes.
+// Pipeline is one transaction in two steps: Read, then Commit or Rollback. On
+// PostgreSQL each step is one round trip of any size: BEGIN is sent with the reads,
+// COMMIT with the writes. A second Read is one more round trip.
 //
-// Use it once: Read, then Commit or Rollback. What the first reading shows may
-// ask for another; that is one more round trip.
+// A Pipeline is for one transaction.
 type Pipeline interface {
-	// Read begins the transaction, if it has not begun, and looks rows up. After
-	// an error the transaction is over.
+	// Read begins the transaction, unless it has begun, and looks rows up. An error
+	// ends the transaction.
 	Read(ctx context.Context, lookups ...Lookup) error
-	// Commit writes and commits. An update that does not find exactly the rows it
-	// names fails the whole. The error is ErrUncommitted when nobody can know
-	// whether the transaction happened; any other error means that it did not.
+	// Commit writes and commits. If an update does not find exactly its rows, Commit
+	// fails and nothing is written. ErrUncommitted leaves open whether the transaction
+	// happened; after any other error it did not happen.
 	Commit(ctx context.Context, writes ...Write) error
-	// Rollback ends the transaction without a trace.
+	// Rollback ends the transaction and undoes its changes.
 	Rollback()
 }
 
-// Run runs the strokes in a new transaction, and again, from the start, while
-// the engine says that nothing happened and a second try may help. Errors come
-// out as faults.
-func (d *DB) Run(ctx context.Context, strokes func(p Pipeline) error) error {
-	return again(ctx, func() error { return strokes(d.pipeline()) })
+// Run runs the steps in a new transaction. After a transient error nothing has
+// happened, and all steps run again. Run returns faults.
+func (d *DB) Run(ctx context.Context, steps func(p Pipeline) error) error {
+	return again(ctx, func() error { return steps(d.pipeline()) })
 }
 
-// Insert writes rows in one transaction, table by table in the order in which
-// the tables are named. A database that is silent does not hold it.
+// Insert writes rows in one transaction, table by table in the order of the first row
+// of each. A silent database ends the wait.
 func (d *DB) Insert(ctx context.Context, records ...Record) error {
 	var writes []Write
 	for _, r := range records {
@@ -71,24 +67,17 @@ func (d *DB) Insert(ctx context.Context, records ...Record) error {
 		writes[i].Rows = append(writes[i].Rows, r.Values)
 	}
 	w := watch(ctx)
-	if w != nil {
-		defer w.end()
-		ctx = w
-	}
-	err := d.Run(ctx, func(p Pipeline) error {
-		if err := p.Read(ctx); err != nil {
+	defer w.end()
+	return w.explain(d.Run(w, func(p Pipeline) error {
+		if err := p.Read(w); err != nil {
 			return err
 		}
-		return p.Commit(ctx, writes...)
-	})
-	if w == nil || errors.Is(err, ErrUncommitted) {
-		return err
-	}
-	return w.explain(err)
+		return p.Commit(w, writes...)
+	}))
 }
 
-// built keeps the statements that were put together here, by what they were made
-// of: names of ours, and never a value, so there are only so many.
+// built keeps the generated statements. Their keys consist of names and never of
+// values, so their number is limited.
 var built sync.Map
 
 func cached(key string, build func() string) string {
@@ -100,8 +89,8 @@ func cached(key string, build func() string) string {
 	return s
 }
 
-// Statements are those that this program has put together so far for an engine.
-// A release keeps them, and later schemas are held against them.
+// Statements are the generated statements of this program for an engine, so far. A
+// release keeps them, and tests run them on later schemas.
 func Statements(of Dialect) (list []string) {
 	built.Range(func(key, text any) bool {
 		made, _, _ := strings.Cut(strings.TrimPrefix(key.(string), "lite "), " ")

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pgPipeline sends whole sets as arrays and lets unnest take them apart.
+// pgPipeline sends sets of rows as arrays, and unnest turns them into rows.
 type pgPipeline struct {
 	p    *postgres
 	conn *pgxpool.Conn
@@ -19,17 +19,15 @@ type pgPipeline struct {
 
 func (p *postgres) pipeline() Pipeline { return &pgPipeline{p: p} }
 
-// plain keeps the planner on the primary keys: a plan made while a table was
-// small and its statistics old would read the whole table once it has grown. And
-// it keeps the plans: for a few keys the engine would make a new one each time,
-// at a tenth of the cost of a whole batch.
-const plain = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
+// keepPlans makes the planner use the primary keys, and keep its plans. A plan that was
+// made for a small table would read the whole table when the table has grown. Without
+// generic plans the engine plans small look-ups each time, for a tenth of a batch's cost.
+const keepPlans = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
 	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-// outdated tells whether a connection's plans are to be made anew, as they are
-// now and then: for a table of a few rows the engine walks through the whole of
-// its index, and a plan that is kept would go on with that when the rows are
-// many, until the statistics are next gathered, whenever that is.
+// outdated tells whether a connection should discard its plans, as it does every few
+// seconds. For a table of a few rows the engine plans to read the whole index. That plan
+// would stay when the table has many rows, until the engine gathers statistics again.
 func (p *postgres) outdated(of map[string]any) bool {
 	const planned = "kobo.planned"
 	since, known := of[planned].(time.Time)
@@ -49,7 +47,7 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 		}
 		l.conn = conn
 		b.Queue("BEGIN")
-		b.Queue(plain)
+		b.Queue(keepPlans)
 		if l.p.outdated(conn.Conn().PgConn().CustomData()) {
 			b.Queue("DISCARD PLANS")
 		}
@@ -68,7 +66,7 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	return nil
 }
 
-// eachRow hands over a row's values as strings and int64s.
+// eachRow passes the values of each row to Found, as strings and int64s.
 func eachRow(rows pgx.Rows, k Lookup) error {
 	for rows.Next() {
 		values, err := rows.Values()
@@ -111,8 +109,7 @@ func (l *pgPipeline) Rollback() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	// A connection that cannot even roll back is closed by the pool, which sees
-	// that it is not idle.
+	// If the rollback fails, the connection is not idle, and the pool closes it.
 	_, _ = l.conn.Exec(ctx, "ROLLBACK")
 	l.p.release(l.conn)
 	l.conn = nil
@@ -126,7 +123,7 @@ func columnsOf(t *Table, names []string) []Column {
 	return out
 }
 
-// arrays turns rows into one array a column.
+// arrays turns rows into an array for each column.
 func arrays(columns []Column, rows [][]any) []any {
 	out := make([]any, len(columns), len(columns)+1)
 	for i, c := range columns {
@@ -135,8 +132,8 @@ func arrays(columns []Column, rows [][]any) []any {
 	return out
 }
 
-// pgColumn is one column of a set of rows, which pgx writes as an array straight
-// from where the values are.
+// pgColumn is one column of a set of rows. pgx writes it as an array, without a copy
+// of the values.
 type pgColumn struct {
 	rows [][]any
 	at   int
@@ -156,8 +153,8 @@ func (c *pgColumn) IndexType() any {
 	return ""
 }
 
-// unnested is "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …": rows out of
-// arrays side by side. In FROM the engine would keep each array as a table first.
+// unnested is "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …", which makes rows of
+// parallel arrays. With unnest in FROM the engine would first store each array as a table.
 func unnested(columns []Column) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -204,9 +201,8 @@ func insertSQL(t *Table) string {
 	})
 }
 
-// updateSQL divides by zero when it does not find exactly the rows it was
-// given, which fails the statement and with it the COMMIT behind it in the same
-// pipeline.
+// updateSQL divides by zero if it does not find exactly its rows. That fails the
+// statement, and so the COMMIT behind it in the same pipeline.
 func updateSQL(w Write) string {
 	return cached(fmt.Sprintf("update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
 		columns := append(columnsOf(w.Table, w.By), columnsOf(w.Table, w.Set)...)

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// liteStatements are the writer's prepared statements. They belong to one
-// connection of the driver and are used only by who holds it.
+// liteStatements are the writer's prepared statements. They belong to one connection
+// of the driver, and only the holder of the connection uses them.
 type liteStatements struct {
 	conn any
 	byQ  map[string]driver.Stmt
 }
 
-// litePipeline runs prepared statements on the driver's own connection: a batch
-// runs hundreds of them, and database/sql costs more than the statement.
+// litePipeline runs prepared statements on the driver's own connection. A batch has
+// hundreds of statements, and database/sql costs more than each of them.
 //
-// The caller's context counts until the connection is ours. The statements go
-// without one: nothing in this process can keep them waiting any more, and to
-// watch a context the driver would start a goroutine for each.
+// The caller's context limits the wait for the connection. The statements have no
+// context: nothing in this process can delay them any more, and the driver would start
+// a goroutine to watch each context.
 type litePipeline struct {
 	s    *lite
 	conn *sql.Conn
@@ -136,14 +136,14 @@ func (l *litePipeline) write(w Write) error {
 	})
 }
 
-// insert writes rows a few at a time: a statement that carries several costs
-// little more than one that carries one.
+// insert writes several rows with one statement, which costs little more than a
+// statement with one row.
 func (l *litePipeline) insert(w Write) error {
 	const most = 16
 	for rows := w.Rows; len(rows) > 0; {
-		n := 1
-		if len(rows) >= most {
-			n = most
+		n := most
+		if len(rows) < most {
+			n = 1 // so that there are only two statements for each table
 		}
 		values := make([]any, 0, n*len(w.Table.Columns))
 		for _, r := range rows[:n] {
@@ -179,8 +179,8 @@ func (l *litePipeline) Rollback() {
 	if l.conn == nil {
 		return
 	}
-	// SQLite may have rolled back by itself, after a full disk for one; then
-	// this says "no transaction is active" and that is the state we want.
+	// SQLite may have rolled back by itself, for example on a full disk. Then the error
+	// is "no transaction is active", which is the wanted state.
 	_ = l.exec("ROLLBACK")
 	l.release()
 }
@@ -197,7 +197,7 @@ func (l *litePipeline) exec(query string) error {
 	})
 }
 
-// raw finds or prepares a statement on the connection this pipeline holds.
+// raw finds or prepares a statement on the connection of this pipeline.
 func (l *litePipeline) raw(query string, use func(driver.Stmt) error) error {
 	return l.conn.Raw(func(conn any) error {
 		b := &l.s.batch

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// most is how many connections a pool of this URL opens when a hundred ask at once.
+// most is the number of connections that a pool opens for a hundred parallel callers.
 func mostAtOnce(t *testing.T, url string) int64 {
 	t.Helper()
 	d := dbtest.Open(t, url)
@@ -38,7 +38,7 @@ func mostAtOnce(t *testing.T, url string) int64 {
 	return most
 }
 
-// The URL's own number of connections counts, be it above ours or below.
+// The number of connections in the URL counts, whether higher or lower than the default.
 func TestTheURLSaysHowManyConnections(t *testing.T) {
 	for most, parameter := range map[int64]string{12: "", 1: "pool_max_conns=1", 3: "pool_max_conns=3", 20: "pool_max_conns=20"} {
 		url := dbtest.URL(t, db.Postgres)
@@ -56,7 +56,7 @@ func TestTheURLSaysHowManyConnections(t *testing.T) {
 	}
 }
 
-func TestANumberOfConnectionsThatCannotBe(t *testing.T) {
+func TestAWrongNumberOfConnectionsIsRefused(t *testing.T) {
 	for _, number := range []string{"0", "-1", "many", "4294967297"} {
 		url := "postgres://kobo:hidden@localhost/kobo?pool_max_conns=" + number
 		_, err := db.Open(t.Context(), url)

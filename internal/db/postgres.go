@@ -16,19 +16,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// postgres is PostgreSQL through pgx's own pool.
+// postgres is PostgreSQL with pgx's own pool.
 type postgres struct {
 	pool    *pgxpool.Pool
 	replan  time.Duration // how long a connection keeps the plans of batches
-	waits   patience      // of a migration, for locks
+	locks   lockTimeout   // of a migration
 	doubt   atomic.Uint64
 	leaving sync.WaitGroup
 
-	unanswered atomic.Int64 // COMMITs that were sent and may still be at work
-	most       int64        // of them
-	question   time.Duration
+	unanswered atomic.Int64  // COMMITs that were sent and may still be running
+	most       int64         // limits unanswered
+	question   time.Duration // the pause between two questions of attendEnd
 
-	ended context.Context // once nobody may use the pool any more
+	ended context.Context // ends when the pool is closed
 	end   context.CancelFunc
 }
 
@@ -41,11 +41,11 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 	}
 	cfg, err := pgxpool.ParseConfig(address)
 	if err != nil {
-		// pgx's text would repeat the URL with its password.
+		// pgx's error would show the URL with its password.
 		return nil, errUnreadable
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
-	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // whatever the URL says
+	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the URL's
 	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, usualConns)
@@ -53,8 +53,8 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 		cfg.MaxConns = most
 	}
 	cfg.BeforeConnect = attend
-	p := &postgres{replan: 5 * time.Second, waits: usualPatience, most: int64(cfg.MaxConns), question: 15 * time.Second}
-	p.doubt.Store(1) // a server may show such a row from the start
+	p := &postgres{replan: 5 * time.Second, locks: usualLockTimeout, most: int64(cfg.MaxConns), question: 15 * time.Second}
+	p.doubt.Store(1) // a doubt exists from the start
 	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
 		p.doubt.Add(1)
 		return nil
@@ -68,11 +68,11 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 
 func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 
-// usualConns is how many connections a program has at least that says no number.
+// usualConns is the least number of connections of a program without pool_max_conns.
 const usualConns = 12
 
-// maxConns is what a URL says of the number of connections. One is enough: nobody
-// who has a connection waits for another.
+// maxConns is the number of connections that a URL sets. One is enough, since no holder
+// of a connection waits for a second one.
 func maxConns(address string) (most int32, said bool, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -112,7 +112,11 @@ func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, 
 }
 
 func (p *postgres) Query(ctx context.Context, query string, args ...any) (Rows, error) {
-	return pgQuery(p.pool.Query(ctx, query, args...))
+	rows, err := p.pool.Query(ctx, query, args...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return pgRows{rows}, nil
 }
 
 func (p *postgres) prepare(ctx context.Context, query string) error {
@@ -144,17 +148,10 @@ func (p *postgres) beginAs(ctx context.Context, o pgx.TxOptions) (tx, error) {
 	return &postgresTx{p, conn, t}, nil
 }
 
-// pgRows gives pgx's rows our error kinds.
+// pgRows turns the errors of pgx's rows into faults.
 type pgRows struct{ pgx.Rows }
 
 func (r pgRows) Err() error { return explain(r.Rows.Err()) }
-
-func pgQuery(rows pgx.Rows, err error) (Rows, error) {
-	if err != nil {
-		return nil, explain(err)
-	}
-	return pgRows{rows}, nil
-}
 
 type postgresTx struct {
 	p    *postgres
@@ -162,8 +159,8 @@ type postgresTx struct {
 	tx   pgx.Tx
 }
 
-// Inside a transaction errors keep their own form: Tx reads it to decide
-// whether to run again, and explains it at the end.
+// Inside a transaction errors keep their form. Tx decides by it whether to run again,
+// and turns the last error into a fault.
 func (t *postgresTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	tag, err := t.tx.Exec(ctx, query, args...)
 	return tag.RowsAffected(), err
@@ -182,7 +179,7 @@ func (t *postgresTx) commit(ctx context.Context) error {
 	return err
 }
 
-// If even the ROLLBACK fails pgx closes the connection, which rolls back too.
+// If the ROLLBACK fails, pgx closes the connection, and the server rolls back.
 func (t *postgresTx) rollback(ctx context.Context) {
 	defer t.p.release(t.conn)
 	_ = t.tx.Rollback(ctx)

@@ -2,8 +2,8 @@ package db
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"database/sql"
 	"embed"
 	"fmt"
 	"io"
@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// Fits returns nil if this program runs on the database: the schema is the
-// program's, or a newer one that serves the program.
+// Fits returns nil if this program runs on the database: the schema is the program's, or
+// a newer one that declares that it serves the program.
 func (d *DB) Fits(ctx context.Context) error {
 	have, want, err := d.Migrated(ctx)
 	if err != nil || have == want {
@@ -35,18 +35,17 @@ func (d *DB) Fits(ctx context.Context) error {
 	return nil
 }
 
-// version is what Identify was told.
+// version is the argument of Identify.
 var version atomic.Value
 
-// Identify says which version this program is. PostgreSQL is told with each
-// connection that is opened later.
+// Identify sets the version of this program. Each later connection to PostgreSQL shows
+// it as the application name.
 func Identify(v string) { version.Store(v) }
 
-// nameLimit is how much PostgreSQL keeps of a session's name.
+// nameLimit is the length of PostgreSQL's longest application name.
 const nameLimit = 63
 
-// applicationName is what a session of this program is called:
-// kobo/<version>/<schema>.
+// applicationName is the name of a session of this program: kobo/<version>/<schema>.
 func applicationName() string {
 	v, _ := version.Load().(string)
 	v = strings.Map(func(r rune) rune {
@@ -62,7 +61,7 @@ func applicationName() string {
 	return "kobo/" + v[:min(len(v), nameLimit-len("kobo/")-len(end))] + end
 }
 
-// schemaOf is the schema that a session's name ends with, or 0.
+// schemaOf is the schema at the end of a session's name, or 0.
 func schemaOf(name string) int64 {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 || parts[0] != "kobo" {
@@ -75,8 +74,11 @@ func schemaOf(name string) int64 {
 	return schema
 }
 
-// sessionsSQL are the sessions that may be a Kobo's. Programs before schema 33
-// have no name, unless their URL says one.
+// session is a session of PostgreSQL.
+type session struct{ pid, name, address, since string }
+
+// sessionsSQL lists the sessions that may belong to Kobo. Programs before schema 33 have
+// no name, unless their URL sets one.
 const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_addr), 'this machine, or an address that is not shown'),
 		coalesce(to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'an unknown time')
 	FROM pg_stat_activity
@@ -84,29 +86,17 @@ const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_ad
 		AND (application_name = 'kobo' OR application_name LIKE 'kobo/%' OR (application_name = '' AND usename IS NOT NULL))
 	ORDER BY backend_start, pid`
 
-// unserved names the programs that are connected and would not run on a schema
-// that serves only those from one schema on.
-func unserved(ctx context.Context, handle *sql.DB, serves int64) error {
-	rows, err := handle.QueryContext(ctx, sessionsSQL)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
+// unserved names the connected programs whose schema is older than the new schema
+// serves.
+func (d *DB) unserved(ctx context.Context, serves int64) error {
+	sessions, err := All(ctx, d, Fields[session], sessionsSQL)
 	var found []string
-	for rows.Next() {
-		var pid, name, address, since string
-		if err := rows.Scan(&pid, &name, &address, &since); err != nil {
-			return err
+	for _, s := range sessions {
+		if schemaOf(s.name) < serves {
+			found = append(found, fmt.Sprintf("pid %s: %s from %s since %s", s.pid, cmp.Or(s.name, "a program without a name"), s.address, s.since))
 		}
-		if schemaOf(name) >= serves {
-			continue
-		}
-		if name == "" {
-			name = "a program without a name"
-		}
-		found = append(found, fmt.Sprintf("pid %s: %s from %s since %s", pid, name, address, since))
 	}
-	if err := rows.Err(); err != nil || len(found) == 0 {
+	if err != nil || len(found) == 0 {
 		return err
 	}
 	return fmt.Errorf("the new schema serves programs from schema %d on, and these are connected:\n%s\nstop them first (kobo migrate --force goes on beside them)",
@@ -116,7 +106,7 @@ func unserved(ctx context.Context, handle *sql.DB, serves int64) error {
 // liteMigrations are the migrations in SQLite's words.
 type liteMigrations struct{ embed.FS }
 
-// Open opens a folder, or a file without the locks that only PostgreSQL needs.
+// Open opens a folder, or a file without the LOCK statements for PostgreSQL.
 func (l liteMigrations) Open(name string) (fs.File, error) {
 	file, err := l.FS.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".sql") {
@@ -134,5 +124,5 @@ type liteMigration struct {
 	text *bytes.Reader
 }
 
-// Read reads the file as SQLite reads it.
+// Read reads the changed text of the file.
 func (l liteMigration) Read(p []byte) (int, error) { return l.text.Read(p) }

@@ -8,10 +8,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// How long a database may say nothing: no answer to a statement, or none to the
-// question for the next row. A connection that is open and silent (a frozen
-// server, a firewall that forgot it) would hold whoever asked for good. Who has
-// a deadline of his own is held to that, and who has a budget to that as well.
+// A database is silent while it answers neither a statement nor the request for the
+// next row. An open connection to a frozen server, or behind a firewall that forgot the
+// connection, would otherwise block the caller for ever. A context's own deadline or
+// budget may end the wait earlier.
 const (
 	silence        = 10 * time.Second
 	patientSilence = 10 * time.Minute
@@ -19,31 +19,30 @@ const (
 
 type patientKey struct{}
 
-// Patient is for statements that legitimately think long before the first row,
-// such as those that add up a whole book.
+// Patient is for statements that need long before their first row, such as sums over
+// the whole ledger.
 func Patient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, patientKey{}, true)
 }
 
 var errSilent = errors.New("db: the database did not answer in time")
 
-// watched ends a context when the database is silent. It listens from listen to
-// heard, and not while the caller is busy with what he got.
+// watched ends a context when the database is silent. It measures the time from listen
+// to heard, and not the time that the caller needs for the rows.
 type watched struct {
 	context.Context
 	cancel context.CancelCauseFunc
-	timer  *time.Timer
+	timer  *time.Timer // nil if the context has a deadline of its own and no budget
 	limit  time.Duration
-	budget *budget // nil: limit alone counts
+	budget *budget // nil: only limit counts
 	asked  bool    // the budget is running
 }
 
-// watch returns nil if the context has a deadline of its own and no budget.
 func watch(ctx context.Context) *watched {
-	w := &watched{limit: silence, budget: budgetOf(ctx)}
+	w := &watched{Context: ctx, limit: silence, budget: budgetOf(ctx)}
 	if _, own := ctx.Deadline(); own {
 		if w.budget == nil {
-			return nil
+			return w
 		}
 		w.limit = patientSilence
 	}
@@ -57,6 +56,9 @@ func watch(ctx context.Context) *watched {
 }
 
 func (w *watched) listen() {
+	if w.timer == nil {
+		return
+	}
 	limit := w.limit
 	if w.budget != nil && !w.asked {
 		w.asked = true
@@ -70,6 +72,9 @@ func (w *watched) listen() {
 }
 
 func (w *watched) heard() {
+	if w.timer == nil {
+		return
+	}
 	w.timer.Stop()
 	if w.asked {
 		w.asked = false
@@ -79,12 +84,15 @@ func (w *watched) heard() {
 
 func (w *watched) end() {
 	w.heard()
-	w.cancel(nil)
+	if w.timer != nil {
+		w.cancel(nil)
+	}
 }
 
-// explain tells a silence from other ends.
+// explain replaces the error of a silent database. A COMMIT without an answer keeps its
+// error, since its outcome is open.
 func (w *watched) explain(err error) error {
-	if err != nil && errors.Is(context.Cause(w), errSilent) {
+	if err != nil && !errors.Is(err, ErrUncommitted) && errors.Is(context.Cause(w), errSilent) {
 		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errors.Join(errSilent, err))
 	}
 	return err
@@ -95,9 +103,6 @@ type attentive struct{ Querier }
 
 func (a attentive) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	w := watch(ctx)
-	if w == nil {
-		return a.Querier.Exec(ctx, query, args...)
-	}
 	defer w.end()
 	n, err := a.Querier.Exec(w, query, args...)
 	return n, w.explain(err)
@@ -105,9 +110,6 @@ func (a attentive) Exec(ctx context.Context, query string, args ...any) (int64, 
 
 func (a attentive) Query(ctx context.Context, query string, args ...any) (Rows, error) {
 	w := watch(ctx)
-	if w == nil {
-		return a.Querier.Query(ctx, query, args...)
-	}
 	rows, err := a.Querier.Query(w, query, args...)
 	if err != nil {
 		defer w.end()
@@ -131,39 +133,31 @@ func (r *watchedRows) Next() bool {
 func (r *watchedRows) Err() error { return r.w.explain(r.Rows.Err()) }
 
 func (r *watchedRows) Close() {
-	r.w.listen() // what is left is read
+	r.w.listen() // Close reads the remaining rows
 	r.Rows.Close()
 	r.w.end()
 }
 
-// Query reads; Exec writes one statement in a transaction of its own.
+// Query runs a statement that only reads.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (Rows, error) {
 	return attentive{d.engine}.Query(ctx, query, args...)
 }
 
-// Exec runs a statement in a transaction of its own. When no answer came nobody
-// knows whether it happened.
+// Exec runs a statement in a transaction of its own. Without an answer the outcome of
+// the statement is unknown.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	n, err := attentive{d.engine}.Exec(ctx, query, args...)
-	if errors.Is(err, ErrUncommitted) {
-		err = explain(errors.Join(ErrUncommitted, err))
-	}
-	return n, err
+	return attentive{d.engine}.Exec(ctx, query, args...)
 }
 
 // watchedTx is a transaction whose statements are watched.
 type watchedTx struct {
 	Querier
 	tx tx
-	w  *watched // of its beginning; SQLite's lasts as long as that context
+	w  *watched // of its beginning; a transaction of SQLite ends with that context
 }
 
 func watchTx(ctx context.Context, begin func(context.Context) (tx, error)) (*watchedTx, error) {
 	w := watch(ctx)
-	if w == nil {
-		t, err := begin(ctx)
-		return &watchedTx{Querier: attentive{t}, tx: t}, err
-	}
 	t, err := begin(w)
 	if err != nil {
 		defer w.end()
@@ -173,22 +167,14 @@ func watchTx(ctx context.Context, begin func(context.Context) (tx, error)) (*wat
 	return &watchedTx{attentive{t}, t, w}, nil
 }
 
-// commit leaves it open whether a transaction happened whose COMMIT got no answer.
 func (t *watchedTx) commit(ctx context.Context) error {
 	w := watch(ctx)
-	if w == nil {
-		return t.tx.commit(ctx)
-	}
 	defer w.end()
-	err := t.tx.commit(w)
-	if errors.Is(err, ErrUncommitted) {
-		return err
-	}
-	return w.explain(err)
+	return w.explain(t.tx.commit(w))
 }
 
-// rollback has a context of its own: the caller's may be what ended the
-// transaction. The caller's budget counts all the same.
+// rollback has a context of its own, since the end of the caller's context may be the
+// reason for it. The caller's budget limits the rollback all the same.
 func (t *watchedTx) rollback(ctx context.Context) {
 	limit := 5 * time.Second
 	if b := budgetOf(ctx); b != nil {
@@ -198,10 +184,4 @@ func (t *watchedTx) rollback(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	t.tx.rollback(ctx)
-}
-
-func (t *watchedTx) end() {
-	if t.w != nil {
-		t.w.end()
-	}
 }

@@ -2,7 +2,7 @@ package db
 
 import "slices"
 
-// Type is what a column holds. There are only two.
+// Type is the type of a column.
 type Type int8
 
 // The two types of column.
@@ -17,8 +17,8 @@ type Column struct {
 	Type Type
 }
 
-// Table describes a table whose rows travel as data: the ledger writes them in
-// the same transaction as the money, without knowing what they mean.
+// Table describes a table whose rows are passed as data. The ledger writes such rows
+// in the same transaction as the money, without knowledge of their meaning.
 type Table struct {
 	Name    string
 	Columns []Column // the first Key of them are the primary key, company_id first
@@ -34,14 +34,14 @@ type Table struct {
 	Version bool
 	// Changing are the positions of the columns that a transition writes.
 	Changing []int
-	// Lenient tables keep the row they have when one with the same key comes.
+	// Lenient tables keep their row if another row with the same key is inserted.
 	Lenient bool
 }
 
-// Texts and Ints are short for a row of columns of one type.
+// Texts lists TEXT columns.
 func Texts(names ...string) []Column { return columns(Text, names) }
 
-// Ints is a row of BIGINT columns.
+// Ints lists BIGINT columns.
 func Ints(names ...string) []Column { return columns(Int, names) }
 
 func columns(t Type, names []string) []Column {
@@ -54,12 +54,7 @@ func columns(t Type, names []string) []Column {
 
 // Index is the position of a column by name, or -1.
 func (t *Table) Index(name string) int {
-	for i, c := range t.Columns {
-		if c.Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 }
 
 // Names are the names of the columns, in order.
@@ -74,7 +69,7 @@ func (t *Table) Names() []string {
 // KeyNames are the names of the primary key's columns.
 func (t *Table) KeyNames() []string { return t.Names()[:t.Key] }
 
-// UniqueNames are the columns that a claim must be new on.
+// UniqueNames are the columns whose values must be new for a row that is inserted once.
 func (t *Table) UniqueNames() []string {
 	if len(t.Unique) > 0 {
 		return t.Unique
@@ -82,8 +77,8 @@ func (t *Table) UniqueNames() []string {
 	return t.KeyNames()
 }
 
-// Record is a row of a table as data: one value a column, in the table's order,
-// each a string or an int64.
+// Record is a row of a table as data. It has one value for each column, in the
+// table's order, each a string or an int64.
 type Record struct {
 	Table  *Table
 	Values []any

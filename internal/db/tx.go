@@ -7,24 +7,23 @@ import (
 	"time"
 )
 
-// attempts is how often a transaction that lost a race is run in all.
+// attempts limits how often a transaction with a transient error runs.
 const attempts = 6
 
-// Tx runs fn in a transaction and commits it. When the engine says that nothing
-// happened and a second try may help, the whole of fn runs again, so fn must
-// not do anything but talk to the database.
+// Tx runs fn in a transaction and commits it. After a transient error nothing has
+// happened, and all of fn runs again. So fn must only use the database.
 func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {
 		t, err := watchTx(ctx, d.begin)
 		if err != nil {
 			return err
 		}
-		defer t.end()
+		defer t.w.end()
 		kept := false
 		defer func() {
 			if !kept {
-				// Also when fn panics: a transaction that nobody ends would hold its
-				// connection for good, and SQLite has only one that writes.
+				// After a panic of fn too: an open transaction would keep its
+				// connection for ever, and SQLite has only one for writing.
 				t.rollback(ctx)
 			}
 		}()
@@ -37,8 +36,8 @@ func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 }
 
 // again repeats do while its error is Transient, with a growing, jittered pause.
-// Losing the connection is not repeated here: a caller who waits for a database
-// that is away should hear so at once.
+// It does not repeat after a lost connection, since the caller should learn at once
+// that the database is away.
 func again(ctx context.Context, do func() error) error {
 	pause := 2 * time.Millisecond
 	for try := 1; ; try++ {
@@ -55,15 +54,15 @@ func again(ctx context.Context, do func() error) error {
 	}
 }
 
-// Snapshot runs fn in a transaction that only reads and sees the database as it
-// was at one instant.
+// Snapshot runs fn in a read-only transaction, which sees the database at one
+// instant.
 func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {
 		t, err := watchTx(ctx, d.snapshot)
 		if err != nil {
 			return err
 		}
-		defer t.end()
+		defer t.w.end()
 		defer t.rollback(ctx)
 		return fn(t)
 	})

@@ -175,8 +175,8 @@ func (s *Service) note(now Mark) (before int64) {
 	return before
 }
 
-// keep writes a mark into the file. It replaces only a mark of the same name or of the
-// name instead. A higher epoch of the same name stays, since another program has written
+// keep writes a mark into the file. The file must have the same name, or the name that
+// instead says. A higher epoch of the same name stays, since another program has written
 // it.
 func (s *Service) keep(now Mark, instead string) error {
 	seen, there, err := read(s.path)

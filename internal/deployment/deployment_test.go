@@ -25,8 +25,8 @@ type place struct {
 	file  string
 	log   bytes.Buffer
 	clock *clock.Manual
-	why   []string // API access was closed
-	stuck error    // closing it fails
+	why   []string // the reasons for which API access was closed
+	stuck error    // the error of closing API access
 }
 
 func each(t *testing.T, f func(t *testing.T, p *place)) {
@@ -59,7 +59,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// says expects this epoch in the database, and that one in the file.
+// says expects one epoch in the database and another in the file.
 func (p *place) says(epoch, file int64) {
 	p.t.Helper()
 	row, err := db.One(p.t.Context(), p.db, func(r db.Scanner) (m deployment.Mark, err error) {
@@ -131,8 +131,8 @@ func TestAnOldCopyIsDetectedOnce(t *testing.T) {
 	})
 }
 
-// The epoch of the database is the file's or higher: the program died between the commit
-// and the file.
+// A database whose epoch is at least the file's is complete. The program may die between
+// the commit and the write of the file.
 func TestACompleteDatabaseIsNoOldCopy(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		p.begins()
@@ -207,8 +207,8 @@ func TestTheEpochIsRaisedWithoutAFile(t *testing.T) {
 	})
 }
 
-// A failed raise changes nothing. A database that goes back under a running program does
-// not lower the epoch in the file.
+// A failed raise changes nothing. If the database is restored under a running program,
+// the epoch in the file does not fall.
 func TestAFailedRaise(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		s := p.begins()

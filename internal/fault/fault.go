@@ -1,8 +1,8 @@
-// Package fault is the one shape of a "no" inside Kobo.
+// Package fault has the error type of Kobo's packages.
 //
-// A business says what kind of no it is and what the caller may read; the edge
-// decides how that is dressed on the wire; the cause is for operators and never
-// leaves the house.
+// A business package sets the kind of the error and a message for the caller. The API
+// decides the HTTP status and the body. The cause is for operators: a caller never sees
+// it.
 package fault
 
 import (
@@ -12,32 +12,32 @@ import (
 	"time"
 )
 
-// Kind is why something did not happen, in the trade's words.
+// Kind is the reason why a request failed.
 type Kind string
 
-// The kinds. Anything that is not a *Fault counts as Internal.
+// The kinds. An error that is no *Fault counts as Internal.
 const (
 	Invalid         Kind = "invalid"         // the request breaks a rule of its schema
 	Unauthenticated Kind = "unauthenticated" // no or wrong credentials
-	Forbidden       Kind = "forbidden"       // known, but not allowed
-	Missing         Kind = "missing"         // no such thing for this company
-	Refused         Kind = "refused"         // a rule of the business says no
-	Conflict        Kind = "conflict"        // the same thing is being done right now
+	Forbidden       Kind = "forbidden"       // the caller is known, but not allowed to do this
+	Missing         Kind = "missing"         // the company has no such thing
+	Refused         Kind = "refused"         // a business rule refuses the request
+	Conflict        Kind = "conflict"        // another request is doing the same right now
 	Mismatch        Kind = "mismatch"        // a key was used before with another request
-	Limited         Kind = "limited"         // too many, too soon
-	Unavailable     Kind = "unavailable"     // something we stand on is away; nothing was done
-	Unknown         Kind = "unknown"         // it may or may not have been done
-	Internal        Kind = "internal"        // our own mistake
+	Limited         Kind = "limited"         // too many requests
+	Unavailable     Kind = "unavailable"     // the database or another service is away; nothing was done
+	Unknown         Kind = "unknown"         // the request may have been carried out, or not
+	Internal        Kind = "internal"        // an error in Kobo itself
 )
 
-// Fault is a no with its reason.
+// Fault is an error with its kind and a message.
 type Fault struct {
 	Kind    Kind
 	Message string         // the caller may read it
 	Code    string         // a word for machines, such as KYB_REQUIRED; often empty
 	Details []string       // one line for each broken rule, in the order of the schema
-	Extra   map[string]any // what one dress of the edge shows besides, by its name there
-	Retry   time.Duration  // when the same request may be tried again; 0: nobody knows
+	Extra   map[string]any // further fields of the response, by their names
+	Retry   time.Duration  // the time until the same request may be repeated; 0: unknown
 	cause   error
 }
 
@@ -56,21 +56,19 @@ func (f *Fault) Because(cause error) *Fault {
 	return &c
 }
 
-// After returns a copy that says when the same request may be tried again. What
-// is over already counts as a second.
+// After returns a copy with the time until the same request may be repeated, which is at
+// least a second.
 func (f *Fault) After(d time.Duration) *Fault {
 	c := *f
 	c.Retry = max(d, time.Second)
 	return &c
 }
 
-// usualRetry is for an absence of which nobody knows the end: longer than a
-// database takes to answer again, as a rule.
+// usualRetry is for faults without a known time. A database usually recovers sooner.
 const usualRetry = 5 * time.Second
 
-// RetryAfter is the header Retry-After of an answer that gives this fault: whole
-// seconds, rounded up, so that a caller who comes back then is not refused again
-// (RFC 9110, 10.2.3).
+// RetryAfter is the Retry-After header (RFC 9110, 10.2.3) of a response with this fault.
+// The seconds are rounded up, so that a retry after this time is not too early.
 func (f *Fault) RetryAfter() string {
 	wait := f.Retry
 	if wait <= 0 {
@@ -79,7 +77,7 @@ func (f *Fault) RetryAfter() string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
-// Error is the whole story, for logs: callers get Message alone.
+// Error is the text for logs, with the cause. Callers get only Message.
 func (f *Fault) Error() string {
 	if f.cause == nil {
 		return string(f.Kind) + ": " + f.Message
@@ -90,8 +88,8 @@ func (f *Fault) Error() string {
 // Unwrap is the cause.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Of is the fault inside err, or an Internal one that carries err as its cause.
-// It returns nil for nil.
+// Of is the fault in err's chain. Without one it is an Internal fault with err as its
+// cause. Of returns nil for nil.
 func Of(err error) *Fault {
 	if err == nil {
 		return nil

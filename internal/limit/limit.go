@@ -89,7 +89,7 @@ func state(of *rate.Limiter, l Limit, now time.Time) State {
 func (s State) Show(h http.Header) {
 	h.Set("RateLimit-Limit", strconv.Itoa(s.Most))
 	h.Set("RateLimit-Remaining", strconv.Itoa(s.Left))
-	h.Set("RateLimit-Reset", Seconds(s.Full))
+	h.Set("RateLimit-Reset", seconds(s.Full))
 }
 
 // Refusal is the fault for a request over the limit.
@@ -97,7 +97,7 @@ func (s State) Refusal() *fault.Fault {
 	return fault.New(fault.Limited, "Too many requests").After(s.Wait)
 }
 
-// Seconds rounds up, so that a retry after this time is not too early.
-func Seconds(d time.Duration) string {
+// seconds rounds up, so that a retry after this time is not too early.
+func seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }

@@ -19,7 +19,7 @@ type Kobo int64
 const (
 	// Naira is one naira in kobo.
 	Naira Kobo = 100
-	// Max is the largest amount a request may name: 10^13 kobo (completion.md §1).
+	// Max is the largest amount of a request: 10^13 kobo (completion.md §1).
 	Max Kobo = 10_000_000_000_000
 	// NoFloor is the floor of a ledger account without a lowest balance.
 	NoFloor Kobo = math.MinInt64
@@ -33,9 +33,9 @@ var (
 	ErrRange     = errors.New("is larger than the largest amount")
 )
 
-// Parse reads naira written in plain decimal digits ("5000", "1500.5",
-// "1500.00") and returns kobo. It accepts no sign, no exponent, no blanks, at
-// most two decimals and nothing above Max.
+// Parse reads naira in plain decimal digits ("5000", "1500.5", "1500.00") and returns
+// kobo. It refuses signs, exponents, blanks, more than two decimals, and amounts above
+// Max.
 func Parse(s string) (Kobo, error) {
 	if strings.HasPrefix(s, "-") {
 		return 0, ErrNegative
@@ -124,7 +124,7 @@ func (k *Kobo) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Text is an amount that travels as a decimal string: "1500.00".
+// Text is an amount whose JSON is a decimal string: "1500.00".
 type Text Kobo
 
 // MarshalJSON writes naira as a JSON string with two decimals.

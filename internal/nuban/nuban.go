@@ -1,9 +1,9 @@
-// Package nuban knows the Nigerian uniform bank account number: ten digits, nine
-// of which the bank chooses and the last of which proves that nobody mistyped
-// the others (Central Bank of Nigeria, NUBAN standard).
+// Package nuban checks and makes Nigerian uniform bank account numbers (Central Bank of
+// Nigeria, NUBAN standard). A number has ten digits: nine that the bank chooses, and a
+// check digit that reveals typing errors.
 //
-// The check digit depends on the bank's code, so a number is right or wrong at a
-// bank. That an account exists only the bank knows.
+// The check digit depends on the bank's code, so a number is valid for some banks only.
+// Only the bank knows whether the account exists.
 package nuban
 
 import (
@@ -11,15 +11,15 @@ import (
 	"fmt"
 )
 
-// weights are laid over the six digits of the institution's code and the nine of
-// the serial number. A deposit money bank's code has three digits; the three
-// zeros in front of it change nothing.
+// weights are the factors of the six digits of the institution's code and the nine digits
+// of the serial number. A deposit money bank has a code of three digits. Three zeros in
+// front of it do not change the sum.
 const weights = "373373373373373"
 
 var errShape = errors.New("nuban: a bank code has 3 or 6 digits and a serial number has 9")
 
-// Check is the tenth digit of the account with this nine-digit serial number at
-// the bank with this code of three (or six) digits.
+// Check is the tenth digit of an account number. The bank code has three or six digits,
+// the serial number nine.
 func Check(bankCode, serial string) (byte, error) {
 	if len(bankCode) == 3 {
 		bankCode = "000" + bankCode
@@ -37,7 +37,7 @@ func Check(bankCode, serial string) (byte, error) {
 	return byte('0' + (10-sum%10)%10), nil
 }
 
-// Valid tells whether account is a well-formed number of that bank.
+// Valid tells whether account is a well-formed account number of the bank.
 func Valid(bankCode, account string) bool {
 	if len(account) != 10 {
 		return false
@@ -46,7 +46,7 @@ func Valid(bankCode, account string) bool {
 	return err == nil && digit == account[9]
 }
 
-// Make is the account number for a serial number of the bank.
+// Make is the account number with a serial number of the bank.
 func Make(bankCode string, serial int64) (string, error) {
 	if serial < 0 || serial > 999_999_999 {
 		return "", errShape

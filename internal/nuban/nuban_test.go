@@ -6,8 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/nuban"
 )
 
-// The first vector is the worked example of the Central Bank's standard; the
-// others were added up by hand with its weights.
+// The first number is the example in the Central Bank's standard. The others were
+// computed by hand with its weights.
 func TestVectors(t *testing.T) {
 	for _, v := range []struct {
 		bank    string
@@ -18,7 +18,7 @@ func TestVectors(t *testing.T) {
 		{"000011", 1457, "0000014579"},
 		{"058", 0, "0000000001"},            // 5·7+8·3 = 59
 		{"044", 123456789, "1234567895"},    // 40 for the code, 195 for the serial
-		{"000", 0, "0000000000"},            // nothing to add up
+		{"000", 0, "0000000000"},            // all digits are zero
 		{"090286", 100000000, "1000000004"}, // 9·7+2·3+8·7+6·3 = 143, and 3
 	} {
 		got, err := nuban.Make(v.bank, v.serial)
@@ -31,7 +31,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// One wrong digit is always found: every weight is coprime with ten.
+// The check finds every single wrong digit, since all weights are coprime with ten.
 func TestOneWrongDigit(t *testing.T) {
 	const right = "0000014579"
 	for i := range right {

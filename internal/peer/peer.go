@@ -49,8 +49,8 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client is the client address of a request. Unheard tells that a caller other than a
-// trusted proxy has named another address.
+// Client is the client address of a request. Unheard is true if the request names other
+// addresses in its headers, but does not come from a trusted proxy.
 func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	hops, forwarded := hopsOf(r)
 	at, ok := parse(r.RemoteAddr)
@@ -70,16 +70,16 @@ func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	return at.String(), false
 }
 
-// Asked is the scheme and the host that the client asked, as trusted proxies say:
-// X-Forwarded-Proto and X-Forwarded-Host, or else Forwarded. Empty is what nobody
-// says whose word is taken.
+// Asked is the scheme and the host of the client's request, from the headers of trusted
+// proxies: X-Forwarded-Proto and X-Forwarded-Host, or else Forwarded. Without a trusted
+// header the result is empty.
 func (p Proxies) Asked(r *http.Request) (scheme, host string) {
 	at, ok := parse(r.RemoteAddr)
 	if !ok || !p.trust(at) {
 		return "", ""
 	}
 	elements := strings.Split(strings.Join(r.Header.Values("Forwarded"), ","), ",")
-	first := len(elements) // what the first trusted proxy wrote, who saw the client
+	first := len(elements) // the element of the first trusted proxy, which saw the client
 	for ; first > 0 && ok && p.trust(at); first-- {
 		at, ok = parse(pairOf(elements[first-1], "for"))
 	}
@@ -90,13 +90,13 @@ func (p Proxies) Asked(r *http.Request) (scheme, host string) {
 	return strings.ToLower(scheme), host
 }
 
-// last is the last item of a header that is a list: what the nearest proxy wrote.
+// last is the last item of a list header. The nearest proxy has written it.
 func last(r *http.Request, header string) string {
 	line := strings.Join(r.Header.Values(header), ",")
 	return strings.TrimSpace(line[strings.LastIndex(line, ",")+1:])
 }
 
-// hopsOf are the addresses that the headers name, the nearest last.
+// hopsOf are the addresses in the headers, the nearest proxy's last.
 func hopsOf(r *http.Request) (hops []string, any bool) {
 	if line := strings.Join(r.Header.Values("X-Forwarded-For"), ","); strings.Trim(line, ", \t") != "" {
 		return strings.Split(line, ","), true

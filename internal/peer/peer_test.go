@@ -129,7 +129,7 @@ func FuzzACallerChoosesNoAddress(f *testing.F) {
 	})
 }
 
-func TestProxiesThatAreNone(t *testing.T) {
+func TestWrongProxiesAreRefused(t *testing.T) {
 	for _, text := range []string{"", "x", "10.0.0.0/33", "0.0.0.0/0", "::/0", "fe80::1%eth0", "::ffff:10.0.0.1", "proxy.example.com"} {
 		if p, err := peer.Parse([]string{"10.0.0.1", text}); err == nil {
 			t.Errorf("%q: %v", text, p)

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -104,8 +106,31 @@ var troubles = map[string]string{
 	CodeServerError: "the provider had a fault of its own",
 }
 
-// Wrong gathers all that is wrong with a plug's configuration, each error under
-// the plug's name. Without any it is nil.
+// Refused is the answer to a call whose credentials the provider refused. The provider
+// carried nothing out.
+func (r Reply) Refused() Answer {
+	return Answer{Outcome: Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
+}
+
+// Read reads the answer to a question about an earlier call into v, as one JSON object.
+// If that fails, it returns false and an Unknown answer.
+func (r Reply) Read(v any) (Answer, bool) {
+	if r.Trouble == "" && !ReadObject(r.Body, v) {
+		r = Unreadable
+	}
+	return r.Unknown(), r.Trouble == ""
+}
+
+// If is an error with these words if a configuration is wrong, and nil otherwise.
+func If(wrong bool, words string) error {
+	if wrong {
+		return errors.New(words)
+	}
+	return nil
+}
+
+// Wrong joins the errors of a plug's configuration, each under the plug's name. Without
+// errors it is nil.
 func Wrong(plug string, all ...error) error {
 	var out []error
 	for _, err := range all {
@@ -126,19 +151,13 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	case !Secure(base):
 		return nil, errors.New("the provider's base URL must begin with https://")
 	}
-	if cfg.PayDeadline <= 0 {
-		cfg.PayDeadline = 30 * time.Second
-	}
-	if cfg.ReadDeadline <= 0 {
-		cfg.ReadDeadline = 10 * time.Second
-	}
 	if cfg.Around == nil {
 		cfg.Around = func(t http.RoundTripper) http.RoundTripper { return t }
 	}
 	return &Client{
 		base:         strings.TrimRight(cfg.BaseURL, "/"),
-		payDeadline:  cfg.PayDeadline,
-		readDeadline: cfg.ReadDeadline,
+		payDeadline:  cmp.Or(max(cfg.PayDeadline, 0), 30*time.Second),
+		readDeadline: cmp.Or(max(cfg.ReadDeadline, 0), 10*time.Second),
 		paying:       &http.Client{Transport: cfg.Around(transport(false)), CheckRedirect: stay},
 		plain:        &http.Client{Transport: cfg.Around(transport(true)), CheckRedirect: stay},
 		reading:      readPolicy(),
@@ -219,10 +238,10 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 		return Reply{Trouble: CodeNotSent, Cause: err}
 	}
 	res, err := via.Do(req)
-	if err != nil {
-		if !connected.Load() {
-			return Reply{Trouble: CodeNotSent, Cause: WithoutURL(err)}
-		}
+	switch {
+	case err != nil && !connected.Load():
+		return Reply{Trouble: CodeNotSent, Cause: WithoutURL(err)}
+	case err != nil:
 		return Reply{Trouble: broken(err), Cause: WithoutURL(err)}
 	}
 	defer func() { _ = res.Body.Close() }() // the body was read, or err says why not

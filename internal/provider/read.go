@@ -25,7 +25,7 @@ const (
 	lastReadPause  = time.Second
 )
 
-var errInTrouble = errors.New("no whole answer")
+var errInTrouble = errors.New("the answer is incomplete")
 
 // readPolicy is the policy of reads. The library repeats POST requests too, so
 // payments never use this policy.

@@ -15,17 +15,17 @@ const (
 	payOut   = "/api/v1/settlement/send-payout"
 )
 
-// order is one request with a key of its own, and what its caller knows.
+// order is a request with its own key, and the knowledge of its caller.
 type order struct {
 	by        *apptest.Client
 	path, key string
 	body      any
 	told      apptest.Answer // the last answer
-	reference string         // what the caller was told of; "" for nothing
+	reference string         // the reference in an answer, or "" before one
 }
 
-// market is callers of some companies that buy and pay without end. A caller waits
-// for an answer for longer than a request may hang.
+// market is callers of some companies that buy and pay without end. A caller waits for an
+// answer for longer than a request may hang.
 type market struct {
 	p         *apptest.Program
 	companies []*apptest.Client
@@ -37,7 +37,7 @@ type market struct {
 
 	mu     sync.Mutex
 	orders []*order
-	given  int // answers that acknowledge an operation
+	given  int // answers that confirm an operation
 }
 
 func newMarket(t *testing.T, p *apptest.Program) *market {
@@ -49,8 +49,8 @@ func newMarket(t *testing.T, p *apptest.Program) *market {
 	return m
 }
 
-// open lets so many callers buy bundles, and so many pay out. Only the first
-// company has a PIN to pay out with.
+// open starts callers that buy bundles, and callers that pay out. Only the first company
+// has a PIN for payouts.
 func (m *market) open(buyers, payers int) {
 	for i := range buyers {
 		by := m.companies[i%len(m.companies)]
@@ -73,7 +73,7 @@ func (m *market) open(buyers, payers int) {
 	}
 }
 
-// call places order after order until the market closes.
+// call places orders until the market closes.
 func (m *market) call(next func(n int)) {
 	m.callers.Go(func() {
 		pace := time.NewTicker(200 * time.Millisecond)
@@ -89,7 +89,7 @@ func (m *market) call(next func(n int)) {
 	})
 }
 
-// close waits until every caller has had an answer.
+// close waits until every caller has an answer.
 func (m *market) close() {
 	close(m.stop)
 	m.callers.Wait()
@@ -104,8 +104,8 @@ func (m *market) place(o *order) {
 	}
 }
 
-// ask sends an order under its key. No answer at all is none: the caller does not
-// know what became of the order.
+// ask sends an order under its key. Without an answer the caller does not know the outcome
+// of the order.
 func (m *market) ask(t *testing.T, o *order) {
 	var err error
 	if o.told, err = o.by.Try(t.Context(), http.MethodPost, o.path, o.body, "Idempotency-Key", o.key); err != nil {
@@ -118,7 +118,7 @@ func (m *market) ask(t *testing.T, o *order) {
 		Data struct{ TransactionID, Reference, ID string }
 	}
 	o.told.Into(t, &a)
-	o.reference = a.Data.TransactionID + a.Data.Reference + a.Data.ID // an answer has one of them
+	o.reference = a.Data.TransactionID + a.Data.Reference + a.Data.ID // each answer has one of these
 }
 
 func (m *market) count() int {
@@ -127,8 +127,8 @@ func (m *market) count() int {
 	return m.given
 }
 
-// acknowledged waits until so many more answers were given. The next one must come
-// within the time of Eventually.
+// acknowledged waits for a number of further answers. The next one must come within the
+// time limit of Eventually.
 func (m *market) acknowledged(t *testing.T, more int) {
 	t.Helper()
 	for want := m.count() + more; m.count() < want; {

@@ -1,5 +1,5 @@
-// Package standby_test is one day on which a database cluster dies under a whole
-// program: it takes a minute, so it has a package of its own.
+// Package standby_test kills a database cluster under a whole program. The test takes a
+// minute, so it has a package of its own.
 package standby_test
 
 import (
@@ -15,19 +15,18 @@ import (
 )
 
 const (
-	// alone is how long the primary lives on without standbys: longer than a
-	// request waits for the database, twice.
+	// alone is the time of the primary without standbys. It is longer than two time limits
+	// of a request for the database.
 	alone = 42 * time.Second
-	// window is how long a provider's call may take, as in production.
+	// window is the timeout of a provider's call, as in production.
 	window = 30 * time.Second
-	// enough are the answers before and after the failover.
+	// enough is the number of answers before and after the failover.
 	enough = 100
 )
 
-// A commit is answered when one of two standbys has it. Both standbys stop, the
-// primary hangs and then dies, and a standby takes its place. No operation that a
-// caller was told of is lost, none that a provider delivered is unknown to the
-// book, and the same keys buy nothing again.
+// A commit gets its answer when one of two standbys has it. Both standbys stop, the primary
+// hangs and then dies, and a standby takes its place. No confirmed operation is lost. The
+// ledger knows every operation that a provider delivered. The same keys buy nothing again.
 func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
 	servers := dbtest.Replicated(t, "kobo")
 	home := apptest.Home{Data: t.TempDir(), Database: servers.URL("kobo")}
@@ -65,7 +64,7 @@ func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
 	}
 }
 
-// nothingIsLost holds what callers and the provider know against the book.
+// nothingIsLost compares the knowledge of the callers and the provider with the ledger.
 func (m *market) nothingIsLost(t *testing.T) {
 	acknowledged, lost := 0, 0
 	for _, o := range m.orders {
@@ -89,15 +88,15 @@ func (m *market) nothingIsLost(t *testing.T) {
 	}
 }
 
-// known tells whether the book has an operation of the company.
+// known tells whether the ledger has an operation of the company.
 func known(c *apptest.Client, reference string) bool {
 	return c.Do(http.MethodGet, "/api/v1/outcomes/"+reference, nil).Status == http.StatusOK
 }
 
-// repeat asks again under every key, until each has an answer that is final. What
-// a caller was told of before it must be told of again.
+// repeat sends every order again under its key, until each has a final answer. An operation
+// that was confirmed before must be the same.
 func (m *market) repeat(t *testing.T) {
-	m.p.Advance(2 * window) // no first try is at work any more
+	m.p.Advance(2 * window) // after the end of all first calls
 	changed := 0
 	for _, o := range m.orders {
 		earlier := o.reference
@@ -117,7 +116,7 @@ func (m *market) repeat(t *testing.T) {
 	}
 }
 
-// settle lets the resolver follow what is open to its end.
+// settle lets the resolver follow all open operations to their end.
 func (m *market) settle(t *testing.T) {
 	for range 3 {
 		m.p.Advance(10 * time.Minute)
@@ -132,8 +131,8 @@ func (m *market) settle(t *testing.T) {
 	}
 }
 
-// nothingIsBoughtTwice wants one delivery for each key whose operation succeeded,
-// and no other.
+// nothingIsBoughtTwice expects one delivery for each key whose operation succeeded, and no
+// other delivery.
 func (m *market) nothingIsBoughtTwice(t *testing.T) {
 	sales := m.p.Sales()
 	for _, o := range m.orders {

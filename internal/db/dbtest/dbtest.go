@@ -1,12 +1,11 @@
 // Package dbtest gives a test a fresh database with the current schema, on
 // SQLite and on PostgreSQL, in some milliseconds.
 //
-// The schema is migrated once; every database after that is a copy. SQLite is a
-// file in the test's temporary folder. PostgreSQL is the server named by
-// KOBO_TEST_POSTGRES (a URL with the right to create databases), or a private
-// cluster that the test's own process starts and that ends with it. Where there
-// is no PostgreSQL at all its half of the test is skipped with a word, and with
-// CI=true fails.
+// The package migrates one database, and every other one is a copy. SQLite is a file
+// in the test's temporary folder. PostgreSQL is the server at KOBO_TEST_POSTGRES (a URL
+// with the right to create databases), or a private cluster that the test's process
+// starts and that ends with it. Without any PostgreSQL the tests skip its half and say
+// so; with CI=true they fail.
 package dbtest
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Dialects are the engines that every test of ours runs on.
+// Dialects are the engines that each test runs on.
 var Dialects = []db.Dialect{db.SQLite, db.Postgres}
 
 // runner is a *testing.T or a *testing.B.
@@ -51,8 +50,8 @@ func Open(t testing.TB, url string) *db.DB {
 	return d
 }
 
-// URL is the URL of a fresh, migrated database that nobody has opened yet: for
-// tests of whole programs. It is removed when the test ends.
+// URL is the URL of a fresh, migrated database that is not open yet, for tests of whole
+// programs. The database is removed when the test ends.
 func URL(t testing.TB, dialect db.Dialect) string {
 	t.Helper()
 	if dialect == db.Postgres {

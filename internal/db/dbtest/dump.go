@@ -8,8 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
 )
 
-// Dump writes a PostgreSQL database into a file as an operator would, with
-// pg_dump, which lies beside the server.
+// Dump writes a PostgreSQL database into a file with pg_dump, as an operator would.
 func Dump(t testing.TB, url string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "dump.sql")
@@ -17,7 +16,7 @@ func Dump(t testing.TB, url string) (file string) {
 	return file
 }
 
-// Load is the URL of a fresh PostgreSQL database with what the file holds.
+// Load is the URL of a fresh PostgreSQL database with the content of the file.
 func Load(t testing.TB, file string) (url string) {
 	t.Helper()
 	url = EmptyURL(t, "postgres")

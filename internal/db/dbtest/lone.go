@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
 )
 
-// Lone is a PostgreSQL of its own, with the current schema. It can be told to wait
+// Lone is a separate PostgreSQL server with the current schema. A test can make it wait
 // at each COMMIT for a standby that does not exist.
 type Lone struct {
 	URL string
@@ -21,7 +21,7 @@ type Lone struct {
 	operator *pgx.Conn
 }
 
-// NewLone starts such a server for the length of the test. It does not wait yet.
+// NewLone starts such a server for the length of the test. At first it does not wait.
 func NewLone(t testing.TB) *Lone {
 	t.Helper()
 	c, err := cluster.Start(t.Context(), cluster.Options{Durable: true})
@@ -40,7 +40,7 @@ func NewLone(t testing.TB) *Lone {
 	if l.operator, err = pgx.Connect(t.Context(), c.URL+"&application_name=operator"); err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
-	t.Cleanup(func() { _ = l.operator.Close(context.Background()) }) // the server goes too
+	t.Cleanup(func() { _ = l.operator.Close(context.Background()) }) // the server ends too
 	l.Do("CREATE TABLE lone_probe (n BIGINT)")
 	return l
 }
@@ -62,7 +62,7 @@ func (l *Lone) Count(query string) (n int64) {
 	return n
 }
 
-// Waiting is how many COMMITs wait for the standby.
+// Waiting is the number of COMMITs that wait for the standby.
 func (l *Lone) Waiting() int64 {
 	return l.Count("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name <> 'probe'")
 }
@@ -73,7 +73,7 @@ func (l *Lone) AwaitWaiting() {
 	l.until(func() bool { return l.Waiting() > 0 })
 }
 
-// Cancel waits until a COMMIT waits for the standby, and has it wait no more.
+// Cancel ends the wait of the next COMMIT that waits for the standby, as an operator can.
 func (l *Lone) Cancel() {
 	l.t.Helper()
 	l.AwaitWaiting()
@@ -81,7 +81,7 @@ func (l *Lone) Cancel() {
 }
 
 // EndWaits ends every COMMIT that waits for the standby, as a restart of the server
-// would: its caller gets no answer, and its rows stay.
+// would. The callers get no answer, and the rows stay.
 func (l *Lone) EndWaits() {
 	l.t.Helper()
 	l.until(func() bool {
@@ -90,10 +90,10 @@ func (l *Lone) EndWaits() {
 	})
 }
 
-// Desert takes the standby away: from here on every COMMIT waits.
+// Desert removes the standby: from now on every COMMIT waits.
 func (l *Lone) Desert() { l.replicate("'ANY 1 (nobody)'", true) }
 
-// Rejoin ends the wait of all, and returns when their transactions are over.
+// Rejoin ends all waits, and returns when the transactions are over.
 func (l *Lone) Rejoin() {
 	l.t.Helper()
 	l.replicate("''", false)
@@ -102,7 +102,7 @@ func (l *Lone) Rejoin() {
 	})
 }
 
-// replicate returns once the server does as it is told.
+// replicate sets the standby, and returns when the setting is in force.
 func (l *Lone) replicate(names string, waits bool) {
 	l.t.Helper()
 	l.Do("ALTER SYSTEM SET synchronous_standby_names = " + names)
@@ -120,7 +120,7 @@ func (l *Lone) until(is func() bool) {
 	l.t.Fatal("dbtest: the server does not do as it is told")
 }
 
-// hangs tells whether a COMMIT gets no answer.
+// hangs tells whether a COMMIT waits for the standby.
 func (l *Lone) hangs() bool {
 	l.t.Helper()
 	c, err := pgx.Connect(context.Background(), l.URL+"&application_name=probe")

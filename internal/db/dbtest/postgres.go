@@ -38,7 +38,7 @@ func postgresURL(t testing.TB, withSchema bool) string {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(func() {
-		// The test's own context has ended by now.
+		// The context of the test has ended already.
 		if err := s.execute(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("dbtest: %v", err)
 		}
@@ -46,7 +46,7 @@ func postgresURL(t testing.TB, withSchema bool) string {
 	return s.url(name)
 }
 
-// unavailable is the only place in the house where a test may be skipped.
+// unavailable is the only place where a test may be skipped.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, cluster.ErrAbsent) && os.Getenv("CI") != "true" {
@@ -56,8 +56,7 @@ func unavailable(t testing.TB, err error) {
 }
 
 // Replicated is a primary with two standbys, of which one must hold a commit
-// before the commit is answered, and an empty database there. The servers are the
-// test's own.
+// before its answer, and an empty database there. The servers are for this test only.
 func Replicated(t testing.TB, database string) *cluster.Replicated {
 	t.Helper()
 	if testing.Short() {
@@ -85,16 +84,16 @@ func Replicated(t testing.TB, database string) *cluster.Replicated {
 // postgres is the server under test.
 type postgres struct {
 	maintenance url.URL
-	// own is the cluster of this process, if it has one. Nobody uses it, but the
-	// server stops when its leash is collected.
+	// own is the cluster of this process, if it has one. The field only keeps the garbage
+	// collector from closing the pipe to the supervisor, which would stop the server.
 	own *cluster.Cluster
 
 	mu       sync.Mutex
-	template string // the migrated database to copy, once it is known to exist
+	template string // the migrated database to copy, or "" before it exists
 }
 
-// server is the one of KOBO_TEST_POSTGRES, or a cluster of this process. The
-// latter has no one to stop it: its supervisor does when this process ends.
+// server is the server at KOBO_TEST_POSTGRES, or a cluster of this process. The
+// supervisor of the cluster stops it when this process ends.
 var server = sync.OnceValues(func() (*postgres, error) {
 	var own *cluster.Cluster
 	address := os.Getenv("KOBO_TEST_POSTGRES")
@@ -138,9 +137,9 @@ func run(ctx context.Context, c *pgx.Conn, statement string) error {
 	return nil
 }
 
-// migratedTemplate is the name of a database with the current schema, which
-// nobody can connect to, so that it can always be copied. Its name carries the
-// schema's content: a server that outlives an edit of a migration gets a new one.
+// migratedTemplate is the name of a database with the current schema. It accepts no
+// connections, so that it can always be copied. Its name has a hash of the migrations,
+// so a server gets a new template after a change of a migration.
 func (p *postgres) migratedTemplate(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,9 +158,9 @@ func (p *postgres) migratedTemplate(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// buildTemplate migrates under another name and renames: a process that dies
-// half-way leaves no template that looks finished. The advisory lock makes the
-// test processes of several packages wait for the first.
+// buildTemplate migrates a database under another name and then renames it. So a process
+// that dies in between leaves no incomplete template. The advisory lock makes the test
+// processes of other packages wait.
 func (p *postgres) buildTemplate(ctx context.Context, c *pgx.Conn, name string) error {
 	if err := run(ctx, c, "SELECT pg_advisory_lock(hashtext('kobo_template'))"); err != nil {
 		return err
@@ -185,7 +184,7 @@ func (p *postgres) buildTemplate(ctx context.Context, c *pgx.Conn, name string) 
 	}
 	for _, statement := range []string{
 		"ALTER DATABASE " + draft + " WITH ALLOW_CONNECTIONS false",
-		// A closed connection's backend may take a moment to leave.
+		// The server process of a closed connection may take a moment to end.
 		"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '" + draft + "'",
 		"ALTER DATABASE " + draft + " RENAME TO " + name,
 	} {

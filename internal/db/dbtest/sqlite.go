@@ -11,13 +11,13 @@ import (
 
 func sqliteURL(path string) string { return "sqlite:" + path }
 
-// copySQLite writes the migrated file to where the URL points.
+// copySQLite copies the migrated file to the URL's path.
 func copySQLite(ctx context.Context, url string) error {
 	content, err := migratedFile(ctx)
 	if err != nil {
 		return err
 	}
-	path, _ := db.SQLitePath(url) // one that sqliteURL has made
+	path, _ := db.SQLitePath(url) // sqliteURL has made the URL
 	return os.WriteFile(path, content, 0o600)
 }
 
@@ -26,7 +26,7 @@ var migrated struct {
 	content []byte
 }
 
-// migratedFile is a SQLite file with the current schema, made once a process.
+// migratedFile is a SQLite file with the current schema, made once for each process.
 func migratedFile(ctx context.Context) ([]byte, error) {
 	migrated.Lock()
 	defer migrated.Unlock()
@@ -39,8 +39,8 @@ func migratedFile(ctx context.Context) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "kobo.db")
-	// The last to close a SQLite file folds its write-ahead log into it, so
-	// after this the one file is all there is.
+	// The last Close of a SQLite file moves its write-ahead log into it, so one file has
+	// all data.
 	if err := migrate(ctx, sqliteURL(path)); err != nil {
 		return nil, err
 	}

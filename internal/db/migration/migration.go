@@ -1,14 +1,13 @@
-// Package migration holds the schema: one numbered file a noun, the same text
-// for SQLite and PostgreSQL, applied in order and never edited after a release.
+// Package migration holds the schema as numbered files, applied in order. SQLite and
+// PostgreSQL share their text. A released file never changes.
 //
-// A migration declares the oldest schema whose program runs on its result, with
-// the line "-- kobo: serves 32". A migration without the line serves only
-// programs of its own schema.
+// With the line "-- kobo: serves 32" a migration declares the oldest schema whose
+// programs run on its result. A migration without the line serves only programs of its
+// own schema.
 package migration
 
 import (
 	"embed"
-	"fmt"
 	"io/fs"
 	"regexp"
 	"strconv"
@@ -27,45 +26,27 @@ var (
 
 // serving is, for each migration, the oldest schema that it serves.
 var serving = sync.OnceValue(func() map[int64]int64 {
-	out, err := read()
-	if err != nil {
-		panic(err) // the files are part of the program
+	out := map[int64]int64{}
+	for _, name := range must(fs.Glob(Files, "*.sql")) {
+		number := numberIn(numbered, []byte(name))
+		out[number] = number
+		if text := must(Files.ReadFile(name)); declared.Match(text) {
+			out[number] = numberIn(declared, text)
+		}
 	}
 	return out
 })
 
-func read() (map[int64]int64, error) {
-	names, err := fs.Glob(Files, "*.sql")
+// must panics on an error, since the files are part of the program.
+func must[T any](v T, err error) T {
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
-	out := map[int64]int64{}
-	for _, name := range names {
-		text, err := Files.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		number, err := numberIn(numbered, []byte(name))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		out[number] = number
-		if !declared.Match(text) {
-			continue
-		}
-		if out[number], err = numberIn(declared, text); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return out, nil
+	return v
 }
 
-func numberIn(pattern *regexp.Regexp, text []byte) (int64, error) {
-	found := pattern.FindSubmatch(text)
-	if found == nil {
-		return 0, fmt.Errorf("nothing matches %s", pattern)
-	}
-	return strconv.ParseInt(string(found[1]), 10, 64)
+func numberIn(pattern *regexp.Regexp, text []byte) int64 {
+	return must(strconv.ParseInt(string(pattern.FindSubmatch(text)[1]), 10, 64))
 }
 
 // Latest is the schema of this program: the number of its newest migration.
@@ -76,8 +57,8 @@ func Latest() (latest int64) {
 	return latest
 }
 
-// Serves is the oldest schema whose program runs after all migrations above a
-// schema have been made.
+// Serves is the oldest schema whose programs run on the result of all migrations above
+// another schema.
 func Serves(above int64) (oldest int64) {
 	for number, serves := range serving() {
 		if number > above {

@@ -120,7 +120,7 @@ func (p *Plug) Inclusion(ctx context.Context, _ chain.Network, hash string) (pro
 		at.Waiting = tx != nil
 		return at, nil
 	case !got.whole():
-		return provider.Inclusion{}, trouble(provider.CodeUnreadable, "half a receipt", nil)
+		return provider.Inclusion{}, trouble(provider.CodeUnreadable, "the receipt is incomplete", nil)
 	}
 	at.Found, at.Reverted = true, *got.Status == 0
 	at.Block, at.BlockHash = int64(got.Block), got.BlockHash

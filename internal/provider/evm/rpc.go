@@ -107,7 +107,7 @@ func (n *node) some(ctx context.Context, calls []call) error {
 	for try := 1; ; try++ {
 		// Nodes count questions, not requests.
 		if err := n.turn.WaitN(ctx, min(len(calls), n.turn.Burst())); err != nil {
-			return trouble(provider.CodeNotSent, "it was not our turn before the deadline", err)
+			return trouble(provider.CodeNotSent, "the rate limit allowed no request before the deadline", err)
 		}
 		again, err := n.once(ctx, body, calls)
 		if err == nil || !again || try == tries {
@@ -158,12 +158,12 @@ func read(text []byte, calls []call) (again bool, err error) {
 		return true, trouble(provider.CodeUnreadable, "the answer is not in the expected format", nil)
 	}
 	if len(replies) != len(calls) {
-		return true, trouble(provider.CodeUnreadable, "answers are wanting", nil)
+		return true, trouble(provider.CodeUnreadable, "an answer is missing", nil)
 	}
 	for _, r := range replies {
 		switch {
 		case r.ID < 0 || r.ID >= len(calls):
-			return true, trouble(provider.CodeUnreadable, "an answer to no question", nil)
+			return true, trouble(provider.CodeUnreadable, "an answer has an unknown id", nil)
 		case r.Error != nil:
 			return false, trouble(strconv.Itoa(r.Error.Code), provider.Message(calls[r.ID].method+": "+r.Error.Message), nil)
 		}

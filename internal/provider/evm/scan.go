@@ -95,7 +95,7 @@ func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
 	var b *block
 	err := p.node.ask(ctx, call{"eth_getBlockByNumber", []any{quantity(max(number, 0)), false}, &bare{&b}})
 	if err == nil && b == nil {
-		err = trouble(provider.CodeUnreadable, "a block that must be there is not", nil)
+		err = trouble(provider.CodeUnreadable, "a block is missing", nil)
 	}
 	if err != nil {
 		return mark{}, err

@@ -147,7 +147,7 @@ func (p *Plug) accounts(ctx context.Context, sub bool, found func(account) bool)
 			return nil
 		}
 	}
-	return &provider.Error{Provider: p.Name(), Code: provider.CodeUnreadable, Message: "the list has no end"}
+	return &provider.Error{Provider: p.Name(), Code: provider.CodeUnreadable, Message: "the list has too many pages"}
 }
 
 func paging(page int) string {
@@ -224,7 +224,7 @@ func (p *Plug) ourAccount(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if known == "" {
-		return "", &provider.Error{Provider: p.Name(), Code: strconv.Itoa(http.StatusNotFound), Message: "our account is not among theirs"}
+		return "", &provider.Error{Provider: p.Name(), Code: strconv.Itoa(http.StatusNotFound), Message: "our account is not in the list of accounts"}
 	}
 	p.mu.Lock()
 	p.accountID = known

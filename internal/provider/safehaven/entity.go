@@ -3,7 +3,6 @@ package safehaven
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/money"
@@ -19,26 +18,15 @@ type entityRequest struct {
 // answer is not used, since payments do not take one.
 func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
 	reply := p.ask(ctx, http.MethodPost, "/vas/verify", entityRequest{q.Category, q.Number})
-	if reply.Trouble != "" {
-		return provider.EntityAnswer{Answer: reply.Unknown()}
-	}
-	e, ok := read(reply.Body)
-	if !ok {
-		return provider.EntityAnswer{Answer: provider.Unreadable.Answer()}
+	var e envelope
+	if a, ok := reply.Read(&e); !ok {
+		return provider.EntityAnswer{Answer: a}
 	}
 	var d entity
 	e.into(&d) // without data there is no name, and so no confirmation
-	status, codes := e.status(reply.Status), e.codes()
-	out := provider.EntityAnswer{Answer: provider.Answer{
-		Code: provider.First(text(codes.worst()), text(strconv.Itoa(status))), Message: provider.Message(string(e.Message)),
-	}}
-	switch {
-	case status/100 == 2 && d.Name != "" && codes.clear():
-		out.Outcome, out.Entity = provider.Confirmed, p.entity(d)
-	case d.Name != "" || codes.any(unsure):
-		// The answer is not definite.
-	case codes.any(noAccount), e.StatusCode != "" && refuses(status) && !e.routed():
-		out.Outcome = provider.Rejected
+	out := provider.EntityAnswer{Answer: judgeLookup(reply, e, "", d.Name != "", true)}
+	if out.Outcome == provider.Confirmed {
+		out.Entity = p.entity(d)
 	}
 	return out
 }

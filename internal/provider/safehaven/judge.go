@@ -76,7 +76,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	}
 	e, ok := read(r.Body)
 	if !ok && shut(r) {
-		return provider.Answer{Outcome: provider.Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
+		return r.Refused()
 	}
 	if !ok {
 		return provider.Unreadable.Answer()
@@ -126,12 +126,9 @@ type record struct {
 // judgeRequery decides the meaning of a sale's record for the money. A failed or
 // refused question says nothing about the sale.
 func judgeRequery(r provider.Reply, reference string) provider.Answer {
-	if r.Trouble != "" {
-		return r.Unknown()
-	}
-	e, ok := read(r.Body)
-	if !ok {
-		return provider.Unreadable.Answer()
+	var e envelope
+	if a, ok := r.Read(&e); !ok {
+		return a
 	}
 	status := e.status(r.Status)
 	// The envelope's message is about the question ("fetched successfully"), so it is
@@ -180,3 +177,28 @@ func (e envelope) missing(status int) bool {
 func (e envelope) routed() bool { return strings.HasPrefix(lower(e.Message), "cannot ") }
 
 func lower(t text) string { return strings.ToLower(string(t)) }
+
+// judgeLookup decides the meaning of the answer to a question about an account, a
+// smartcard or a meter. Shown tells whether the answer has a name, and proven whether
+// nothing else is missing. Rejected needs a definite answer of the bank. A failed
+// question and a refused token say nothing.
+func judgeLookup(r provider.Reply, e envelope, message text, shown, proven bool) provider.Answer {
+	status, codes := e.status(r.Status), e.codes()
+	a := provider.Answer{
+		Code: provider.First(text(codes.worst()), text(strconv.Itoa(status))), Message: provider.Message(provider.First(message, e.Message)),
+	}
+	switch {
+	case status/100 == 2 && shown && proven && codes.clear():
+		a.Outcome = provider.Confirmed
+	case shown, codes.any(unsure):
+		// The answer is not definite.
+	case codes.any(noAccount), e.StatusCode != "" && refuses(status) && !e.routed():
+		a.Outcome = provider.Rejected
+	}
+	return a
+}
+
+// refuses tells whether a status refuses the question, and not the client.
+func refuses(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
+}

@@ -8,8 +8,8 @@
 package safehaven
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -70,24 +70,15 @@ const (
 
 // New is a plug for one account. It makes no call yet.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
-	var all []error
-	if cfg.ClientID == "" {
-		all = append(all, errors.New("the client id is missing"))
-	}
-	if cfg.DebitAccount == "" {
-		all = append(all, errors.New("the debit account is missing"))
-	}
-	switch cfg.AmountUnit {
-	case "":
-		cfg.AmountUnit = Naira
-	case Naira, Kobo:
-	default:
-		all = append(all, fmt.Errorf("the amount unit must be %q or %q", Naira, Kobo))
-	}
+	cfg.AmountUnit, cfg.BankCode = cmp.Or(cfg.AmountUnit, Naira), cmp.Or(cfg.BankCode, liveBankCode)
 	client, err := provider.NewClient(cfg.ClientConfig)
-	all = append(all, err)
-	sign, err := signer(cfg, clk)
-	if err := provider.Wrong("safehaven", append(all, err)...); err != nil {
+	sign, unsigned := signer(cfg, clk)
+	err = provider.Wrong("safehaven",
+		provider.If(cfg.ClientID == "", "the client id is missing"),
+		provider.If(cfg.DebitAccount == "", "the debit account is missing"),
+		provider.If(cfg.AmountUnit != Naira && cfg.AmountUnit != Kobo, `the amount unit must be "naira" or "kobo"`),
+		err, unsigned)
+	if err != nil {
 		return nil, err
 	}
 	// Tokens have a client, and so a circuit breaker, of their own. A catalogue that
@@ -95,9 +86,6 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	tokens, err := provider.NewClient(cfg.ClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("safehaven: %w", err)
-	}
-	if cfg.BankCode == "" {
-		cfg.BankCode = liveBankCode
 	}
 	return &Plug{
 		client:   client,

@@ -1,6 +1,7 @@
 package safehaven
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,10 +43,7 @@ func signer(cfg Config, clk clock.Clock) (func() (string, error), error) {
 	if cfg.Issuer == "" {
 		return nil, errors.New("the issuer is missing")
 	}
-	audience := cfg.Audience
-	if audience == "" {
-		audience = strings.TrimRight(cfg.BaseURL, "/")
-	}
+	audience := cmp.Or(cfg.Audience, strings.TrimRight(cfg.BaseURL, "/"))
 	return func() (string, error) {
 		now := clk.Now()
 		return jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
@@ -147,10 +145,7 @@ func (s *sessions) fetch(ctx context.Context) (session, error) {
 	var a tokenAnswer
 	err = json.Unmarshal(reply.Body, &a)
 	if reply.Status != http.StatusOK || err != nil || a.AccessToken == "" || a.ClientID == "" {
-		code := string(a.Error)
-		if code == "" {
-			code = strconv.Itoa(reply.Status)
-		}
+		code := cmp.Or(string(a.Error), strconv.Itoa(reply.Status))
 		return session{}, &provider.Error{Provider: "Safe Haven", Code: code, Message: "no access token was given"}
 	}
 	life := fallbackLife

@@ -117,17 +117,12 @@ func (t transfer) charge() (sum money.Kobo) {
 	return sum
 }
 
-// judgeName reads the answer to a name enquiry. Rejected needs a definite answer of
-// the bank. A failed question and a refused token say nothing.
+// judgeName reads the answer to a name enquiry.
 func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	out := provider.NameAnswer{BankCode: bankCode, Account: account}
-	if r.Trouble != "" {
-		out.Answer = r.Unknown()
-		return out
-	}
-	e, ok := read(r.Body)
-	if !ok {
-		out.Answer = provider.Unreadable.Answer()
+	var e envelope
+	var ok bool
+	if out.Answer, ok = r.Read(&e); !ok {
 		return out
 	}
 	var d struct {
@@ -137,26 +132,12 @@ func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 		ResponseMessage text `json:"responseMessage"`
 	}
 	e.into(&d) // without data there is no name, and so no confirmation
-	status, codes := e.status(r.Status), e.codes()
-	out.Answer = provider.Answer{
-		Code:    provider.First(text(codes.worst()), text(strconv.Itoa(status))),
-		Message: provider.Message(provider.First(d.ResponseMessage, e.Message)),
-	}
 	named := d.Session != "" && d.Name != "" && (d.Account == "" || string(d.Account) == account)
-	switch {
-	case status/100 == 2 && named && codes.clear() && codes.has(approved):
-		out.Outcome, out.Session, out.Name = provider.Confirmed, string(d.Session), string(d.Name)
-	case codes.any(unsure), named:
-		// The answer is not definite.
-	case codes.any(noAccount), e.StatusCode != "" && refuses(status) && !e.routed():
-		out.Outcome = provider.Rejected
+	out.Answer = judgeLookup(r, e, d.ResponseMessage, named, e.codes().has(approved))
+	if out.Outcome == provider.Confirmed {
+		out.Session, out.Name = string(d.Session), string(d.Name)
 	}
 	return out
-}
-
-// refuses tells whether a status refuses the question, and not the client.
-func refuses(status int) bool {
-	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
 
 // judgeTransfer decides the meaning of a transfer's answer for the money. The rule is
@@ -207,15 +188,13 @@ func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAn
 // judgeStatus reads the record of a transfer in or out, and decides its outcome.
 func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	var t transfer
-	if r.Trouble != "" {
-		return t, r.Unknown()
-	}
-	e, ok := read(r.Body)
+	var e envelope
+	a, ok := r.Read(&e)
 	if !ok {
-		return t, provider.Unreadable.Answer()
+		return t, a
 	}
 	status, codes := e.status(r.Status), e.codes()
-	a := provider.Answer{Code: provider.First(text(codes.worst()), text(strconv.Itoa(status)))}
+	a = provider.Answer{Code: provider.First(text(codes.worst()), text(strconv.Itoa(status)))}
 	shown := e.into(&t) && t.Status != ""
 	if !shown && (e.missing(status) || status/100 == 2 && codes.has(unlocated)) {
 		a.Missing = true

@@ -42,7 +42,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	}
 	e, ok := read(r.Body)
 	if !ok && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
-		return provider.Answer{Outcome: provider.Rejected, Code: code(r.Status), Message: "the provider refused our credentials"}
+		return r.Refused()
 	}
 	if !ok {
 		return provider.Unreadable.Answer()

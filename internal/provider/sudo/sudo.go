@@ -7,9 +7,8 @@
 package sudo
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -66,45 +65,24 @@ const accountIDLength = 24
 
 // New is a plug for one account. It makes no call yet.
 func New(cfg Config, c clock.Clock) (*Plug, error) {
-	if cfg.Unit == "" {
-		cfg.Unit = Major
-	}
-	all := []error{cfg.check()}
+	cfg.Unit = cmp.Or(cfg.Unit, Major)
 	p := &Plug{cfg: cfg, clock: c, header: http.Header{"Authorization": {"Bearer " + cfg.APIKey}}}
-	var err error
-	p.client, err = newClient(cfg, cfg.BaseURL)
-	all = append(all, err)
+	var err, vaultErr error
+	p.client, err = provider.NewClient(cfg.ClientConfig)
 	if cfg.VaultURL != "" {
-		p.vault, err = newClient(cfg, cfg.VaultURL)
-		all = append(all, err)
+		cfg.BaseURL = cfg.VaultURL
+		p.vault, vaultErr = provider.NewClient(cfg.ClientConfig)
 	}
-	if err := errors.Join(all...); err != nil {
+	err = provider.Wrong("sudo",
+		provider.If(cfg.APIKey == "", "the API key is missing"),
+		provider.If(len(cfg.DebitAccount) < accountIDLength, "the debit account is the id of a settlement account, of 24 characters"),
+		provider.If(cfg.Unit != Major && cfg.Unit != Minor, "the amount unit must be major or minor"),
+		provider.If(cfg.WebhookAuthorization == "", "the Authorization header of notifications is missing"),
+		err, vaultErr)
+	if err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-func (c Config) check() error {
-	var all []error
-	if c.APIKey == "" {
-		all = append(all, errors.New("the API key is missing"))
-	}
-	if len(c.DebitAccount) < accountIDLength {
-		all = append(all, errors.New("the debit account is the id of a settlement account, of 24 characters"))
-	}
-	if c.Unit != Major && c.Unit != Minor {
-		all = append(all, fmt.Errorf("the amount unit must be %s or %s", Major, Minor))
-	}
-	if c.WebhookAuthorization == "" {
-		all = append(all, errors.New("the Authorization header of notifications is missing"))
-	}
-	return provider.Wrong("sudo", all...)
-}
-
-func newClient(cfg Config, base string) (*provider.Client, error) {
-	cfg.BaseURL = base
-	c, err := provider.NewClient(cfg.ClientConfig)
-	return c, provider.Wrong("sudo", err)
 }
 
 // Name is the issuer's name for people.

@@ -3,8 +3,10 @@ package sudo
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,12 +81,9 @@ func (e envelope) message() string {
 		if json.Unmarshal(m, &line) == nil {
 			lines = append(lines, line)
 		} else if json.Unmarshal(m, &broken) == nil {
-			var rules []string
-			for _, words := range broken.Constraints {
-				rules = append(rules, string(words))
+			for _, rule := range slices.Sorted(maps.Values(broken.Constraints)) {
+				lines = append(lines, string(rule))
 			}
-			slices.Sort(rules)
-			lines = append(lines, rules...)
 		}
 	}
 	return provider.Message(strings.Join(lines, "; "))
@@ -164,26 +163,17 @@ const (
 	shownBack  = 4
 )
 
+var digit = regexp.MustCompile(`[0-9]`)
+
 // mask hides the middle of a card number, in case Sudo did not.
 func mask(pan string) string {
-	var digits int
-	out := []rune(strings.TrimSpace(pan))
-	for _, c := range out {
-		if c >= '0' && c <= '9' {
-			digits++
-		}
-	}
-	if digits <= shownFront+shownBack {
+	out := []byte(strings.TrimSpace(pan))
+	digits := digit.FindAllIndex(out, -1)
+	if len(digits) <= shownFront+shownBack {
 		return string(out)
 	}
-	seen := 0
-	for i, c := range out {
-		if c < '0' || c > '9' {
-			continue
-		}
-		if seen++; seen > shownFront && seen <= digits-shownBack {
-			out[i] = '*'
-		}
+	for _, at := range digits[shownFront : len(digits)-shownBack] {
+		out[at[0]] = '*'
 	}
 	return string(out)
 }

@@ -64,7 +64,7 @@ func (p *Plug) head(ctx context.Context, n chain.Network) (int64, error) {
 		number = max(info.BlockNumber, info.Blocks)
 	}
 	if number <= 0 {
-		return 0, &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "the chain's head is no number"}
+		return 0, &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "the number of the last block cannot be read"}
 	}
 	return number, nil
 }

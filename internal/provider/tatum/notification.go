@@ -143,14 +143,9 @@ type sent struct {
 	Failed    bool            `json:"failed"`
 }
 
-const (
-	// retried is how long Tatum retries a notification at most. A notification may be
-	// that old when it first appears on the list.
-	retried = 7 * 24 * time.Hour
-	page    = 50
-	// most is the number of pages of one reading.
-	most = 200
-)
+// retried is the longest time for which Tatum repeats a notification. A notification may
+// be that old when it first appears on the list.
+const retried = 7 * 24 * time.Hour
 
 // Since reads the notifications that never reached us, newest first. It goes back far
 // enough for all that Tatum gave up since the cursor. They come in Tatum's own
@@ -162,21 +157,16 @@ func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provi
 		from = clock.Time(micros).Add(-retried)
 	}
 	out := provider.Batch{Cursor: strconv.FormatInt(clock.Micros(now), 10)}
-	for n := range most {
-		var list []sent
-		query := url.Values{"pageSize": {strconv.Itoa(page)}, "offset": {strconv.Itoa(n * page)}, "direction": {"desc"}, "failed": {"true"}}
-		if err := p.read(ctx, http.MethodGet, "/v4/subscription/webhook?"+query.Encode(), nil, &list); err != nil {
-			return provider.Batch{}, err
+	query := url.Values{"direction": {"desc"}, "failed": {"true"}}
+	err := list(ctx, p, "/v4/subscription/webhook", query, func(s sent) bool {
+		if s.Timestamp > 0 && time.UnixMilli(s.Timestamp).Before(from) {
+			return false
 		}
-		for _, s := range list {
-			if s.Timestamp > 0 && time.UnixMilli(s.Timestamp).Before(from) {
-				return out, nil
-			}
-			p.missed(s, &out)
-		}
-		if len(list) < page {
-			break
-		}
+		p.missed(s, &out)
+		return true
+	})
+	if err != nil {
+		return provider.Batch{}, err
 	}
 	return out, nil
 }

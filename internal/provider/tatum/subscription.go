@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -48,18 +47,15 @@ func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (stri
 	}
 	var made subscription
 	err := p.read(ctx, http.MethodPost, "/v4/subscription", w, &made)
-	if err == nil && made.ID == "" {
+	switch {
+	case err == nil && made.ID == "":
 		return "", &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "a subscription without an id"}
-	}
-	if err == nil {
-		return made.ID, nil
-	}
-	if refused(err) {
-		if id, found := p.adopt(ctx, n, address); found {
+	case err != nil && refused(err):
+		if id := p.adopt(ctx, n, address); id != "" {
 			return id, nil
 		}
 	}
-	return "", err
+	return made.ID, err
 }
 
 // refused tells whether Tatum definitely refused.
@@ -71,25 +67,16 @@ func refused(err error) bool {
 	return true
 }
 
-// adopt finds the subscription of an address.
-func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (string, bool) {
-	const page = 50
-	for offset := 0; ; offset += page {
-		var list []subscription
-		query := url.Values{"pageSize": {strconv.Itoa(page)}, "offset": {strconv.Itoa(offset)}, "address": {address}}
-		if err := p.read(ctx, http.MethodGet, "/v4/subscription?"+query.Encode(), nil, &list); err != nil {
-			return "", false
+// adopt finds the subscription of an address. A failed search counts as no subscription,
+// since Watch returns the error of its own call.
+func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (id string) {
+	_ = list(ctx, p, "/v4/subscription", url.Values{"address": {address}}, func(s subscription) bool {
+		if s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL && n.Fold(s.Attr.Address) == n.Fold(address) {
+			id = s.ID
 		}
-		for _, s := range list {
-			if s.ID != "" && s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL &&
-				n.Fold(s.Attr.Address) == n.Fold(address) {
-				return s.ID, true
-			}
-		}
-		if len(list) < page {
-			return "", false
-		}
-	}
+		return id == ""
+	})
+	return id
 }
 
 // Unwatch ends a subscription. The same call without an id would turn off the

@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -59,18 +58,15 @@ const secretLimit = 100
 
 // New is a plug for one account. It makes no call yet.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
-	var all []error
-	if cfg.APIKey.Reveal() == "" {
-		all = append(all, errors.New("the API key is missing"))
-	}
-	if n := len(cfg.HMACSecret.Reveal()); n < 16 || n > secretLimit {
-		all = append(all, errors.New("the HMAC secret must have 16 to 100 characters"))
-	}
-	if callback, err := url.Parse(cfg.CallbackURL); err != nil || callback.Host == "" || len(cfg.CallbackURL) > 500 {
-		all = append(all, errors.New("the callback URL cannot be read"))
-	}
+	secrets := len(cfg.HMACSecret.Reveal())
+	callback, unread := url.Parse(cfg.CallbackURL)
 	client, err := provider.NewClient(cfg.ClientConfig)
-	if err := provider.Wrong("tatum", append(all, err)...); err != nil {
+	err = provider.Wrong("tatum",
+		provider.If(cfg.APIKey.Reveal() == "", "the API key is missing"),
+		provider.If(secrets < 16 || secrets > secretLimit, "the HMAC secret must have 16 to 100 characters"),
+		provider.If(unread != nil || callback.Host == "" || len(cfg.CallbackURL) > 500, "the callback URL cannot be read"),
+		err)
+	if err != nil {
 		return nil, err
 	}
 	p := &Plug{client: client, clock: clk, cfg: cfg, networks: map[string]chain.Network{}}
@@ -101,7 +97,7 @@ func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, inde
 		return "", err
 	}
 	if n.Fold(theirs.Address) != n.Fold(address) {
-		return "", &provider.Error{Provider: name, Code: "address", Message: "the address differs from the one that was derived here"}
+		return "", &provider.Error{Provider: name, Code: "address", Message: "the address differs from the one that Kobo derived"}
 	}
 	return address, nil
 }
@@ -121,6 +117,33 @@ func (p *Plug) read(ctx context.Context, method, path string, body, v any) error
 		return nil
 	case v == nil, string(bytes.TrimSpace(r.Body)) == "null", json.Unmarshal(r.Body, v) != nil:
 		return &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "the answer is not in the expected format"}
+	}
+	return nil
+}
+
+// The lines of a page of a list, and the pages of one reading.
+const (
+	pageSize  = 50
+	mostPages = 200
+)
+
+// list calls see with each line of a list, until see returns false.
+func list[T any](ctx context.Context, p *Plug, path string, query url.Values, see func(T) bool) error {
+	query.Set("pageSize", strconv.Itoa(pageSize))
+	for n := range mostPages {
+		var lines []T
+		query.Set("offset", strconv.Itoa(n*pageSize))
+		if err := p.read(ctx, http.MethodGet, path+"?"+query.Encode(), nil, &lines); err != nil {
+			return err
+		}
+		for _, line := range lines {
+			if !see(line) {
+				return nil
+			}
+		}
+		if len(lines) < pageSize {
+			break
+		}
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func network(id string) chain.Network {
 }
 
 // This signature is the example of the wire reference.
-func TestTheSignatureIsTheirs(t *testing.T) {
+func TestTheSignatureMatchesTheExample(t *testing.T) {
 	const body = `{"address":"0x00000000000000000000000000000000000000aa","amount":"0.25","asset":"ETH","blockNumber":7000001,"counterAddress":"0x00000000000000000000000000000000000000bb","txId":"0x01","type":"native","chain":"ethereum-sepolia","subscriptionType":"ADDRESS_EVENT"}`
 	const want = "M+5tW5POa7F/r5qtg1v1UO3WdRZEdw21rvTj5H7cLR2R/eEEMfYzMxRkhjonUrlpwJfdMuERQUbV5S53XAYBrQ=="
 	if got := tatum.Sign("local-secret", []byte(body)); got != want {
@@ -257,7 +257,7 @@ func TestMissedNotificationsAreFetched(t *testing.T) {
 	}
 }
 
-func TestWhereATransactionStands(t *testing.T) {
+func TestTheStateOfATransaction(t *testing.T) {
 	tx := ""
 	f := &far{say: func(_, path string, _ []byte) (int, string) {
 		switch {

@@ -43,12 +43,9 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 
 func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAnswer {
 	reply := p.ask(ctx, "/merchant-verify", ask)
-	if reply.Trouble != "" {
-		return provider.EntityAnswer{Answer: reply.Unknown()}
-	}
-	e, ok := read(reply.Body)
-	if !ok {
-		return provider.EntityAnswer{Answer: provider.Unreadable.Answer()}
+	var e envelope
+	if a, ok := reply.Read(&e); !ok {
+		return provider.EntityAnswer{Answer: a}
 	}
 	var d entity
 	readable := e.into(&d)

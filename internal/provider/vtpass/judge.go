@@ -2,7 +2,6 @@ package vtpass
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -45,7 +44,7 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 	e, ok := read(r.Body)
 	if e.Code == "" && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
 		// VTpass refused our keys, so nothing was carried out.
-		return provider.Answer{Outcome: provider.Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
+		return r.Refused()
 	}
 	if !ok {
 		return provider.Unreadable.Answer()
@@ -56,14 +55,12 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 // judgeRequery decides the meaning of the answer to a requery for the money. A failed
 // or refused question says nothing about the purchase.
 func judgeRequery(r provider.Reply, id string) provider.Answer {
-	if r.Trouble != "" {
-		return r.Unknown()
-	}
-	e, ok := read(r.Body)
+	var e envelope
+	a, ok := r.Read(&e)
 	if !ok {
-		return provider.Unreadable.Answer()
+		return a
 	}
-	a := judge(e, id, failures)
+	a = judge(e, id, failures)
 	a.Missing = e.Code == noSuchID && len(a.Reference) == 0
 	return a
 }

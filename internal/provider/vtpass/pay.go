@@ -29,7 +29,7 @@ var bouquets = provider.Words("dstv gotv")
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	id, ok := requestID(buy.Reference, buy.Begun)
 	if !ok {
-		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "the reference makes no request_id"}
+		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "the reference does not fit into a request_id"}
 	}
 	body := payment{RequestID: id, ServiceID: buy.Category, Amount: number(buy.Amount), Phone: p.phone}
 	switch buy.Kind {
@@ -54,7 +54,7 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 func (p *Plug) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
 	id, ok := requestID(reference, begun)
 	if !ok {
-		return provider.Answer{Code: provider.CodeNotSent, Message: "the reference makes no request_id"}
+		return provider.Answer{Code: provider.CodeNotSent, Message: "the reference does not fit into a request_id"}
 	}
 	return judgeRequery(p.ask(ctx, "/requery", map[string]string{"request_id": id}), id)
 }

@@ -7,7 +7,6 @@ package vtpass
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -38,15 +37,12 @@ var (
 
 // New is a plug for one account. It makes no call yet.
 func New(cfg Config) (*Plug, error) {
-	var all []error
-	if cfg.APIKey == "" || cfg.PublicKey == "" || cfg.SecretKey == "" {
-		all = append(all, errors.New("the API key, the public key and the secret key are needed"))
-	}
-	if cfg.Phone == "" {
-		all = append(all, errors.New("the phone number for purchases of TV and power is missing"))
-	}
 	client, err := provider.NewClient(cfg.ClientConfig)
-	if err := provider.Wrong("vtpass", append(all, err)...); err != nil {
+	err = provider.Wrong("vtpass",
+		provider.If(cfg.APIKey == "" || cfg.PublicKey == "" || cfg.SecretKey == "", "the API key, the public key and the secret key are needed"),
+		provider.If(cfg.Phone == "", "the phone number for purchases of TV and power is missing"),
+		err)
+	if err != nil {
 		return nil, err
 	}
 	return &Plug{

@@ -1,10 +1,9 @@
-// Package cluster starts a private, throw-away PostgreSQL for tests and stops
-// it again, whatever becomes of the program that asked for it.
+// Package cluster starts a private, throw-away PostgreSQL for tests, and stops it even
+// if the test program is killed.
 //
-// The server listens on a free loopback port, trusts every local connection and
-// keeps its data in a temporary folder that goes with it. It never runs as
-// root: PostgreSQL refuses to, so a test run by root hands it to an
-// unprivileged user.
+// The server listens on a free loopback port, trusts every local connection and keeps
+// its data in a temporary folder. PostgreSQL refuses to run as root, so for root the
+// package starts the server as an unprivileged user.
 package cluster
 
 import (
@@ -33,30 +32,29 @@ type Cluster struct {
 	URL string
 
 	supervisor *exec.Cmd
-	leash      io.Closer // closing it tells the supervisor to stop the server
+	leash      io.Closer // its end tells the supervisor to stop the server
 	dir, bin   string
 	port       int
 	settings   string // the server's command line
 	user       *syscall.SysProcAttr
 }
 
-// Options say what the server is for.
+// Options are the options of a server.
 type Options struct {
-	// Durable keeps every commit on the disk before it is answered, as in
-	// production. Benchmarks need it; tests are four times faster without.
+	// Durable writes every commit to the disk before the answer, as in production.
+	// Benchmarks need it. Tests are four times faster without.
 	Durable bool
-	// Synchronous names the standbys that must hold a commit before it is answered,
-	// as synchronous_standby_names does.
+	// Synchronous is synchronous_standby_names: the standbys that must hold a commit before
+	// its answer.
 	Synchronous string
 
 	standby string   // the name of this standby
 	of      *Cluster // its primary
 }
 
-// The supervisor is a shell that holds its standard input: when the program at
-// the other end dies, even by kill -9, the pipe closes, the shell reads the end
-// and stops the server. Nothing else would tell it. A server that was killed has
-// left its process file and a segment of shared memory behind.
+// The supervisor is a shell that reads from a pipe. When the program at the other end
+// dies, even by kill -9, the pipe closes, and the shell stops the server. If the server
+// was killed before, the shell removes its segment of shared memory.
 const supervise = `
 trap '' PIPE
 eval "$MAKE" >>"$DIR/log" 2>&1 || exit 1
@@ -70,7 +68,7 @@ fi
 cd / && rm -rf "$DIR"
 `
 
-// Where the server's data come from: they are made, or copied from the primary.
+// The two ways to make the server's data: new, or a copy of the primary's.
 const (
 	initdb = `"$BIN/initdb" -D "$DIR/data" -U kobo -A trust -E UTF8 --locale=C --no-sync --no-instructions`
 	backup = `"$BIN/pg_basebackup" -D "$DIR/data" -d "$FROM" -X stream -c fast --no-sync && touch "$DIR/data/standby.signal"`
@@ -133,7 +131,7 @@ func start(ctx context.Context, bin string, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// command is one to run as the server's user.
+// command is a command that runs as the server's user.
 func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 	command := exec.Command(name, args...)
 	command.Dir, command.SysProcAttr = c.dir, c.user
@@ -141,7 +139,7 @@ func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 	return command
 }
 
-// awaitReady reads the supervisor's one word.
+// awaitReady waits until the supervisor writes "ready".
 func awaitReady(ctx context.Context, answer io.Reader) error {
 	heard := make(chan error, 1)
 	go func() {
@@ -163,7 +161,7 @@ func awaitReady(ctx context.Context, answer io.Reader) error {
 func (c *Cluster) Stop() error {
 	err := c.leash.Close()
 	var exit *exec.ExitError
-	// A server that never started has said so already: its exit code is no news.
+	// The exit code of a server that never started is known already.
 	if e := c.supervisor.Wait(); e != nil && !errors.As(e, &exit) {
 		err = errors.Join(err, e)
 	}
@@ -174,8 +172,8 @@ func (c *Cluster) Stop() error {
 func Binaries() (string, error) {
 	var folders []string
 	if path, err := exec.LookPath("initdb"); err == nil {
-		// Distributions link single programs into PATH; their neighbours
-		// (share files, postgres) are found from where the link points.
+		// Distributions link single programs into PATH. The other files, such as postgres,
+		// are in the folder of the link's target.
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			path = real
 		}
@@ -204,8 +202,7 @@ func runnable(folder, name string) bool {
 	return err == nil && !info.IsDir() && info.Mode()&0o111 != 0
 }
 
-// settings are the server's command line. Locale, encoding and trust belong to
-// initdb.
+// settings are the server's command line. initdb has set locale, encoding and trust.
 func settings(port int, o Options) string {
 	s := []string{
 		"listen_addresses=127.0.0.1", fmt.Sprintf("port=%d", port), "unix_socket_directories=",
@@ -216,7 +213,7 @@ func settings(port int, o Options) string {
 			"wal_level=minimal", "max_wal_senders=0", "autovacuum=off")
 	}
 	if o.Synchronous != "" {
-		// A server that is killed leaves nothing in /dev/shm.
+		// So a killed server leaves nothing in /dev/shm.
 		s = append(s, "synchronous_standby_names="+o.Synchronous, "dynamic_shared_memory_type=mmap")
 	}
 	if o.of != nil {
@@ -234,9 +231,8 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// unprivileged gives the folder to the user the server will run as. The group
-// of its own keeps a Ctrl-C at the terminal from reaching the supervisor before
-// it has stopped the server.
+// unprivileged gives the folder to the server's user. The separate process group keeps a
+// Ctrl-C at the terminal from ending the supervisor before it has stopped the server.
 func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	attributes := &syscall.SysProcAttr{Setpgid: true}
 	if os.Getuid() != 0 {
@@ -261,7 +257,7 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
 }
 
-// logTail is the end of the server's log, for the message of a failed start.
+// logTail is the end of the server's log, for the error of a failed start.
 func (c *Cluster) logTail() string {
 	log, err := os.ReadFile(filepath.Join(c.dir, "log"))
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Replicated is a primary with two streaming standbys, of which at least one must
-// hold a commit before the commit is answered. Each is a server of its own.
+// Replicated is a primary with two streaming standbys. At least one standby must hold a
+// commit before its answer.
 type Replicated struct {
 	Primary  *Cluster
 	Standbys [2]*Cluster
 }
 
-// StartReplicated makes the three servers and waits until they answer.
+// StartReplicated starts the three servers and waits until they answer.
 func StartReplicated(ctx context.Context) (*Replicated, error) {
 	r := &Replicated{}
 	var err error
@@ -49,15 +49,15 @@ func (r *Replicated) Stop() error {
 	return err
 }
 
-// URL leads to a database at whichever of the servers takes writes.
+// URL is the URL of a database on the server that takes writes.
 func (r *Replicated) URL(database string) string {
 	hosts := []string{r.Primary.host(), r.Standbys[0].host(), r.Standbys[1].host()}
 	return "postgres://kobo@" + strings.Join(hosts, ",") + "/" + database + "?sslmode=disable&target_session_attrs=read-write"
 }
 
-// StopStandbys stops both standbys: from then on no commit is answered. The first
-// standby is the one to promote, since it holds every commit that was answered:
-// after the second has gone it answers for a commit of our own.
+// StopStandbys stops both standbys, so that no later commit gets an answer. The first
+// standby holds every commit that got an answer, so a test can promote it: after the
+// second one has stopped, the first confirms one more commit.
 func (r *Replicated) StopStandbys(ctx context.Context) error {
 	if err := r.Standbys[1].Halt(); err != nil {
 		return err
@@ -72,12 +72,12 @@ func (r *Replicated) StopStandbys(ctx context.Context) error {
 
 func (c *Cluster) host() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 
-// conninfo is how a standby of this name reaches its primary.
+// conninfo is the address of the primary for a standby with this name.
 func (c *Cluster) conninfo(standby string) string {
 	return fmt.Sprintf("host=127.0.0.1 port=%d user=kobo application_name=%s", c.port, standby)
 }
 
-// Halt stops the server in order. Resume starts it again.
+// Halt stops the server cleanly. Resume starts it again.
 func (c *Cluster) Halt() error { return c.control("-m", "fast", "stop") }
 
 // Resume starts a server that was halted or killed.
@@ -98,8 +98,8 @@ func (c *Cluster) control(args ...string) error {
 	return nil
 }
 
-// Kill ends the server as if its machine had lost power: no process of it does
-// anything more. It waits until nobody answers any more.
+// Kill ends all processes of the server at once, as a power failure would, and waits
+// until the port is closed.
 func (c *Cluster) Kill(ctx context.Context) error {
 	text, err := os.ReadFile(filepath.Join(c.dir, "data", "postmaster.pid"))
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *Cluster) Kill(ctx context.Context) error {
 	for {
 		conn, err := net.Dial("tcp", c.host())
 		if err != nil {
-			return nil // nobody listens: it is gone
+			return nil // nothing listens on the port
 		}
 		_ = conn.Close()
 		select {
@@ -135,16 +135,16 @@ func (c *Cluster) Kill(ctx context.Context) error {
 	}
 }
 
-// childrenOf are the processes that a process has started. Where there is no /proc
-// they are not known: the children of a postmaster end soon after it by themselves.
+// childrenOf are the processes that a process has started. Without /proc they are not
+// known, and the children of a postmaster end soon after it by themselves.
 func childrenOf(parent int) (children []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // the process has ended
 		}
-		// The name, in brackets, may hold anything; state and parent follow.
+		// The name in brackets may have any characters. State and parent follow it.
 		_, after, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
 		fields := strings.Fields(after)
 		if len(fields) < 2 || fields[1] != strconv.Itoa(parent) {

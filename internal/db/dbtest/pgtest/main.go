@@ -2,14 +2,12 @@
 //
 //	go run ./internal/db/dbtest/pgtest [-durable] -- go test ./...
 //
-// It starts one throw-away cluster, tells the command about it through
-// KOBO_TEST_POSTGRES, stops the cluster and ends with the command's exit code.
-// Without a command it prints the URL and keeps the cluster until Ctrl-C, so
-// that a developer's single tests need not start their own.
+// It starts one throw-away cluster, sets KOBO_TEST_POSTGRES for the command, stops the
+// cluster and ends with the command's exit code. Without a command it prints the URL and
+// keeps the cluster until Ctrl-C, so that a developer's tests need not start their own.
 //
-// Where PostgreSQL is missing it is installed if that is possible; if not, the
-// command runs with SQLite alone and the last line says so loudly. With CI=true
-// that is a failure.
+// It installs a missing PostgreSQL if that is possible. If not, the command runs with
+// SQLite alone, and the last line says so. With CI=true that is a failure.
 package main
 
 import (
@@ -39,7 +37,7 @@ func main() {
 }
 
 func run(durable bool, command []string) (code int, err error) {
-	// Ctrl-C goes to the command too; we outlive it to stop the server.
+	// Ctrl-C reaches the command too. This program ends later, to stop the server.
 	interrupted, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer release()
 
@@ -63,7 +61,7 @@ func start(ctx context.Context, durable bool) (*cluster.Cluster, error) {
 	return cluster.Start(ctx, cluster.Options{Durable: durable})
 }
 
-// install is for CI containers and the like: root, and a Debian underneath.
+// install installs PostgreSQL for root on a Debian, for example in a CI container.
 func install(ctx context.Context) error {
 	if _, err := exec.LookPath("apt-get"); err != nil || os.Getuid() != 0 {
 		return cluster.ErrAbsent
@@ -73,7 +71,7 @@ func install(ctx context.Context) error {
 		{"update", "-q"},
 		{"install", "-q", "-y", "--no-install-recommends", "postgresql"},
 	} {
-		// Another installation may hold the lock for some minutes.
+		// Another installation may hold the lock for minutes.
 		c := exec.CommandContext(ctx, "apt-get", append([]string{"-o", "DPkg::Lock::Timeout=600"}, arguments...)...)
 		c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		c.Stdout, c.Stderr = os.Stderr, os.Stderr
@@ -93,7 +91,7 @@ func withoutPostgres(ctx context.Context, command []string, cause error) (int, e
 	return code, err
 }
 
-// execute runs the command, or waits for Ctrl-C when there is none.
+// execute runs the command. Without one it waits for Ctrl-C.
 func execute(ctx context.Context, command []string, url string) (int, error) {
 	if len(command) == 0 {
 		fmt.Printf("export %s='%s'\n", variable, url)

@@ -1,9 +1,9 @@
-// Package books is what all simulated providers share: one SQLite file, the clock
-// that can be moved, the stories of bad days, and the sender of notices.
+// Package books is the common part of all simulated providers: a SQLite file, a clock that
+// controls can move, the stories (test scenarios), and the sender of notices.
 //
-// Each provider keeps tables of its own in the file. The file survives a crash
-// of Kobo, so a test can compare what a provider did with what Kobo believes.
-// Several programs may share one file, and with it one clock.
+// Each provider has tables of its own in the file. The file survives a crash of Kobo, so a
+// test can compare what a provider did with what Kobo shows. Several programs may share a
+// file and its clock.
 package books
 
 import (
@@ -28,8 +28,8 @@ import (
 type Config struct {
 	Path  string         // the file of the books; Open makes the file if there is none
 	Clock *clock.Movable // the control endpoints move this clock; nil makes one
-	// Hold is how long a lost answer is held before the connection is dropped. It
-	// must be longer than the callers' deadlines. Zero means 30 s.
+	// Hold is the time for which a lost answer is held before the connection is closed. It
+	// must be longer than the callers' timeouts. Zero means 30 s.
 	Hold time.Duration
 	Log  *slog.Logger // nil discards
 }
@@ -43,18 +43,18 @@ type Books struct {
 
 	path             string
 	hold             time.Duration
-	refusals, losses atomic.Uint64 // decide which form a refusal or a loss takes next
+	refusals, losses atomic.Uint64 // choose the form of the next refusal and of the next lost answer
 	release          sync.Once
 	released         chan struct{}
 	client           *http.Client // sends notices
 	wake             chan struct{}
-	late             *http.ServeMux // carries late requests out
+	late             *http.ServeMux // the handlers of late requests
 }
 
-// Part is one simulated provider as the server runs it.
+// Part is an open simulated provider.
 type Part struct {
 	Mount func(*http.ServeMux) // adds the provider's paths
-	// Controls are keyed by method and path: "POST /sandbox/credit". A path that
+	// Controls have the method and the path as keys: "POST /sandbox/credit". A path that
 	// ends with a slash takes one more element.
 	Controls map[string]Control
 	// Executed lists the requests that the provider really carried out: all, or
@@ -67,7 +67,7 @@ type Part struct {
 	Float string
 }
 
-// Provider is a simulated provider before the server has opened it.
+// Provider is a simulated provider that is not open yet.
 type Provider interface {
 	// Open prepares the provider's tables and settings. The server calls it once.
 	Open(ctx context.Context, b *Books) (Part, error)
@@ -82,12 +82,13 @@ var tables = []string{
 		number       TEXT   NOT NULL PRIMARY KEY,
 		balance_kobo BIGINT NOT NULL CHECK (balance_kobo >= 0)
 	)`,
+	notices.Definition(),
+	`CREATE INDEX IF NOT EXISTS sandbox_outbox_due ON sandbox_outbox (sender, next_at) WHERE state = 'waiting'`,
 	queue.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_late_due ON sandbox_late (due_at)`,
 }
 
-// Open opens the books, makes them if there are none, and sets the clock to the
-// offset that the books remember.
+// Open opens the books or makes new ones, and sets the clock to the stored offset.
 func Open(ctx context.Context, cfg Config) (*Books, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = new(clock.Movable)
@@ -152,8 +153,8 @@ func (b *Books) prepare(ctx context.Context) error {
 	return b.Follow(ctx)
 }
 
-// Create runs statements that make tables and first rows. They are no part of
-// Kobo's schema, so no migration makes them.
+// Create runs statements that create tables. The tables are no part of Kobo's schema, so no
+// migration creates them.
 func (b *Books) Create(ctx context.Context, statements ...string) error {
 	for _, s := range statements {
 		if _, err := b.Exec(ctx, s); err != nil {
@@ -163,8 +164,8 @@ func (b *Books) Create(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// Release ends the answers that are held, now and later, so that a server need
-// not wait for them when it shuts down.
+// Release ends the held answers, now and later, so that the shutdown of a server need not
+// wait for them.
 func (b *Books) Release() { b.release.Do(func() { close(b.released) }) }
 
 // Close releases the held answers and closes the file.
@@ -177,13 +178,13 @@ func (b *Books) Close() {
 // Now is the clock's time in microseconds.
 func (b *Books) Now() int64 { return clock.Micros(b.Clock.Now()) }
 
-// Text is an instant of the books as the answers show it.
+// Text is an instant as the answers show it.
 func Text(micros int64) string { return clock.Text(clock.Time(micros)) }
 
-// clockOffset is the setting that holds how far the clock was moved.
+// clockOffset is the setting with the offset of the clock.
 const clockOffset = "clock_offset"
 
-// MoveClock moves the clock. The books hold the offset before the clock moves.
+// MoveClock moves the clock. It stores the offset first.
 func (b *Books) MoveClock(ctx context.Context, offset time.Duration) error {
 	if err := b.Set(ctx, clockOffset, strconv.FormatInt(offset.Microseconds(), 10)); err != nil {
 		return err
@@ -192,8 +193,8 @@ func (b *Books) MoveClock(ctx context.Context, offset time.Duration) error {
 	return nil
 }
 
-// Follow moves the clock to the offset in the books. Another program on the same
-// books may have moved it.
+// Follow moves the clock to the stored offset, since another program on the same books may
+// have moved it.
 func (b *Books) Follow(ctx context.Context) error {
 	offset, err := b.Setting(ctx, clockOffset)
 	if err != nil || offset == "" {
@@ -210,20 +211,20 @@ func (b *Books) Follow(ctx context.Context) error {
 	return nil
 }
 
-// Setting is a remembered value, or "" if there is none.
+// Setting is a stored value, or "" if there is none.
 func (b *Books) Setting(ctx context.Context, name string) (string, error) {
 	return db.OrZero(db.One(ctx, b, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, name))
 }
 
-// Set remembers a value under a name.
+// Set stores a value under a name.
 func (b *Books) Set(ctx context.Context, name, value string) error {
 	_, err := b.Exec(ctx,
 		`INSERT INTO sandbox_setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2`, name, value)
 	return err
 }
 
-// Remember is a setting that is made when it is first asked for. If two programs
-// ask at once, both get the value of one of them.
+// Remember is a setting that is made at its first use. If two programs make it at once,
+// both get the same value.
 func (b *Books) Remember(ctx context.Context, name string, newValue func() (string, error)) (string, error) {
 	value, err := b.Setting(ctx, name)
 	if err != nil || value != "" {
@@ -238,22 +239,21 @@ func (b *Books) Remember(ctx context.Context, name string, newValue func() (stri
 	return b.Setting(ctx, name)
 }
 
-// OpeningFloat is what the client's account at each provider begins with: ten
-// billion naira.
+// OpeningFloat is the opening balance of the client's account at each provider: ten billion
+// naira.
 const OpeningFloat = 10_000_000_000 * money.Naira
 
-// ErrPoor is a debit of more than the account holds.
+// ErrPoor is the error of a debit over the balance.
 var ErrPoor = errors.New("the account has not enough money")
 
-// OpenAccount makes an account of the client with the opening float, unless the
-// books have it.
+// OpenAccount makes an account of the client with the opening float, unless it exists.
 func (b *Books) OpenAccount(ctx context.Context, number string) error {
 	_, err := b.Exec(ctx, `INSERT INTO sandbox_account (number, balance_kobo) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
 		number, int64(OpeningFloat))
 	return err
 }
 
-// Balance is what an account holds.
+// Balance is the balance of an account.
 func (b *Books) Balance(ctx context.Context, number string) (money.Kobo, error) {
 	return db.One(ctx, b, db.Value[money.Kobo], `SELECT balance_kobo FROM sandbox_account WHERE number = $1`, number)
 }

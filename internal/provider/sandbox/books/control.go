@@ -12,10 +12,10 @@ import (
 // answer, or a Complaint.
 type Control func(*http.Request) (any, error)
 
-// Success is the body of an answer that has nothing else to say.
+// Success is the body of an answer without data.
 var Success = map[string]any{"status": "success"}
 
-// Steer is a Control that reads a JSON object of type T.
+// Steer is a Control that reads its request as a JSON object of type T.
 func Steer[T any](do func(ctx context.Context, req T) (any, error)) Control {
 	return func(r *http.Request) (any, error) {
 		var req T
@@ -31,11 +31,11 @@ func Steer[T any](do func(ctx context.Context, req T) (any, error)) Control {
 	}
 }
 
-// mostCopies is how often one notice may be repeated.
+// mostCopies limits the copies of one notice.
 const mostCopies = 1000
 
-// Copies is how many more times a notice is sent: the "duplicate" of a control,
-// which is true or a number.
+// Copies is the number of further copies of a notice, from the field "duplicate" of a
+// control: true or a number.
 func Copies(duplicate json.RawMessage) (more int64, err error) {
 	var twice bool
 	switch {

@@ -12,31 +12,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// A late payment waits in a queue at the provider. Its answer is lost, and nobody
-// knows its reference. Much later the provider carries the payment out and tells
-// nobody. No number has this story: a control sets it for the next payment.
+// A late payment waits in a queue at the provider. Its answer is lost, and its reference is
+// unknown. Much later the provider carries the payment out without a notice. No number has
+// this story: a control sets it for the next payment.
 
 const nextPayment = "next payment"
 
 // queued is a request in the queue.
 type queued struct {
-	path, body       string
-	createdAt, dueAt int64
+	path      string `db:"path"`
+	body      string `db:"body"`
+	createdAt int64  `db:"created_at"`
+	dueAt     int64  `db:"due_at"`
 }
 
-var queue = Table[queued]{
-	Name: "sandbox_late",
-	Columns: `
-		id         INTEGER PRIMARY KEY,
-		path       TEXT   NOT NULL,
-		body       TEXT   NOT NULL,
-		created_at BIGINT NOT NULL,
-		due_at     BIGINT NOT NULL`,
-	Fields: func(v *queued) []any { return []any{&v.path, &v.body, &v.createdAt, &v.dueAt} },
-}
+var queue = NewTable[queued]("sandbox_late")
 
-// DelayNext is the control {"late": "3h"}: the next purchase, payout or card
-// funding, at any provider, is carried out so much later.
+// DelayNext is the control {"late": "3h"}. It delays the next purchase, payout or card
+// funding at any provider.
 func (b *Books) DelayNext(farthest time.Duration) Control {
 	return Steer(func(ctx context.Context, req struct {
 		Late string `json:"late"`
@@ -50,8 +43,8 @@ func (b *Books) DelayNext(farthest time.Duration) Control {
 	})
 }
 
-// Payment is the handler of a path that moves money. A payment that a control has
-// delayed goes into the queue, and its answer is lost. All others go on at once.
+// Payment is the handler of a path that moves money. A payment that a control has delayed
+// goes into the queue, and its answer is lost. All other payments are carried out at once.
 func (b *Books) Payment(pattern string, pay http.HandlerFunc) http.HandlerFunc {
 	b.late.HandleFunc(pattern, pay)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -67,14 +60,14 @@ func (b *Books) Payment(pattern string, pay http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// delay puts a request into the queue if a control has said so.
+// delay puts a request into the queue if a control has set a delay.
 func (b *Books) delay(r *http.Request) (held bool, err error) {
 	by, err := b.Setting(r.Context(), nextPayment)
 	if err != nil || by == "" {
 		return false, err
 	}
 	if by, err = b.TakeNext(r.Context(), nextPayment); err != nil || by == "" {
-		return false, err // another request was first
+		return false, err // another request has taken the delay
 	}
 	wait, err := time.ParseDuration(by)
 	if err != nil {
@@ -89,7 +82,7 @@ func (b *Books) delay(r *http.Request) (held bool, err error) {
 	return err == nil, err
 }
 
-// CarryOut carries out what is due in the queue, each request once.
+// CarryOut carries out the due requests of the queue, each once.
 func (b *Books) CarryOut(ctx context.Context) error {
 	due, err := b.takeLate(ctx)
 	if err != nil {
@@ -108,21 +101,22 @@ func (b *Books) CarryOut(ctx context.Context) error {
 
 type lateKey struct{}
 
-// Late tells whether a request is carried out late, and when it came.
+// Late tells whether a request is carried out late. Came is the time at which the request
+// was sent.
 func Late(ctx context.Context) (came time.Time, is bool) {
 	came, is = ctx.Value(lateKey{}).(time.Time)
 	return came, is
 }
 
-// unheard takes the answer to a late request, whose sender has gone.
+// unheard drops the answer to a late request, whose sender no longer waits.
 type unheard struct{}
 
 func (unheard) Header() http.Header         { return http.Header{} }
 func (unheard) Write(b []byte) (int, error) { return len(b), nil }
 func (unheard) WriteHeader(int)             {}
 
-// takeLate takes what is due out of the queue, so that one program alone carries
-// it out.
+// takeLate removes the due requests from the queue, so that only one program carries each
+// out.
 func (b *Books) takeLate(ctx context.Context) (due []queued, err error) {
 	now := b.Now()
 	n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_late WHERE due_at <= $1`, now)

@@ -18,16 +18,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Retries are the pauses before each further try of a notice, by the clock that
-// can be moved.
+// Retries are the pauses before each further attempt to send a notice, by the movable
+// clock.
 var Retries = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 const (
-	noticeTimeout = 10 * time.Second // for one try, in real time
+	noticeTimeout = 10 * time.Second // for one attempt, in real time
 	noticeLease   = 15 * time.Second
 	noticeBatch   = 32
-	// LookAgain is how long the sender rests at most. Another program on the same
-	// books may have written a notice meanwhile.
+	// LookAgain is the longest pause of the sender. Another program on the same books may
+	// have written a notice.
 	LookAgain = 2 * time.Second
 )
 
@@ -35,31 +35,67 @@ const (
 // writes a notice in the commit that causes it, so that a kill loses none. A
 // notice is sent at least once, until the client answers 2xx or no try is left.
 type Outbox struct {
-	Books *Books
-	Table string // has id, url, state, attempts, next_at and lease_until
-	Body  string // the column of the notice itself
-	// URL is the column of a notice's own address, or an empty SQL text if all
-	// notices go to the callback.
-	URL     string
-	GivenUp string // the state of a notice without another try
-	// Answer is the column of the last answer. It holds an HTTP status, 0 for none,
-	// if IsStatus is true, and else words.
-	Answer   string
-	IsStatus bool
-	// Sign, if set, adds to the header what proves a body genuine.
+	Books  *Books
+	Sender string // the provider, as its notices name it
+	// Redirect sends all notices to the callback, whatever their address is.
+	Redirect bool
+	// Sign, if set, adds the signature of a body to the header.
 	Sign func(ctx context.Context, header http.Header, body string) error
 
 	callback atomic.Pointer[string]
 }
 
-type notice struct {
-	id, attempts int64
-	url, body    string
+// Notice is one notice to a client.
+type Notice struct {
+	Sender   string `db:"sender"`
+	About    string `db:"about"` // the provider's own id of the cause, or ""
+	URL      string `db:"url"`   // "" for the callback
+	Body     string `db:"body"`
+	State    string `db:"state"`
+	Attempts int64  `db:"attempts"`
+	Status   int64  `db:"status"` // the HTTP status of the last answer, or 0
+	Answer   string `db:"answer"` // the last answer in words
+	NextAt   int64  `db:"next_at"`
+	Lease    int64  `db:"lease_until"`
+	At       int64  `db:"created_at"`
 }
 
-func scanNotice(r db.Scanner) (n notice, err error) {
-	err = r.Scan(&n.id, &n.url, &n.body, &n.attempts)
-	return n, err
+var notices = NewTable[Notice]("sandbox_outbox", "CHECK (state IN ('waiting', 'delivered', 'given_up'))")
+
+// The states of a notice. A notice is given up after its last try.
+const (
+	waiting   = "waiting"
+	delivered = "delivered"
+	givenUp   = "given_up"
+)
+
+// Announce writes copies of a notice, to be sent from NextAt on.
+func Announce(ctx context.Context, q db.Querier, n Notice, copies int64) error {
+	n.State = waiting
+	for range copies {
+		if err := notices.Insert(ctx, q, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sent is a notice with its id.
+type Sent struct {
+	ID int64
+	Notice
+}
+
+// GivenUp tells whether the notice has no try left.
+func (s Sent) GivenUp() bool { return s.State == givenUp }
+
+// Sent lists the notices that were tried, or those that were given up. The oldest
+// comes first, or the newest.
+func (o *Outbox) Sent(ctx context.Context, onlyGivenUp, newestFirst bool, size, offset int) ([]Sent, error) {
+	return db.All(ctx, o.Books, db.Fields[Sent], `SELECT id, `+notices.names()+` FROM sandbox_outbox
+		WHERE sender = $1 AND attempts > 0 AND ($2 = 0 OR state = 'given_up')
+		ORDER BY CASE WHEN $3 = 0 THEN id ELSE -id END LIMIT $4 OFFSET $5`,
+		o.Sender, db.Flag(onlyGivenUp), db.Flag(newestFirst), size, offset)
 }
 
 // IsLocal tells whether a callback URL is on this machine. The sandbox sends
@@ -75,7 +111,7 @@ func newClient() *http.Client {
 	dialer := net.Dialer{Timeout: noticeTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		host, _, err := net.SplitHostPort(address)
 		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-			return errors.New("the sandbox tells only this machine")
+			return errors.New("the sandbox calls only this machine")
 		}
 		return nil
 	}}
@@ -86,7 +122,7 @@ func newClient() *http.Client {
 	}
 }
 
-// Send sends a request of a provider's own accord.
+// Send sends a request of a provider to its client.
 func (b *Books) Send(r *http.Request) (*http.Response, error) { return b.client.Do(r) }
 
 // SetCallback sets the address of notices that have none of their own. The
@@ -108,7 +144,7 @@ func (o *Outbox) Callback() string {
 	return ""
 }
 
-// Nudge has the sender look for notices now.
+// Nudge makes the sender look for notices now.
 func (b *Books) Nudge() {
 	select {
 	case b.wake <- struct{}{}:
@@ -116,10 +152,10 @@ func (b *Books) Nudge() {
 	}
 }
 
-// Nudges is the channel on which the sender hears Nudge.
+// Nudges is the channel of Nudge for the sender.
 func (b *Books) Nudges() <-chan struct{} { return b.wake }
 
-// Deliver tries every due notice once.
+// Deliver sends every due notice once.
 func (o *Outbox) Deliver(ctx context.Context) error {
 	for {
 		due, err := o.lease(ctx)
@@ -138,58 +174,54 @@ func (o *Outbox) Deliver(ctx context.Context) error {
 	}
 }
 
-// lease takes what is due and has an address. Another program on the same books
-// leaves it alone until the lease ends.
-func (o *Outbox) lease(ctx context.Context) (due []notice, err error) {
+// lease takes the due notices that have an address. Until the lease ends, no other program
+// on the same books sends them.
+func (o *Outbox) lease(ctx context.Context) (due []Sent, err error) {
 	err = o.Books.Tx(ctx, func(q db.Querier) error {
 		now := o.Books.Clock.Now()
-		due, err = db.All(ctx, q, scanNotice, `UPDATE `+o.Table+` SET lease_until = $4 WHERE id IN (
-				SELECT id FROM `+o.Table+` WHERE state = 'waiting' AND next_at <= $1 AND lease_until <= $1
-				AND (`+o.URL+` <> '' OR $2 <> '') ORDER BY next_at, id LIMIT $3)
-			RETURNING id, `+o.URL+`, `+o.Body+`, attempts`,
-			clock.Micros(now), o.Callback(), int64(noticeBatch), clock.Micros(now.Add(noticeLease)))
+		due, err = db.All(ctx, q, db.Fields[Sent], `UPDATE sandbox_outbox SET lease_until = $4 WHERE id IN (
+				SELECT id FROM sandbox_outbox WHERE sender = $5 AND state = 'waiting' AND next_at <= $1 AND lease_until <= $1
+				AND (url <> '' AND $6 = 0 OR $2 <> '') ORDER BY next_at, id LIMIT $3)
+			RETURNING id, `+notices.names(),
+			clock.Micros(now), o.Callback(), int64(noticeBatch), clock.Micros(now.Add(noticeLease)), o.Sender, db.Flag(o.Redirect))
 		return err
 	})
 	return due, err
 }
 
-// try sends a notice once and writes down the answer. If the program stops
-// before that, the notice is tried again when the lease ends.
-func (o *Outbox) try(ctx context.Context, n notice) error {
-	status, words := o.send(ctx, n)
+// try sends a notice once and stores the answer. If the program stops before that, the
+// notice is sent again when the lease ends.
+func (o *Outbox) try(ctx context.Context, n Sent) error {
+	status, words := o.send(ctx, n.Notice)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	now, state := o.Books.Clock.Now(), "waiting"
+	now, state := o.Books.Clock.Now(), waiting
 	switch {
 	case status/100 == 2:
-		state = "delivered"
-	case n.attempts >= int64(len(Retries)):
-		state = o.GivenUp
+		state = delivered
+	case n.Attempts >= int64(len(Retries)):
+		state = givenUp
 	default:
-		now = now.Add(Retries[n.attempts])
+		now = now.Add(Retries[n.Attempts])
 	}
-	answer := any(words)
-	if o.IsStatus {
-		answer = int64(status)
-	}
-	_, err := o.Books.Exec(ctx, `UPDATE `+o.Table+` SET state = $1, attempts = attempts + 1, `+o.Answer+` = $2, next_at = $3,
-		lease_until = 0 WHERE id = $4`, state, answer, clock.Micros(now), n.id)
+	_, err := o.Books.Exec(ctx, `UPDATE sandbox_outbox SET state = $1, attempts = attempts + 1, status = $2, answer = $3, next_at = $4,
+		lease_until = 0 WHERE id = $5`, state, int64(status), words, clock.Micros(now), n.ID)
 	return err
 }
 
 // send sends a notice. The status is 0 if there was no answer.
-func (o *Outbox) send(ctx context.Context, n notice) (status int, words string) {
-	if n.url == "" {
-		n.url = o.Callback()
+func (o *Outbox) send(ctx context.Context, n Notice) (status int, words string) {
+	if n.URL == "" || o.Redirect {
+		n.URL = o.Callback()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.url, strings.NewReader(n.body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.URL, strings.NewReader(n.Body))
 	if err != nil {
 		return 0, "the callback URL cannot be read"
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if o.Sign != nil {
-		err = o.Sign(ctx, req.Header, n.body)
+		err = o.Sign(ctx, req.Header, n.Body)
 	}
 	if err != nil {
 		return 0, err.Error()
@@ -198,14 +230,14 @@ func (o *Outbox) send(ctx context.Context, n notice) (status int, words string) 
 	if err != nil {
 		return 0, provider.WithoutURL(err).Error()
 	}
-	_ = res.Body.Close() // the status is all that counts
+	_ = res.Body.Close() // only the status counts
 	return res.StatusCode, fmt.Sprintf("HTTP %d", res.StatusCode)
 }
 
-// Next is how long it is until the next notice is due, at most LookAgain.
+// Next is the time until the next notice is due, at most LookAgain.
 func (o *Outbox) Next(ctx context.Context) (time.Duration, error) {
-	at, err := db.One(ctx, o.Books, db.Value[int64], `SELECT COALESCE(MIN(MAX(next_at, lease_until)), 0) FROM `+o.Table+
-		` WHERE state = 'waiting' AND (`+o.URL+` <> '' OR $1 <> '')`, o.Callback())
+	at, err := db.One(ctx, o.Books, db.Value[int64], `SELECT COALESCE(MIN(MAX(next_at, lease_until)), 0) FROM sandbox_outbox
+		WHERE sender = $1 AND state = 'waiting' AND (url <> '' AND $3 = 0 OR $2 <> '')`, o.Sender, o.Callback(), db.Flag(o.Redirect))
 	if err != nil || at == 0 {
 		return LookAgain, err
 	}

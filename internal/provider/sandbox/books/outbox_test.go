@@ -26,7 +26,7 @@ func TestNoticesStayOnThisMachine(t *testing.T) {
 	if err := o.SetCallback("http://example.test/"); err == nil || o.Callback() != "" {
 		t.Error("a callback elsewhere was accepted")
 	}
-	status, words := o.send(t.Context(), notice{url: "http://203.0.113.1:80/secret"})
+	status, words := o.send(t.Context(), Notice{URL: "http://203.0.113.1:80/secret"})
 	if status != 0 || strings.Contains(words, "secret") || !strings.Contains(words, "only this machine") {
 		t.Errorf("%d %q", status, words)
 	}

@@ -29,7 +29,7 @@ func MeterKind(number string) string {
 	return "PREPAID"
 }
 
-// MeterToken is twenty digits, the same each time for a reference.
+// MeterToken is a token of twenty digits, always the same for a reference.
 func MeterToken(reference string) string {
 	n, err := strconv.ParseUint(Digest("token", reference)[:15], 16, 64)
 	if err != nil {
@@ -39,7 +39,7 @@ func MeterToken(reference string) string {
 	return ("00000000000000000000" + digits)[len(digits):]
 }
 
-// Digest is the SHA-256 of a text in hex, different for each use of the text.
+// Digest is the SHA-256 in hex of a text and its use.
 func Digest(use, text string) string {
 	sum := sha256.Sum256([]byte(use + "\x00" + text))
 	return hex.EncodeToString(sum[:])
@@ -48,7 +48,7 @@ func Digest(use, text string) string {
 // NewID is a random id of 24 hex digits.
 func NewID() string { return Digest("id", id.New())[:24] }
 
-// IsDigits tells whether a text has nothing but digits.
+// IsDigits tells whether a text has digits only.
 func IsDigits(s string) bool {
 	for _, c := range []byte(s) {
 		if c < '0' || c > '9' {
@@ -58,8 +58,8 @@ func IsDigits(s string) bool {
 	return true
 }
 
-// masked keeps the first four and the last two digits of a number. They show the
-// story and hide the person.
+// masked shows the first four and the last two digits of a number. They reveal the story
+// and not the person.
 func masked(number string) string {
 	if len(number) < 8 {
 		return strings.Repeat("*", len(number))
@@ -74,7 +74,7 @@ var (
 		NWOSU OKAFOR OLADIPO PETERS SANUSI TAIWO UMAR WILLIAMS YUSUF`)
 )
 
-// PersonName is a name made from a digest, the same each time.
+// PersonName is a name made from a digest, always the same for it.
 func PersonName(digest string) (first, last string) {
 	n, err := strconv.ParseUint(digest[:8], 16, 64)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// The stories that a number chooses by its last two digits (completion.md §5).
-// With any other ending the request succeeds at once.
+// The last two digits of a number choose one of these stories (completion.md §5). With
+// other digits the request succeeds at once.
 const (
 	DefiniteNo       = "01"
 	DoneAnswerLost   = "02"
@@ -19,15 +19,15 @@ const (
 	UndoneFault      = "05" // HTTP 500, and not executed
 	PendingThenDone  = "06"
 	PendingThenNo    = "07"
-	PendingForEver   = "08" // only an operator can decide
+	PendingForEver   = "08" // only operators can decide
 )
 
 // NotFound is the ending of a smartcard, a meter or an account that does not
 // exist.
 const NotFound = "99"
 
-// Endings are all endings with a meaning. No provider gives one of them to an
-// account that it opens.
+// Endings are all endings with a meaning. The accounts that a provider opens have none of
+// them.
 var Endings = []string{
 	DefiniteNo, DoneAnswerLost, UndoneAnswerLost, DoneFault, UndoneFault, PendingThenDone, PendingThenNo, PendingForEver, NotFound,
 }
@@ -39,17 +39,20 @@ const (
 	Failed     = "failed"
 )
 
-// Story is how one request goes: what the provider does, and what it says.
+// Story is the course of one request: what the provider does, and what it answers.
 type Story struct {
-	Ending     string // the last two digits of the number
-	Status     string
-	Executions int64 // how often the provider carried the request out: 0 or 1
-	Requests   int64 // how often the client sent the request
-	Polls      int64 // how often the client asked while the request was pending
+	Ending     string `db:"ending"` // the last two digits of the number
+	Status     string `db:"status,changes"`
+	Executions int64  `db:"executions,changes"` // 1 if the provider carried the request out, else 0
+	Requests   int64  `db:"requests"`           // the number of times that the client sent the request
+	Polls      int64  `db:"polls,changes"`      // the number of questions while the request was pending
 }
 
-// Begin begins the story of a number. It returns false if the request never
-// enters the books.
+// StoryRule is the rule of a table whose rows have a Story and an amount.
+const StoryRule = "CHECK (status IN ('pending', 'successful', 'failed') AND executions IN (0, 1) AND amount_kobo > 0)"
+
+// Begin sets the story of a number. It returns false if the provider does not record the
+// request at all.
 func (s *Story) Begin(number string) bool {
 	s.Ending, s.Requests = number[max(0, len(number)-2):], 1
 	switch s.Ending {
@@ -65,9 +68,9 @@ func (s *Story) Begin(number string) bool {
 	return true
 }
 
-// Poll counts one question about a pending request. The second one settles the
+// poll counts one question about a pending request. The second one settles the
 // request, unless it stays pending for ever.
-func (s *Story) Poll() {
+func (s *Story) poll() {
 	if s.Polls++; s.Polls < 2 || s.Ending == PendingForEver {
 		return
 	}
@@ -99,8 +102,8 @@ func (s *Story) Row(reference, kind string, amount money.Kobo, number string, at
 	}
 }
 
-// Reply answers a request as its story wants. Without a story for the answer,
-// usual answers.
+// Reply answers a request as its story requires. If the story has no special answer, usual
+// answers.
 func (b *Books) Reply(w http.ResponseWriter, r *http.Request, s Story, refusal string, usual func()) {
 	switch s.Ending {
 	case DefiniteNo:
@@ -114,8 +117,8 @@ func (b *Books) Reply(w http.ResponseWriter, r *http.Request, s Story, refusal s
 	}
 }
 
-// TellNext is the control {"story": "02"}: it sets the story of the next request
-// of a kind. Requests without a number need it.
+// TellNext is the control {"story": "02"}. It sets the story of the next request of a kind
+// without a number.
 func (b *Books) TellNext(kind string) Control {
 	return Steer(func(ctx context.Context, req struct {
 		Story string `json:"story"`
@@ -129,8 +132,8 @@ func (b *Books) TellNext(kind string) Control {
 	})
 }
 
-// TakeNext is what a control has set for the next request of a kind. It is taken
-// once.
+// TakeNext removes and returns the value that a control has set for the next request of a
+// kind.
 func (b *Books) TakeNext(ctx context.Context, kind string) (value string, err error) {
 	err = b.Tx(ctx, func(q db.Querier) error {
 		value, err = db.One(ctx, q, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, kind)

@@ -4,54 +4,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Table is a table of the books whose rows are of type T.
+// Table is a table of the books. Its rows are values of T, as in db.Declare.
 type Table[T any] struct {
-	Name string
-	// Columns are the lines of CREATE TABLE. The database numbers a column of type
-	// INTEGER itself.
-	Columns string
-	Fields  func(*T) []any // pointers to the columns' fields, in the same order
+	*db.Declared[T]
+	rules []string
+}
+
+// NewTable declares a table with rules beyond its primary key. If T has no key, the
+// database numbers the rows in the column id.
+func NewTable[T any](name string, rules ...string) Table[T] {
+	return Table[T]{db.Declare[T](name), rules}
 }
 
 // Definition is the statement that makes the table.
 func (t Table[T]) Definition() string {
-	return "CREATE TABLE IF NOT EXISTS " + t.Name + " (" + t.Columns + ")"
-}
-
-// names are the names of the columns that Fields has.
-func (t Table[T]) names() string {
-	var names []string
-	for line := range strings.Lines(t.Columns) {
-		words := strings.Fields(line)
-		if len(words) > 1 && words[0] == strings.ToLower(words[0]) && words[1] != "INTEGER" {
-			names = append(names, words[0])
-		}
+	var parts []string
+	if t.Key == 0 {
+		parts = append(parts, "id INTEGER PRIMARY KEY")
 	}
-	return strings.Join(names, ", ")
+	for _, c := range t.Columns {
+		parts = append(parts, c.Name+map[db.Type]string{db.Text: " TEXT", db.Int: " BIGINT"}[c.Type]+" NOT NULL")
+	}
+	if t.Key > 0 {
+		parts = append(parts, "PRIMARY KEY ("+strings.Join(t.KeyNames(), ", ")+")")
+	}
+	return "CREATE TABLE IF NOT EXISTS " + t.Name + " (" + strings.Join(append(parts, t.rules...), ", ") + ")"
 }
 
-func (t Table[T]) scan(r db.Scanner) (v T, err error) {
-	err = r.Scan(t.Fields(&v)...)
-	return v, err
-}
+func (t Table[T]) names() string { return strings.Join(t.Names(), ", ") }
 
 // One is the row that a condition names, or db.ErrNone.
 func (t Table[T]) One(ctx context.Context, q db.Querier, where string, args ...any) (T, error) {
-	return db.One(ctx, q, t.scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
+	return db.One(ctx, q, t.Scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }
 
 // All are the rows that a condition names. The condition ends with the order.
 func (t Table[T]) All(ctx context.Context, q db.Querier, where string, args ...any) ([]T, error) {
-	return db.All(ctx, q, t.scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
+	return db.All(ctx, q, t.Scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }
 
-// Page is one page of the rows that a condition names, and how many there are in
-// all.
+// Page is one page of the rows that a condition names, and the number of all these rows.
 func (t Table[T]) Page(ctx context.Context, q db.Querier, p Page, where, order string, args ...any) (rows []T, total int64, err error) {
 	total, err = db.One(ctx, q, db.Value[int64], "SELECT COUNT(*) FROM "+t.Name+" WHERE "+where, args...)
 	if err != nil {
@@ -75,20 +73,36 @@ func (t Table[T]) Add(ctx context.Context, q db.Querier, v T) (added bool, err e
 }
 
 func (t Table[T]) insert(ctx context.Context, q db.Querier, v T, conflict string) (int64, error) {
-	fields := t.Fields(&v)
-	places := make([]string, len(fields))
+	values := t.Record(v).Values
+	places := make([]string, len(values))
 	for i := range places {
 		places[i] = fmt.Sprintf("$%d", i+1)
 	}
-	return q.Exec(ctx, "INSERT INTO "+t.Name+" ("+t.names()+") VALUES ("+strings.Join(places, ", ")+")"+conflict, fields...)
+	return q.Exec(ctx, "INSERT INTO "+t.Name+" ("+t.names()+") VALUES ("+strings.Join(places, ", ")+")"+conflict, values...)
+}
+
+// Update writes the changing columns of the row with v's key.
+func (t Table[T]) Update(ctx context.Context, q db.Querier, v T) error {
+	values := t.Record(v).Values
+	var set, key []string
+	for i, name := range t.Names() {
+		switch place := fmt.Sprintf("%s = $%d", name, i+1); {
+		case i < t.Key:
+			key = append(key, place)
+		case slices.Contains(t.Changing, i):
+			set = append(set, place)
+		}
+	}
+	_, err := q.Exec(ctx, "UPDATE "+t.Name+" SET "+strings.Join(set, ", ")+" WHERE "+strings.Join(key, " AND "), values...)
+	return err
 }
 
 // ErrRepeated is a request whose reference was used before.
 var ErrRepeated = errors.New("this reference was used before")
 
-// Accept writes a request into the books, all of its effects with it, or none. A
-// reference is accepted once: the second time, the row that same names counts one
-// more request, and the error is ErrRepeated.
+// Accept writes a request and its effects in one transaction. A reference is accepted once.
+// The second time, Accept raises the request count of the row that same names, and the
+// error is ErrRepeated.
 func (t Table[T]) Accept(ctx context.Context, b *Books, v T, same, reference string, effects func(db.Querier) error) error {
 	refused := error(nil)
 	err := b.Tx(ctx, func(q db.Querier) error {
@@ -104,4 +118,14 @@ func (t Table[T]) Accept(ctx context.Context, b *Books, v T, same, reference str
 		return err
 	})
 	return errors.Join(err, refused)
+}
+
+// Poll counts one question about a request of the table, if the request is pending.
+// It returns whether the question settled the request.
+func (t Table[T]) Poll(ctx context.Context, q db.Querier, v *T, s *Story) (settled bool, err error) {
+	if s.Status != Pending {
+		return false, nil
+	}
+	s.poll()
+	return s.Status != Pending, t.Update(ctx, q, *v)
 }

@@ -15,7 +15,7 @@ import (
 // RequestLimit is the length of the longest request that is read.
 const RequestLimit = 64 << 10
 
-// No is a refusal in words.
+// No is a refusal with its status and message.
 type No struct {
 	Status  int
 	Message string
@@ -24,10 +24,10 @@ type No struct {
 // Error is the message.
 func (n No) Error() string { return n.Message }
 
-// Complaint is a refusal of a request that is wrong: HTTP 400.
+// Complaint is the refusal of a wrong request: HTTP 400.
 func Complaint(message string) error { return No{http.StatusBadRequest, message} }
 
-// OrNo is err, or a refusal in place of db.ErrNone.
+// OrNo replaces db.ErrNone by a refusal. It returns all other errors as they are.
 func OrNo(err error, status int, message string) error {
 	if errors.Is(err, db.ErrNone) {
 		return No{status, message}
@@ -35,7 +35,8 @@ func OrNo(err error, status int, message string) error {
 	return err
 }
 
-// Write answers with JSON. A client that went away needs no answer.
+// Write answers with JSON. It ignores errors, since the client may have closed the
+// connection.
 func Write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
@@ -58,17 +59,17 @@ func refusal(status int, message string) any {
 	}
 }
 
-// Fail answers that the provider has a fault of its own.
+// Fail answers with HTTP 500.
 func Fail(w http.ResponseWriter) {
 	Refuse(w, http.StatusInternalServerError, "Internal server error")
 }
 
-// isOddRefusal is true and false in turns. Real providers refuse in two forms,
-// so the simulated ones alternate.
+// isOddRefusal alternates between true and false. Real providers refuse in two forms, so
+// the simulated ones alternate.
 func (b *Books) isOddRefusal() bool { return b.refusals.Add(1)%2 == 1 }
 
-// Decline is a definite refusal of what the client asked. Every second one comes
-// as HTTP 200 with the failure in the body.
+// Decline is a definite refusal. Every second refusal is an HTTP 200 with the failure in
+// the body.
 func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
 	if b.isOddRefusal() {
 		Refuse(w, status, message)
@@ -77,8 +78,8 @@ func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
 	Write(w, http.StatusOK, refusal(status, message))
 }
 
-// Finish answers a request at Safe Haven or Sudo. A No and a few other errors are
-// refusals, and all others are faults. Without an error usual answers.
+// Finish answers a request at Safe Haven or Sudo. A No, ErrRepeated and ErrPoor are
+// refusals, and other errors are an HTTP 500. Without an error usual answers.
 func (b *Books) Finish(w http.ResponseWriter, err error, usual func()) {
 	var no No
 	switch {
@@ -95,8 +96,8 @@ func (b *Books) Finish(w http.ResponseWriter, err error, usual func()) {
 	}
 }
 
-// declineRepeated answers a payment reference that was used before: a duplicate
-// record, in one of two forms.
+// declineRepeated answers a used payment reference: a duplicate record, in one of two
+// forms.
 func (b *Books) declineRepeated(w http.ResponseWriter) {
 	status := http.StatusBadRequest
 	if b.isOddRefusal() {
@@ -108,20 +109,25 @@ func (b *Books) declineRepeated(w http.ResponseWriter) {
 	})
 }
 
-// Reading is a handler that reads a body of type T, or declines the request.
-func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request, req T)) http.HandlerFunc {
+// Decoded is a handler that reads a body of type T. It refuses any other body.
+func Decoded[T any](handle func(w http.ResponseWriter, r *http.Request, req T), refuse func(http.ResponseWriter)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var req T
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, RequestLimit)).Decode(&req); err != nil {
-			b.Decline(w, http.StatusBadRequest, "The request body cannot be read")
+			refuse(w)
 			return
 		}
 		handle(w, r, req)
 	}
 }
 
-// Lose loses an answer. Every second one is cut off in the middle; the others are
-// held until the caller gives up.
+// Reading is Decoded at Safe Haven.
+func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request, req T)) http.HandlerFunc {
+	return Decoded(handle, func(w http.ResponseWriter) { b.Decline(w, http.StatusBadRequest, "The request body cannot be read") })
+}
+
+// Lose loses an answer. Every second answer breaks off in the middle. The others are held
+// until the caller gives up.
 func (b *Books) Lose(w http.ResponseWriter, r *http.Request) {
 	if _, is := Late(r.Context()); is {
 		return // the answer was lost when the request came
@@ -138,20 +144,20 @@ func (b *Books) Lose(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.Header().Set("Content-Length", "400")
 		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write([]byte(`{"statusCode":200,"message":"Data Bundle purch`)) // the answer is cut on purpose
+		_, _ = w.Write([]byte(`{"statusCode":200,"message":"Data Bundle purch`)) // the answer breaks off on purpose
 		_ = http.NewResponseController(w).Flush()
 	}
-	// The server closes the connection without another word.
+	// The panic makes the server close the connection.
 	panic(http.ErrAbortHandler)
 }
 
 // Page is a part of a list.
 type Page struct{ Number, Limit int64 }
 
-// Span is the time that a list may show, in microseconds.
+// Span is the time of the rows of a list, in microseconds.
 type Span struct{ From, Before int64 }
 
-// The longest page, and the usual one.
+// These are the length of the longest page, and the default.
 const (
 	maxPage   = 100
 	usualPage = 25
@@ -186,6 +192,19 @@ func ReadPage(r *http.Request) (Page, Span, error) {
 		*to = clock.Micros(day)
 	}
 	return p, d, nil
+}
+
+// List answers a request for a list with the page that find returns.
+func List[T any](b *Books, w http.ResponseWriter, r *http.Request, message string, show func(T) map[string]any,
+	find func(Page, Span) ([]T, int64, error),
+) {
+	p, d, err := ReadPage(r)
+	var list []T
+	var total int64
+	if err == nil {
+		list, total, err = find(p, d)
+	}
+	b.Finish(w, err, func() { AnswerPage(w, message, list, show, total, p) })
 }
 
 // AnswerPage is the envelope of a list at Safe Haven and Sudo. The page and the

@@ -72,10 +72,9 @@ func (a accountRequest) wrong() string {
 	}
 }
 
-// openAccount is POST /accounts/v2/subaccount. The same request again shows the
-// same account; so does another request for a company that has an account. The
-// same reference for something else is a conflict. /sandbox/next-account sets the
-// story.
+// openAccount is POST /accounts/v2/subaccount. The same request again returns the same
+// account, and so does another request for a company with an account. The same reference
+// for another account is a conflict. /sandbox/next-account sets the story.
 func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request, req accountRequest) {
 	if wrong := req.wrong(); wrong != "" {
 		b.Decline(w, http.StatusBadRequest, wrong)
@@ -97,8 +96,7 @@ func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request, req accountRe
 	})
 }
 
-// register opens an account in the books, or finds the one that was opened
-// before.
+// register opens an account, or finds the account of an earlier request.
 func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) error {
 	return b.Tx(ctx, func(q db.Querier) error {
 		held, found, err := v.held(ctx, q)
@@ -119,8 +117,8 @@ func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) erro
 	})
 }
 
-// held is the account that an earlier request opened: the same request, or one
-// for the same company.
+// held is the account that an earlier request opened: the same request, or one for the same
+// company.
 func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 	held, err := findHolder(ctx, q, v.reference)
 	switch {
@@ -140,8 +138,8 @@ func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 	return held, err == nil, err
 }
 
-// owner is the identity behind a new account. A person brings an OTP, which is
-// used up here; the signatory of a company was verified before.
+// owner is the identity of the holder of a new account. The request of a person has an OTP,
+// which is used up here. The signatory of a company was verified before.
 func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (identity, error) {
 	if req.IdentityType == "BVN" {
 		v, err := b.checkOTP(ctx, q, req.IdentityID, req.OTP)
@@ -151,7 +149,7 @@ func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (ide
 		if v.person != person(req.IdentityNumber) {
 			return v, books.Complaint("identityNumber is not the one of this identity check")
 		}
-		return v, markIdentity(ctx, q, v.id, "used")
+		return v, v.mark(ctx, q, "used")
 	}
 	v, err := identities.One(ctx, q, "id = $1", req.IdentityID)
 	if err == nil && v.state != "verified" {
@@ -160,8 +158,8 @@ func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (ide
 	return v, books.OrNo(err, http.StatusBadRequest, "Identity check not found")
 }
 
-// assignNumber gives an account the next free number and writes it down. Adopted
-// accounts may have one of the first million numbers, so no other account does.
+// assignNumber gives an account the next free number and inserts it. The first million
+// numbers are for adopted accounts.
 func (v *holder) assignNumber(ctx context.Context, q db.Querier, series int64) error {
 	serial, err := lastSerial(ctx, q)
 	for err == nil {
@@ -195,27 +193,12 @@ func (v holder) record() map[string]any {
 // listAccounts is GET /accounts: the main account or the sub-accounts, oldest
 // first.
 func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
-	p, _, err := books.ReadPage(r)
 	sub := r.URL.Query().Get("isSubAccount")
-	if err == nil && sub != "true" && sub != "false" {
-		err = books.Complaint("isSubAccount must be true or false")
-	}
-	var list []holder
-	var total int64
-	if err == nil {
-		list, total, err = holders.Page(r.Context(), b, p,
+	books.List(b.Books, w, r, "Accounts fetched successfully.", holder.record, func(p books.Page, _ books.Span) ([]holder, int64, error) {
+		if sub != "true" && sub != "false" {
+			return nil, 0, books.Complaint("isSubAccount must be true or false")
+		}
+		return holders.Page(r.Context(), b, p,
 			"(kind IN ('person', 'company', 'virtual') AND $1 = 1) OR (kind = 'main' AND $1 = 0)", "serial", db.Flag(sub == "true"))
-	}
-	b.Finish(w, err, func() { books.AnswerPage(w, "Accounts fetched successfully.", list, holder.record, total, p) })
-}
-
-// showAccount is GET /accounts/{id}.
-func (b *Bank) showAccount(w http.ResponseWriter, r *http.Request) {
-	v, err := findHolder(r.Context(), b, r.PathValue("id"))
-	if err == nil && (v.id != r.PathValue("id") || v.kind == "virtual") {
-		err = db.ErrNone
-	}
-	b.Finish(w, books.OrNo(err, http.StatusNotFound, "Account not found"), func() {
-		books.Answer(w, "Account fetched successfully.", v.record())
 	})
 }

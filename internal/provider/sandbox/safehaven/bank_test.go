@@ -181,11 +181,13 @@ func (b banker) notice() (kind string, data object) {
 	return n.Type, n.Data
 }
 
+// silence expects that all due notices were sent and read.
 func (b banker) silence() {
 	b.T.Helper()
-	if err := b.notices.Deliver(b.T.Context()); err != nil { // sends all that is due
+	if err := b.notices.Deliver(b.T.Context()); err != nil {
 		b.T.Fatal(err)
 	}
+	b.settle(b.T) // a notice whose answer is not written yet would be sent again later
 	select {
 	case n := <-b.told.told:
 		b.T.Errorf("told of %s", n)

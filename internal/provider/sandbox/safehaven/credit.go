@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// noticeDelay is how long the notice of a transfer waits if the answer was lost.
-// A client that asks learns of the transfer first.
+// noticeDelay is the delay of a notice if the answer to the transfer was lost. So a client
+// that asks learns of the transfer first.
 const noticeDelay = 20 * time.Second
 
 type creditRequest struct {
@@ -22,7 +22,7 @@ type creditRequest struct {
 	Amount        money.Kobo `json:"amount"`
 	SenderName    string     `json:"senderName"`
 	Narration     string     `json:"narration"`
-	// Duplicate is true, or how many more times the same notice is sent.
+	// Duplicate is true, or the number of further copies of the notice.
 	Duplicate json.RawMessage `json:"duplicate"`
 	// Silent credits the account and sends no notice.
 	Silent bool `json:"silent"`
@@ -30,9 +30,8 @@ type creditRequest struct {
 	Stray bool `json:"stray"`
 }
 
-// creditByHand is POST /sandbox/credit: a sender at another bank pays into an
-// account here. A virtual account takes late credits and wrong amounts too, since
-// the client decides about them.
+// creditByHand is POST /sandbox/credit: a credit from another bank. Late credits and wrong
+// amounts reach a virtual account too, since the client decides about them.
 func (b *Bank) creditByHand(ctx context.Context, req creditRequest) (any, error) {
 	switch {
 	case len(req.AccountNumber) != 10 || !books.IsDigits(req.AccountNumber):
@@ -70,7 +69,7 @@ func (b *Bank) creditByHand(ctx context.Context, req creditRequest) (any, error)
 	}}, nil
 }
 
-// receiver is the account that a credit is for.
+// receiver is the account of a credit.
 func (b *Bank) receiver(ctx context.Context, req creditRequest) (holder, error) {
 	v, err := findHolder(ctx, b, req.AccountNumber)
 	switch {
@@ -84,7 +83,7 @@ func (b *Bank) receiver(ctx context.Context, req creditRequest) (holder, error) 
 	return v, books.Complaint("There is no such account at this bank")
 }
 
-// inward is a credit from another bank that has just been made.
+// inward is a new credit from another bank.
 func (b *Bank) inward(v holder, from string, amount money.Kobo) transfer {
 	now := b.Clock.Now()
 	t := transfer{
@@ -99,8 +98,8 @@ func (b *Bank) inward(v holder, from string, amount money.Kobo) transfer {
 	return t
 }
 
-// receive writes a credit into the books. The money goes on to the client's own
-// account at once, as the client asks for every account.
+// receive records a credit. The money goes on to the client's own account at once, as the
+// client has requested for every account.
 func receive(ctx context.Context, q db.Querier, t transfer, callback string, copies int64) error {
 	if err := transfers.Insert(ctx, q, t); err != nil {
 		return err
@@ -114,8 +113,7 @@ func receive(ctx context.Context, q db.Querier, t transfer, callback string, cop
 	return announce(ctx, q, callback, t, t.createdAt, copies)
 }
 
-// send takes the amount and the charge of a transfer out, unless it failed at
-// once.
+// send debits the amount and the charge of a transfer, unless the transfer failed at once.
 func (b *Bank) send(ctx context.Context, q db.Querier, v transfer) error {
 	if v.Status == books.Failed {
 		return nil
@@ -137,8 +135,8 @@ func (v transfer) line(kind string, amount money.Kobo) line {
 	return line{reference: v.reference, kind: kind, payment: v.reference, narration: narration, amount: amount}
 }
 
-// charge takes the charge of a transfer, or gives it back, in a line of its own
-// under the same payment reference. The bank keeps the charge of a transfer that
+// charge debits or returns the charge of a transfer. The charge has its own line on the
+// statement, with the same payment reference. The bank keeps the charge of a transfer that
 // arrived and came back later.
 func (v transfer) charge(ctx context.Context, q db.Querier, kind string, sign money.Kobo, now int64) error {
 	price := v.fees() + v.vat()
@@ -150,8 +148,8 @@ func (v transfer) charge(ctx context.Context, q db.Querier, kind string, sign mo
 	return enter(ctx, q, l, now)
 }
 
-// arrived tells of a transfer that has come to its end. An account of this bank
-// is credited.
+// arrived sends the notice of a transfer that has an outcome. If the beneficiary has an
+// account at this bank, it credits the account.
 func (b *Bank) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	if v.Status == books.Pending {
 		return nil
@@ -178,7 +176,7 @@ func (b *Bank) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	return receive(ctx, q, in, to.callback, 1)
 }
 
-// requery is a transfer by its session or the client's reference. The second question
+// requery finds a transfer by its session or the client's reference. The second question
 // settles a pending transfer.
 func (b *Bank) requery(ctx context.Context, req statusRequest, virtual bool) (v transfer, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
@@ -186,12 +184,13 @@ func (b *Bank) requery(ctx context.Context, req statusRequest, virtual bool) (v 
 		if err == nil && v.virtual != virtual {
 			err = db.ErrNone
 		}
-		if err != nil || v.Status != books.Pending {
+		if err != nil {
 			return err
 		}
-		v.Poll()
-		v.updatedAt = b.Now()
-		if err := updateTransfer(ctx, q, v); err != nil || v.Status == books.Pending {
+		if v.Status == books.Pending {
+			v.updatedAt = b.Now()
+		}
+		if settled, err := transfers.Poll(ctx, q, &v, &v.Story); err != nil || !settled {
 			return err
 		}
 		if v.Status == books.Failed {
@@ -212,8 +211,8 @@ type reverseRequest struct {
 	Silent    bool   `json:"silent"`
 }
 
-// reverseByHand is POST /sandbox/reverse: a transfer that arrived comes back. The
-// bank sends a notice, unless the request says silent.
+// reverseByHand is POST /sandbox/reverse: a transfer that arrived comes back. The bank
+// sends a notice, unless the request is silent.
 func (b *Bank) reverseByHand(ctx context.Context, req reverseRequest) (any, error) {
 	copies := int64(1)
 	if req.Silent {
@@ -228,7 +227,7 @@ func (b *Bank) reverseByHand(ctx context.Context, req reverseRequest) (any, erro
 			return books.Complaint("This transfer did not arrive, or came back before")
 		}
 		v.reversed, v.updatedAt = true, b.Now()
-		if err := updateTransfer(ctx, q, v); err != nil {
+		if err := transfers.Update(ctx, q, v); err != nil {
 			return err
 		}
 		if err := enter(ctx, q, v.line("reversal", v.amount), v.updatedAt); err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// Every OTP of the sandbox is the same, and expires.
+// All OTPs of the sandbox are the same, and expire.
 const (
 	rightOTP = "123456"
 	otpLife  = 10 * time.Minute
 )
 
-// person stands for a BVN in the books, which do not keep the BVN itself.
+// person is the digest of a BVN. The sandbox does not store the BVN.
 func person(bvn string) string { return books.Digest("bvn", bvn) }
 
 type identityRequest struct {
@@ -27,9 +27,8 @@ type identityRequest struct {
 	DebitAccountNumber string `json:"debitAccountNumber"`
 }
 
-// startIdentity is POST /identity/v2: it begins a session and pretends to send an
-// OTP. Earlier sessions of the same person stay valid, since another customer may
-// use one.
+// startIdentity is POST /identity/v2: it begins a session, as if an OTP was sent. Earlier
+// sessions of the same person stay valid, since another customer may use one.
 func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identityRequest) {
 	wrong := ""
 	switch {
@@ -76,8 +75,7 @@ func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpR
 		if v, err = b.checkOTP(r.Context(), q, req.IdentityID, req.OTP); err != nil {
 			return err
 		}
-		v.state = "verified"
-		return markIdentity(r.Context(), q, v.id, v.state)
+		return v.mark(r.Context(), q, "verified")
 	})
 	b.Finish(w, err, func() {
 		record := v.record(b.Now())
@@ -87,7 +85,7 @@ func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpR
 	})
 }
 
-// checkOTP checks an OTP against a session that waits for one.
+// checkOTP checks an OTP of a session.
 func (b *Bank) checkOTP(ctx context.Context, q db.Querier, session, otp string) (identity, error) {
 	v, err := identities.One(ctx, q, "id = $1", session)
 	switch {

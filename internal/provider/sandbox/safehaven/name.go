@@ -3,11 +3,9 @@ package safehaven
 import (
 	"context"
 	_ "embed" // the banks
-	"encoding/csv"
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -26,11 +24,7 @@ type bank struct{ code, name string }
 var bankList = readBanks()
 
 func readBanks() (list []bank) {
-	rows, err := csv.NewReader(strings.NewReader(banksCSV)).ReadAll()
-	if err != nil {
-		panic("sandbox: banks.csv cannot be read: " + err.Error())
-	}
-	for _, r := range rows[1:] {
+	for _, r := range books.ReadCSV(banksCSV) {
 		list = append(list, bank{r[0], r[1]})
 	}
 	return list
@@ -49,7 +43,7 @@ func (b *Bank) listBanks(w http.ResponseWriter, _ *http.Request) {
 	books.Answer(w, "Banks fetched successfully.", rows)
 }
 
-// enquiryLife is how long the session of a name enquiry is good for a transfer.
+// enquiryLife is the time for which the session of a name enquiry allows a transfer.
 const enquiryLife = 30 * time.Minute
 
 type nameRequest struct {
@@ -77,9 +71,9 @@ func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameReque
 	})
 }
 
-// accountName is the name on an account. A control may have set the name. Accounts of
-// this bank have names of their own, and all others get a made-up name. db.ErrNone
-// means that there is no such account.
+// accountName is the name on an account. A control may have set the name. Accounts of this
+// bank have a stored name, and all others a generated one. db.ErrNone means that there is
+// no such account.
 func (b *Bank) accountName(ctx context.Context, bank, number string) (string, error) {
 	if name, err := b.Setting(ctx, nameSetting(bank, number)); err != nil || name != "" {
 		return name, err
@@ -116,7 +110,7 @@ func (b *Bank) renameAccount(ctx context.Context, req renameRequest) (any, error
 	return books.Success, b.Set(ctx, nameSetting(req.BankCode, req.AccountNumber), req.AccountName)
 }
 
-// nameOf is a made-up name, the same each time for a text.
+// nameOf is a generated name, always the same for a text.
 func nameOf(use, text string) string {
 	first, last := books.PersonName(books.Digest(use, text))
 	return last + " " + first

@@ -60,7 +60,7 @@ func TestNoticesAreTriedAgain(t *testing.T) {
 	b.must("POST", "/sandbox/credit", credit)
 	told(time.Microsecond, 7)
 	told(24*time.Hour, 7)
-	states, err := db.All(t.Context(), b, db.Value[string], `SELECT state || ' ' || answer FROM sandbox_notice ORDER BY id`)
+	states, err := db.All(t.Context(), b, db.Value[string], `SELECT state || ' ' || answer FROM sandbox_outbox ORDER BY id`)
 	if err != nil || fmt.Sprint(states) != "[given_up HTTP 302 delivered HTTP 202]" {
 		t.Errorf("%q %v", states, err)
 	}
@@ -70,7 +70,7 @@ func TestNoticesAreTriedAgain(t *testing.T) {
 func (b banker) settle(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		n, err := db.One(t.Context(), b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_notice WHERE lease_until > 0`)
+		n, err := db.One(t.Context(), b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_outbox WHERE lease_until > 0`)
 		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("%d notices are still on their way: %v", n, err)
 		}

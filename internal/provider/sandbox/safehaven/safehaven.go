@@ -32,6 +32,7 @@ const (
 	mainAccountID = "64cc00000000000000000001" // the bank's id of the debit account
 	clientName    = "KOBO"                     // the names of the client's accounts begin with it
 	bankCode      = "999240"                   // the simulated bank's own
+	sender        = "safehaven"                // in the notices
 )
 
 // Bank is the simulated Safe Haven. Its zero value is ready for the server.
@@ -49,7 +50,7 @@ func (b *Bank) Number(n int) { b.series = int64(n) * 5_000_000 }
 // Open makes the bank's tables, the client's key and the client's account.
 func (b *Bank) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	b.Books = shared
-	b.notices = &books.Outbox{Books: shared, Table: "sandbox_notice", Body: "body", URL: "url", Answer: "answer", GivenUp: "given_up"}
+	b.notices = &books.Outbox{Books: shared, Sender: sender}
 	if err := b.prepare(ctx); err != nil {
 		return books.Part{}, err
 	}
@@ -122,7 +123,6 @@ func (b *Bank) mount(mux *http.ServeMux) {
 		"POST /identity/v2/validate":               books.Reading(b.Books, b.validateIdentity),
 		"POST /accounts/v2/subaccount":             books.Reading(b.Books, b.openAccount),
 		"GET /accounts":                            b.listAccounts,
-		"GET /accounts/{id}":                       b.showAccount,
 		"GET /accounts/{id}/statement":             b.showStatement,
 		"POST /virtual-accounts":                   books.Reading(b.Books, b.openVirtual),
 		"GET /virtual-accounts/{id}":               b.showVirtual,

@@ -47,13 +47,9 @@ func (b *Bank) showStatement(w http.ResponseWriter, r *http.Request) {
 		books.Refuse(w, http.StatusNotFound, "Account not found")
 		return
 	}
-	p, d, err := books.ReadPage(r)
-	var list []line
-	var total int64
-	if err == nil {
-		list, total, err = b.statement(r.Context(), d, p)
-	}
-	b.Finish(w, err, func() { books.AnswerPage(w, "Account statement fetched successfully.", list, line.record, total, p) })
+	books.List(b.Books, w, r, "Account statement fetched successfully.", line.record, func(p books.Page, d books.Span) ([]line, int64, error) {
+		return b.statement(r.Context(), d, p)
+	})
 }
 
 func (b *Bank) statement(ctx context.Context, d books.Span, p books.Page) ([]line, int64, error) {

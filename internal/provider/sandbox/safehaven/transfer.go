@@ -110,19 +110,15 @@ func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
 
 // listTransfers is GET /transfers, the newest first.
 func (b *Bank) listTransfers(w http.ResponseWriter, r *http.Request) {
-	p, d, err := books.ReadPage(r)
 	direction := r.URL.Query().Get("type")
-	if err == nil && direction != inwards && direction != outwards {
-		err = books.Complaint("type must be one of Inwards, Outwards")
-	}
-	var list []transfer
-	var total int64
-	if err == nil {
-		list, total, err = transfers.Page(r.Context(), b, p,
+	books.List(b.Books, w, r, "Transfers fetched successfully.", transfer.record, func(p books.Page, d books.Span) ([]transfer, int64, error) {
+		if direction != inwards && direction != outwards {
+			return nil, 0, books.Complaint("type must be one of Inwards, Outwards")
+		}
+		return transfers.Page(r.Context(), b, p,
 			"direction = $1 AND ($2 = '' OR account = $2) AND created_at >= $3 AND created_at < $4", "created_at DESC, id",
 			direction, r.URL.Query().Get("accountId"), d.From, d.Before)
-	}
-	b.Finish(w, err, func() { books.AnswerPage(w, "Transfers fetched successfully.", list, transfer.record, total, p) })
+	})
 }
 
 // answerBank is the envelope of transfers. It has a response code as the banks

@@ -1,6 +1,7 @@
 package safehaven
 
 import (
+	"math"
 	"net/http"
 	"slices"
 
@@ -110,11 +111,16 @@ type payRequest struct {
 	ExternalReference  string     `json:"externalReference"`
 }
 
-var thanks = map[string]string{
-	"airtime":  "Airtime has been purchased successfully.",
-	"data":     "Data Bundle purchased successfully.",
-	"cable-tv": "Cable TV purchased successfully.",
-	"utility":  "Utility Package purchased successfully.",
+// kinds are the kinds of purchases: the message of a success, and the rule for the
+// number.
+var kinds = map[string]struct {
+	thanks, rule string
+	least, most  int // digits
+}{
+	"airtime":  {"Airtime has been purchased successfully.", "phoneNumber must have 11 digits", 11, 11},
+	"data":     {"Data Bundle purchased successfully.", "phoneNumber must have 11 digits", 11, 11},
+	"cable-tv": {"Cable TV purchased successfully.", "cardNumber must have at least 8 digits", 8, math.MaxInt},
+	"utility":  {"Utility Package purchased successfully.", "meterNumber must have at least 8 digits", 8, math.MaxInt},
 }
 
 // sale checks a payment against the catalogue and the rules of its kind. It
@@ -126,7 +132,7 @@ func (p payRequest) sale(kind string) (sale, string) {
 		category: p.ServiceCategoryID, amount: p.Amount,
 	}
 	switch {
-	case thanks[kind] == "":
+	case kinds[kind].thanks == "":
 		return v, "There is no such kind of purchase"
 	case len(p.ExternalReference) < 4 || len(p.ExternalReference) > 100:
 		return v, "externalReference must have 4 to 100 characters"
@@ -147,29 +153,18 @@ func (p payRequest) sale(kind string) (sale, string) {
 
 // receiver reads the number that the purchase is for.
 func (p payRequest) receiver(v *sale) string {
-	switch v.kind {
-	case "airtime", "data":
+	k := kinds[v.kind]
+	v.number = map[string]string{"cable-tv": p.CardNumber, "utility": p.MeterNumber}[v.kind]
+	if v.kind == "airtime" || v.kind == "data" {
 		v.number = p.PhoneNumber
-		if len(v.number) != 11 || !books.IsDigits(v.number) {
-			return "phoneNumber must have 11 digits"
-		}
-	case "cable-tv":
-		v.number = p.CardNumber
-		if len(v.number) < 8 || !books.IsDigits(v.number) {
-			return "cardNumber must have at least 8 digits"
-		}
-	case "utility":
-		v.number = p.MeterNumber
-		if len(v.number) < 8 || !books.IsDigits(v.number) {
-			return "meterNumber must have at least 8 digits"
-		}
-		switch p.VendType {
-		case "PREPAID":
-			v.token = books.MeterToken(v.reference)
-		case "POSTPAID":
-		default:
-			return "vendType must be one of PREPAID, POSTPAID"
-		}
+	}
+	switch {
+	case len(v.number) < k.least || len(v.number) > k.most || !books.IsDigits(v.number):
+		return k.rule
+	case v.kind == "utility" && p.VendType == "PREPAID":
+		v.token = books.MeterToken(v.reference)
+	case v.kind == "utility" && p.VendType != "POSTPAID":
+		return "vendType must be one of PREPAID, POSTPAID"
 	}
 	return ""
 }
@@ -228,7 +223,7 @@ func (v *sale) message() string {
 	if v.Status == books.Pending {
 		return "The purchase is being processed."
 	}
-	return thanks[v.kind]
+	return kinds[v.kind].thanks
 }
 
 // receipt is the sale as the answer to a payment shows it.

@@ -59,15 +59,7 @@ func mtn(ending string) provider.Purchase {
 
 func executions(t *testing.T, s opened, reference string) int {
 	t.Helper()
-	rows, err := s.executed(context.Background(), reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, v := range rows {
-		n += int(v.Executions)
-	}
-	return n
+	return sandboxtest.Executions(t, s.executed, reference)
 }
 
 func TestSafeHavenPlug(t *testing.T) {

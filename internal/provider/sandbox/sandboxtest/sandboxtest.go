@@ -4,6 +4,7 @@ package sandboxtest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -29,6 +30,20 @@ func Open(t *testing.T, cfg sandbox.Config, providers ...books.Provider) *sandbo
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// Executions is how often a provider carried out the requests with a reference. Executed
+// is the provider's list of them.
+func Executions(t *testing.T, executed func(context.Context, string) ([]books.Row, error), reference string) (n int) {
+	t.Helper()
+	rows, err := executed(t.Context(), reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		n += int(r.Executions)
+	}
+	return n
 }
 
 // Caller sends requests with one header.

@@ -1,7 +1,6 @@
 package sudo
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
@@ -35,11 +33,8 @@ type customerRequest struct {
 }
 
 // newCustomer is POST /customers.
-func (i *Issuer) newCustomer(w http.ResponseWriter, r *http.Request) {
-	var c customerRequest
-	switch err := json.NewDecoder(r.Body).Decode(&c); {
-	case err != nil:
-		refuseField(w, "body", "must be an object")
+func (i *Issuer) newCustomer(w http.ResponseWriter, r *http.Request, c customerRequest) {
+	switch {
 	case c.Type != "individual" || c.Name == "" || c.Individual.FirstName == "" || c.Individual.LastName == "":
 		refuseField(w, "individual", "must have a first and a last name")
 	case c.Billing.Line1 == "" || c.Billing.City == "" || c.Billing.State == "" || c.Billing.Country != "NG":
@@ -67,12 +62,7 @@ type cardRequest struct {
 var brands = []string{"Verve", "AfriGo", "MasterCard", "Visa"}
 
 // newCard is POST /cards. /sandbox/next-card sets the story.
-func (i *Issuer) newCard(w http.ResponseWriter, r *http.Request) {
-	var o cardRequest
-	if json.NewDecoder(r.Body).Decode(&o) != nil {
-		refuseField(w, "body", "must be an object")
-		return
-	}
+func (i *Issuer) newCard(w http.ResponseWriter, r *http.Request, o cardRequest) {
 	switch {
 	case len(o.Debit) < len(account):
 		refuseField(w, "debitAccountId", "must be longer than or equal to 24 characters")
@@ -157,12 +147,6 @@ func (i *Issuer) find(w http.ResponseWriter, r *http.Request) (card, bool) {
 func (i *Issuer) showCard(w http.ResponseWriter, r *http.Request) {
 	if c, ok := i.find(w, r); ok {
 		books.Answer(w, "Card fetched successfully.", c.whole())
-	}
-}
-
-func (i *Issuer) showBalance(w http.ResponseWriter, r *http.Request) {
-	if c, ok := i.find(w, r); ok {
-		books.Answer(w, "Balance fetched successfully.", map[string]money.Kobo{"currentBalance": c.balance, "availableBalance": c.balance})
 	}
 }
 

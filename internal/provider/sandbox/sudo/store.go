@@ -8,71 +8,42 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-type customer struct{ id, name string }
-
-var customers = books.Table[customer]{
-	Name: "sandbox_sudo_customer",
-	Columns: `
-		id   TEXT NOT NULL PRIMARY KEY,
-		name TEXT NOT NULL`,
-	Fields: func(c *customer) []any { return []any{&c.id, &c.name} },
+type customer struct {
+	id   string `db:"id,key"`
+	name string `db:"name"`
 }
 
 type card struct {
-	id, customer, account, kind, brand, currency, pan, reference, state string
-	balance                                                             money.Kobo
-	createdAt                                                           int64
-}
-
-var cards = books.Table[card]{
-	Name: "sandbox_sudo_card",
-	Columns: `
-		id           TEXT   NOT NULL PRIMARY KEY,
-		customer     TEXT   NOT NULL REFERENCES sandbox_sudo_customer (id),
-		account      TEXT   NOT NULL UNIQUE,
-		kind         TEXT   NOT NULL,
-		brand        TEXT   NOT NULL,
-		currency     TEXT   NOT NULL,
-		pan          TEXT   NOT NULL,
-		reference    TEXT   NOT NULL,
-		state        TEXT   NOT NULL,
-		balance_kobo BIGINT NOT NULL CHECK (balance_kobo >= 0),
-		created_at   BIGINT NOT NULL`,
-	Fields: func(c *card) []any {
-		return []any{
-			&c.id, &c.customer, &c.account, &c.kind, &c.brand, &c.currency, &c.pan, &c.reference, &c.state, &c.balance, &c.createdAt,
-		}
-	},
+	id        string     `db:"id,key"`
+	customer  string     `db:"customer"`
+	account   string     `db:"account"`
+	kind      string     `db:"kind"`
+	brand     string     `db:"brand"`
+	currency  string     `db:"currency"`
+	pan       string     `db:"pan"`
+	reference string     `db:"reference"`
+	state     string     `db:"state"`
+	balance   money.Kobo `db:"balance_kobo"`
+	createdAt int64      `db:"created_at"`
 }
 
 // transfer is money for a card's account.
 type transfer struct {
+	reference string     `db:"reference,key"`
+	id        string     `db:"id"`
+	credit    string     `db:"credit"`
+	amount    money.Kobo `db:"amount_kobo"`
+	narration string     `db:"narration"`
 	books.Story
-	reference, id, credit, narration string
-	amount                           money.Kobo
-	createdAt                        int64
+	createdAt int64 `db:"created_at"`
 }
 
-var transfers = books.Table[transfer]{
-	Name: "sandbox_sudo_transfer",
-	Columns: `
-		reference   TEXT   NOT NULL PRIMARY KEY,
-		id          TEXT   NOT NULL UNIQUE,
-		credit      TEXT   NOT NULL,
-		amount_kobo BIGINT NOT NULL CHECK (amount_kobo > 0),
-		narration   TEXT   NOT NULL,
-		ending      TEXT   NOT NULL,
-		status      TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
-		executions  BIGINT NOT NULL CHECK (executions IN (0, 1)),
-		requests    BIGINT NOT NULL,
-		polls       BIGINT NOT NULL,
-		created_at  BIGINT NOT NULL`,
-	Fields: func(v *transfer) []any {
-		return []any{
-			&v.reference, &v.id, &v.credit, &v.amount, &v.narration, &v.Ending, &v.Status, &v.Executions, &v.Requests, &v.Polls, &v.createdAt,
-		}
-	},
-}
+var (
+	customers = books.NewTable[customer]("sandbox_sudo_customer")
+	cards     = books.NewTable[card]("sandbox_sudo_card",
+		"FOREIGN KEY (customer) REFERENCES sandbox_sudo_customer (id)", "UNIQUE (account)", "CHECK (balance_kobo >= 0)")
+	transfers = books.NewTable[transfer]("sandbox_sudo_transfer", "UNIQUE (id)", books.StoryRule)
+)
 
 // accept writes a transfer and, if it is done at once, moves its money. db.ErrNone
 // means that no card has the account.
@@ -108,13 +79,8 @@ func (i *Issuer) ask(ctx context.Context, id string) (v transfer, err error) {
 
 // poll counts one question about a transfer, if it is pending.
 func (v *transfer) poll(ctx context.Context, q db.Querier) error {
-	if v.Status != books.Pending {
-		return nil
-	}
-	v.Poll()
-	_, err := q.Exec(ctx, `UPDATE sandbox_sudo_transfer SET polls = $1, status = $2, executions = $3 WHERE reference = $4`,
-		v.Polls, v.Status, v.Executions, v.reference)
-	if err != nil {
+	settled, err := transfers.Poll(ctx, q, v, &v.Story)
+	if err != nil || !settled {
 		return err
 	}
 	return v.settle(ctx, q)

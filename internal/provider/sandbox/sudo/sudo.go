@@ -59,13 +59,13 @@ func (i *Issuer) PlugConfig(baseURL string) plug.Config {
 func (i *Issuer) mount(outer *http.ServeMux) {
 	mux := http.NewServeMux()
 	for pattern, next := range map[string]http.HandlerFunc{
-		"POST /customers":           i.newCustomer,
-		"POST /cards":               i.newCard,
+		"POST /customers":           books.Decoded(i.newCustomer, refuseBody),
+		"POST /cards":               books.Decoded(i.newCard, refuseBody),
 		"GET /cards/{id}":           i.showCard,
-		"GET /cards/{id}/{part}":    byPart("customer", i.listCards, map[string]http.HandlerFunc{"balance": i.showBalance, "token": i.newToken}),
+		"GET /cards/{id}/{part}":    byPart("customer", i.listCards, "token", i.newToken),
 		"PUT /cards/{id}/send-pin":  i.sendPIN,
-		"POST /accounts/transfer":   i.Payment(path+"/accounts/transfer", i.transfer),
-		"GET /accounts/{id}/{part}": byPart("transfers", i.showTransfer, map[string]http.HandlerFunc{"transactions": i.listTransfers}),
+		"POST /accounts/transfer":   i.Payment(path+"/accounts/transfer", books.Decoded(i.transfer, refuseBody)),
+		"GET /accounts/{id}/{part}": byPart("transfers", i.showTransfer, "transactions", i.listTransfers),
 	} {
 		method, at, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+path+at, authenticated(next))
@@ -74,17 +74,16 @@ func (i *Issuer) mount(outer *http.ServeMux) {
 }
 
 // byPart serves list/{part} and {id}/name, which net/http cannot tell apart.
-func byPart(list string, listed http.HandlerFunc, parts map[string]http.HandlerFunc) http.HandlerFunc {
+func byPart(list string, listed http.HandlerFunc, name string, named http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		next := parts[r.PathValue("part")]
-		if r.PathValue("id") == list {
-			next = listed
-		}
-		if next == nil {
+		switch {
+		case r.PathValue("id") == list:
+			listed(w, r)
+		case r.PathValue("part") == name:
+			named(w, r)
+		default:
 			books.Refuse(w, http.StatusNotFound, "Cannot GET "+r.URL.Path)
-			return
 		}
-		next(w, r)
 	}
 }
 
@@ -94,10 +93,11 @@ func authenticated(next http.HandlerFunc) http.HandlerFunc {
 			books.Refuse(w, http.StatusUnauthorized, "Invalid token")
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, books.RequestLimit)
 		next(w, r)
 	}
 }
+
+func refuseBody(w http.ResponseWriter) { refuseField(w, "body", "must be an object") }
 
 // refuseField is the envelope for a field that breaks a rule. Its message is an
 // array.

@@ -65,15 +65,7 @@ func TestIssuer(t *testing.T) {
 
 func executions(t *testing.T, s opened, reference string) int {
 	t.Helper()
-	rows, err := s.executed(t.Context(), reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, r := range rows {
-		n += int(r.Executions)
-	}
-	return n
+	return sandboxtest.Executions(t, s.executed, reference)
 }
 
 // notify has the simulated Sudo send a notification about a card.

@@ -30,13 +30,12 @@ type transferRequest struct {
 // transfer is POST /accounts/transfer: money from the client's settlement account
 // into that of a card. The last two naira digits of the amount choose the story
 // (completion.md §5). Sudo writes its books before it answers.
-func (i *Issuer) transfer(w http.ResponseWriter, r *http.Request) {
-	var req transferRequest
-	if json.NewDecoder(r.Body).Decode(&req) != nil || req.Amount <= 0 {
+func (i *Issuer) transfer(w http.ResponseWriter, r *http.Request, req transferRequest) {
+	switch {
+	case req.Amount <= 0:
 		refuseField(w, "amount", "must be a positive number")
 		return
-	}
-	if req.Debit != account {
+	case req.Debit != account:
 		i.Decline(w, http.StatusBadRequest, "Debit account not found")
 		return
 	}

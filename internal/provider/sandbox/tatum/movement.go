@@ -37,14 +37,13 @@ type movement struct {
 	copies    int64
 }
 
-// deposit is POST /sandbox/crypto-deposit: a stranger sends an asset to an address
-// of the client.
+// deposit is POST /sandbox/crypto-deposit: a stranger sends an asset to an address of
+// the client.
 func (c *Custodian) deposit(ctx context.Context, req moveRequest) (any, error) {
 	return c.move(ctx, req, false)
 }
 
-// withdraw is POST /sandbox/crypto-withdrawal: the client itself spends what is on
-// its address.
+// withdraw is POST /sandbox/crypto-withdrawal: the client spends from its address.
 func (c *Custodian) withdraw(ctx context.Context, req moveRequest) (any, error) {
 	return c.move(ctx, req, true)
 }
@@ -139,14 +138,12 @@ func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, 
 	}
 	waiting := block > c.headOf(m.network)
 	for _, sub := range to {
-		for range m.copies {
-			if err := announce(ctx, q, sub, m.payload(sub, hash, block, waiting), now, now); err != nil {
-				return err
-			}
+		if err := announce(ctx, q, sub, m.payload(sub, hash, block, waiting), now, now, m.copies); err != nil {
+			return err
 		}
 		if waiting {
 			comes := now + m.network.BlockSeconds*1_000_000
-			if err := announce(ctx, q, sub, m.payload(sub, hash, block, false), now, comes); err != nil {
+			if err := announce(ctx, q, sub, m.payload(sub, hash, block, false), now, comes, 1); err != nil {
 				return err
 			}
 		}
@@ -155,7 +152,7 @@ func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, 
 				"address": m.address, "amount": "-0.000021", "asset": m.network.NativeAsset, "blockNumber": block, "txId": hash,
 				"type": "fee", "chain": m.network.ID, "subscriptionType": sub.kind,
 			}
-			if err := announce(ctx, q, sub, fee, now, now); err != nil {
+			if err := announce(ctx, q, sub, fee, now, now, 1); err != nil {
 				return err
 			}
 		}

@@ -22,6 +22,7 @@ import (
 )
 
 const (
+	sender = "tatum" // in the notices
 	apiKey = "t-0f0e0d0c0b0a09080706050403020100"
 	// hmacSetting holds the secret that signs notifications; "" signs none.
 	hmacSetting = "tatum_hmac"
@@ -36,9 +37,7 @@ type Custodian struct {
 // Open makes the tables of subscriptions, transactions and notifications.
 func (c *Custodian) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	c.Books = shared
-	c.notices = &books.Outbox{
-		Books: shared, Table: "sandbox_chain_notice", Body: "data", URL: "''", Answer: "code", IsStatus: true, GivenUp: "failed", Sign: c.sign,
-	}
+	c.notices = &books.Outbox{Books: shared, Sender: sender, Redirect: true, Sign: c.sign}
 	return books.Part{
 		Mount: c.mount, Outbox: c.notices,
 		Controls: map[string]books.Control{
@@ -46,7 +45,7 @@ func (c *Custodian) Open(ctx context.Context, shared *books.Books) (books.Part, 
 			"POST /sandbox/crypto-withdrawal": books.Steer(c.withdraw),
 			"POST /sandbox/crypto-drop":       books.Steer(c.dropTransaction),
 		},
-	}, c.Create(ctx, tables...)
+	}, c.Create(ctx, subscriptions.Definition(), transactions.Definition())
 }
 
 // PlugConfig makes the Tatum plug a client of this custodian. The callback URL
@@ -214,13 +213,14 @@ func (c *Custodian) listNotices(r *http.Request) (any, error) {
 		return nil, err
 	}
 	q := r.URL.Query()
-	only := ""
-	if q.Get("failed") == "true" {
-		only = "failed"
+	list, err := c.notices.Sent(r.Context(), q.Get("failed") == "true", q.Get("direction") != "asc", size, offset)
+	rows := make([]any, 0, len(list))
+	for _, n := range list {
+		rows = append(rows, map[string]any{
+			"type": "ADDRESS_EVENT", "id": books.Digest("notice", strconv.FormatInt(n.ID, 10))[:24], "subscriptionId": n.About, "url": n.URL,
+			"data": json.RawMessage(n.Body), "timestamp": n.At / 1000, "retryCount": n.Attempts, "failed": n.GivenUp(),
+			"response": map[string]any{"code": n.Status, "networkError": n.Status == 0},
+		})
 	}
-	list, err := c.sent(r.Context(), only, q.Get("direction"), size, offset)
-	if list == nil {
-		list = []any{}
-	}
-	return list, err
+	return rows, err
 }

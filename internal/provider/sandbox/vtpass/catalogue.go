@@ -1,7 +1,7 @@
 package vtpass
 
 import (
-	"encoding/json"
+	_ "embed" // the vendors
 	"net/http"
 	"slices"
 	"strings"
@@ -22,37 +22,27 @@ type variation struct {
 	price      money.Kobo
 }
 
-// The prices are a little below those of the simulated Safe Haven. Safe Haven does
-// not have one of the vendors, and Kobo's plug does not buy from another.
-var vendors = []vendor{
-	{"airtime", "mtn", "MTN Airtime VTU", nil},
-	{"airtime", "glo", "GLO Airtime VTU", nil},
-	{"airtime", "airtel", "Airtel Airtime VTU", nil},
-	{"airtime", "etisalat", "9mobile Airtime VTU", nil},
-	{"airtime", "foreign-airtime", "International Airtime", nil},
-	{"data", "mtn-data", "MTN Data", []variation{
-		{"mtn-10mb-100", "N100 100MB - 24 hrs", 100 * money.Naira},
-		{"mtn-1gb-780", "N780 1GB - 7 days", 780 * money.Naira},
-		{"mtn-2gb-1480", "N1480 2GB - 30 days", 1480 * money.Naira},
-	}},
-	{"data", "glo-data", "GLO Data", []variation{
-		{"glo-100", "N100 105MB - 2 days", 100 * money.Naira}, {"glo-1000", "N1000 2.6GB - 30 days", 1000 * money.Naira},
-	}},
-	{"tv-subscription", "dstv", "DSTV Subscription", []variation{
-		{"dstv-padi", "DStv Padi N4,400", 4400 * money.Naira},
-		{"dstv79", "DStv Compact N19,000", 19000 * money.Naira},
-		{"com-frenchtouch", "DStv Compact + French Touch N26,000", 26000 * money.Naira},
-	}},
-	{"tv-subscription", "gotv", "Gotv Payment", []variation{
-		{"gotv-smallie", "GOtv Smallie N1,900", 1900 * money.Naira}, {"gotv-max", "GOtv Max N8,500", 8500 * money.Naira},
-	}},
-	{"electricity-bill", "ikeja-electric", "Ikeja Electric Payment - IKEDC", meterKinds},
-	{"electricity-bill", "eko-electric", "Eko Electric Payment - EKEDC", meterKinds},
-	{"electricity-bill", "aba-electric", "Electricity in Aba - ABEDC", meterKinds},
-}
+// vendorsCSV lists what VTpass sells, a variation in each line. The prices are a little
+// below those of the simulated Safe Haven. Safe Haven does not have one of the vendors, and
+// Kobo's plug does not buy from another. The kinds of meters are variations without a
+// price.
+//
+//go:embed vendors.csv
+var vendorsCSV string
 
-// The kinds of meters are listed as variations without a price.
-var meterKinds = []variation{{"prepaid", "Prepaid", 0}, {"postpaid", "Postpaid", 0}}
+var vendors = readVendors()
+
+func readVendors() (list []vendor) {
+	for _, row := range books.ReadCSV(vendorsCSV) {
+		if n := len(list); n == 0 || list[n-1].id != row[1] {
+			list = append(list, vendor{kind: row[0], id: row[1], name: row[2]})
+		}
+		if v := &list[len(list)-1]; row[3] != "" {
+			v.variations = append(v.variations, variation{row[3], row[4], books.Price(row[5])})
+		}
+	}
+	return list
+}
 
 func findVendor(serviceID string) (vendor, bool) {
 	i := slices.IndexFunc(vendors, func(v vendor) bool { return v.id == serviceID })
@@ -104,12 +94,7 @@ func listVariations(w http.ResponseWriter, r *http.Request) {
 
 // verify is POST /merchant-verify. A wrong number gets a success code with an
 // error in the content, as at the real VTpass.
-func verify(w http.ResponseWriter, r *http.Request) {
-	var req request
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-		refuse(w, "011", "INVALID ARGUMENTS")
-		return
-	}
+func verify(w http.ResponseWriter, _ *http.Request, req request) {
 	v, known := findVendor(req.ServiceID)
 	meter := v.kind == "electricity-bill"
 	switch {

@@ -1,7 +1,6 @@
 package vtpass
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -55,12 +54,7 @@ func (r request) sale() (v sale, code, wrong string) {
 }
 
 // pay is POST /pay. VTpass writes its books before it answers.
-func (b *Biller) pay(w http.ResponseWriter, r *http.Request) {
-	var req request
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-		refuse(w, "011", "INVALID ARGUMENTS")
-		return
-	}
+func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
 	// The stamp is the client's time. A UUID carries the machine's time instead,
 	// which no control moves.
 	if !isStamped(req.RequestID, b.Clock.Now()) && !isStamped(req.RequestID, time.Now()) {
@@ -91,10 +85,9 @@ func (b *Biller) pay(w http.ResponseWriter, r *http.Request) {
 }
 
 // requery is POST /requery.
-func (b *Biller) requery(w http.ResponseWriter, r *http.Request) {
-	var req request
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || req.RequestID == "" {
-		refuse(w, "011", "INVALID ARGUMENTS")
+func (b *Biller) requery(w http.ResponseWriter, r *http.Request, req request) {
+	if req.RequestID == "" {
+		refuseArguments(w)
 		return
 	}
 	switch v, err := b.ask(r.Context(), req.RequestID); {

@@ -10,40 +10,18 @@ import (
 
 // sale is one purchase.
 type sale struct {
+	requestID string     `db:"request_id,key"`
+	kind      string     `db:"kind"` // the identifier of the service: airtime, data …
+	service   string     `db:"service"`
+	variation string     `db:"variation"`
+	number    string     `db:"number"`
+	amount    money.Kobo `db:"amount_kobo"`
+	token     string     `db:"token"` // for a prepaid meter
 	books.Story
-	requestID string
-	kind      string // the identifier of the service: airtime, data …
-	service   string
-	variation string
-	number    string
-	amount    money.Kobo
-	token     string // for a prepaid meter
-	createdAt int64
+	createdAt int64 `db:"created_at"`
 }
 
-var sales = books.Table[sale]{
-	Name: "sandbox_vtpass",
-	Columns: `
-		request_id  TEXT   NOT NULL PRIMARY KEY,
-		kind        TEXT   NOT NULL,
-		service     TEXT   NOT NULL,
-		variation   TEXT   NOT NULL,
-		number      TEXT   NOT NULL,
-		amount_kobo BIGINT NOT NULL CHECK (amount_kobo > 0),
-		ending      TEXT   NOT NULL,
-		status      TEXT   NOT NULL CHECK (status IN ('pending', 'successful', 'failed')),
-		token       TEXT   NOT NULL,
-		executions  BIGINT NOT NULL CHECK (executions IN (0, 1)),
-		requests    BIGINT NOT NULL,
-		polls       BIGINT NOT NULL,
-		created_at  BIGINT NOT NULL`,
-	Fields: func(v *sale) []any {
-		return []any{
-			&v.requestID, &v.kind, &v.service, &v.variation, &v.number, &v.amount, &v.Ending, &v.Status, &v.token,
-			&v.Executions, &v.Requests, &v.Polls, &v.createdAt,
-		}
-	},
-}
+var sales = books.NewTable[sale]("sandbox_vtpass", books.StoryRule)
 
 // accept writes a sale into the books. Unless the sale failed at once, the wallet
 // pays for it in the same commit.
@@ -61,14 +39,11 @@ func (b *Biller) accept(ctx context.Context, v sale) error {
 // ask is a sale by its request_id. The second question settles a pending sale.
 func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
-		v, err = sales.One(ctx, q, "request_id = $1", requestID)
-		if err != nil || v.Status != books.Pending {
+		if v, err = sales.One(ctx, q, "request_id = $1", requestID); err != nil {
 			return err
 		}
-		v.Poll()
-		_, err = q.Exec(ctx, `UPDATE sandbox_vtpass SET polls = $1, status = $2, executions = $3 WHERE request_id = $4`,
-			v.Polls, v.Status, v.Executions, v.requestID)
-		if err == nil && v.Status == books.Failed {
+		settled, err := sales.Poll(ctx, q, &v, &v.Story)
+		if err == nil && settled && v.Status == books.Failed {
 			_, err = books.Move(ctx, q, wallet, v.amount)
 		}
 		return err

@@ -52,9 +52,9 @@ func (b *Biller) mount(outer *http.ServeMux) {
 	mux.HandleFunc("GET "+path+"/service-categories", reading(listServices))
 	mux.HandleFunc("GET "+path+"/services", reading(listCategories))
 	mux.HandleFunc("GET "+path+"/service-variations", reading(listVariations))
-	mux.HandleFunc("POST "+path+"/merchant-verify", writing(verify))
-	mux.HandleFunc("POST "+path+"/pay", writing(b.Payment(path+"/pay", b.pay)))
-	mux.HandleFunc("POST "+path+"/requery", writing(b.requery))
+	mux.HandleFunc("POST "+path+"/merchant-verify", writing(books.Decoded(verify, refuseArguments)))
+	mux.HandleFunc("POST "+path+"/pay", writing(b.Payment(path+"/pay", books.Decoded(b.pay, refuseArguments))))
+	mux.HandleFunc("POST "+path+"/requery", writing(books.Decoded(b.requery, refuseArguments)))
 	outer.Handle("/vtpass/", mux)
 }
 
@@ -66,7 +66,6 @@ func authenticated(header, value string, next http.HandlerFunc) http.HandlerFunc
 			answer(w, http.StatusUnauthorized, "087", "INVALID CREDENTIALS", map[string]any{"errors": "Invalid credentials"})
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, books.RequestLimit)
 		next(w, r)
 	}
 }
@@ -84,6 +83,8 @@ func answerList(w http.ResponseWriter, content any) {
 func refuse(w http.ResponseWriter, code, description string) {
 	answer(w, http.StatusOK, code, description, map[string]any{"errors": description})
 }
+
+func refuseArguments(w http.ResponseWriter) { refuse(w, "011", "INVALID ARGUMENTS") }
 
 func fail(w http.ResponseWriter) {
 	books.Write(w, http.StatusInternalServerError, map[string]any{"message": "Server Error"})

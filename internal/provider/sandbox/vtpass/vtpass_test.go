@@ -42,15 +42,7 @@ func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 
 func executions(t *testing.T, s opened, reference string) int {
 	t.Helper()
-	rows, err := s.executed(context.Background(), reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, v := range rows {
-		n += int(v.Executions)
-	}
-	return n
+	return sandboxtest.Executions(t, s.executed, reference)
 }
 
 func TestBiller(t *testing.T) {
