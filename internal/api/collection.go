@@ -33,8 +33,8 @@ func sent[T any](field *T) (value T) {
 func virtualAccount(c collection.Collection) (GenerateVirtualAccount200JSONResponse, error) {
 	return GenerateVirtualAccount200JSONResponse{Status: "success", Data: VirtualAccount{
 		VirtualTrxID: c.ID, AccountNumber: c.AccountNumber, AccountName: c.AccountName, BankName: c.BankName, Amount: c.Amount,
-		ExternalReference: c.ExternalReference, ExpiryDate: clock.Text(c.ExpiresAt), Status: string(c.State), Currency: naira,
-		CreatedAt: clock.Text(c.CreatedAt),
+		ExternalReference: c.ExternalReference, ExpiryDate: clock.Text(c.ExpiresAt.Time), Status: string(c.State),
+		CreatedAt: clock.Text(c.CreatedAt.Time),
 	}}, nil
 }
 
@@ -44,8 +44,5 @@ func (h *handlers) FindVirtualAccount(ctx context.Context, r FindVirtualAccountR
 	if err != nil {
 		return nil, err
 	}
-	return FindVirtualAccount200JSONResponse{Status: "success", Data: VirtualAccountTransaction{
-		Amount: c.Amount, ExpiryDate: clock.Text(c.ExpiresAt), BankName: c.BankName, AccountNumber: c.AccountNumber,
-		ExternalReference: c.ExternalReference, Status: string(c.State), Currency: naira, CreatedAt: clock.Text(c.CreatedAt),
-	}}, nil
+	return FindVirtualAccount200JSONResponse{Status: "success", Data: c}, nil
 }

@@ -3,27 +3,23 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // CreateCustomer creates a customer and has an OTP sent to them.
 func (h *handlers) CreateCustomer(ctx context.Context, r CreateCustomerRequestObject) (CreateCustomerResponseObject, error) {
 	return answer(ctx, func(made customer.Created) (CreateCustomer200JSONResponse, error) {
-		c := made.Customer
-		return CreateCustomer200JSONResponse{Status: "success", Message: made.Message, Data: NewCustomer{
-			ID: c.ID, FirstName: c.FirstName, LastName: c.LastName, MiddleName: present(c.MiddleName), Email: c.Email,
-			PhoneNumber: c.PhoneNumber, Status: string(c.Status), CreatedAt: clock.Text(c.CreatedAt),
-		}}, nil
+		return CreateCustomer200JSONResponse{Status: "success", Message: made.Message, Data: made.Customer.Profile}, nil
 	}, func(key *idempotency.Key) (customer.Created, error) {
 		return h.Customers.Create(ctx, customer.Registration{
-			Customer: customer.Customer{
-				Company: callOf(ctx).company, FirstName: r.Body.FirstName, MiddleName: r.Body.MiddleName, LastName: r.Body.LastName,
-				Email: r.Body.Email, PhoneNumber: r.Body.PhoneNumber, DateOfBirth: r.Body.DateOfBirth, Address: r.Body.Address,
-			},
+			Customer: customer.Customer{Company: callOf(ctx).company, Profile: customer.Profile{
+				FirstName: r.Body.FirstName, MiddleName: wire.Text(r.Body.MiddleName), LastName: r.Body.LastName,
+				Email: r.Body.Email, PhoneNumber: r.Body.PhoneNumber,
+			}, DateOfBirth: wire.Text(r.Body.DateOfBirth), Address: r.Body.Address},
 			BVN: typed(r.Body.Bvn), Key: key,
 		})
 	})

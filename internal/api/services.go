@@ -101,12 +101,12 @@ type Crypto interface {
 
 // Webhooks are where companies want their events sent.
 type Webhooks interface {
-	Create(ctx context.Context, company string, d webhook.Draft, answered webhook.Answered) (webhook.Secret, error)
+	Create(ctx context.Context, company string, d webhook.Draft, answered webhook.Answered) (webhook.Endpoint, error)
 	List(ctx context.Context, company string) ([]webhook.Endpoint, error)
 	Find(ctx context.Context, company, id string) (webhook.Endpoint, error)
 	Backlog(ctx context.Context, e webhook.Endpoint) (webhook.Backlog, error)
 	Update(ctx context.Context, company, id string, d webhook.Draft, answered webhook.Answered) (webhook.Endpoint, error)
-	Rotate(ctx context.Context, company, id string, answered webhook.Answered) (webhook.Secret, error)
+	Rotate(ctx context.Context, company, id string, answered webhook.Answered) (webhook.Endpoint, error)
 	Delete(ctx context.Context, company, id string) error
 	Test(ctx context.Context, company, id string, answered webhook.Answered) (webhook.Delivery, error)
 	Deliveries(ctx context.Context, company, id string, state webhook.DeliveryState, limit, offset int) ([]webhook.Delivery, int64, error)

@@ -41,8 +41,5 @@ func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertR
 	})
 }
 
-// naira is the currency of every amount.
-var naira = Currency{Name: "NGN"}
-
 // present is a text, or null for one that does not exist.
 func present(s string) *string { return wire.Optional(s) }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -37,11 +36,7 @@ func (h *handlers) ListCustomerTransactions(ctx context.Context, r ListCustomerT
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]CustomerTransaction, 0, len(list))
-	for _, t := range list {
-		rows = append(rows, customerTransaction(t))
-	}
-	return ListCustomerTransactions200JSONResponse{Status: "success", Data: rows}, nil
+	return ListCustomerTransactions200JSONResponse{Status: "success", Data: append([]CustomerTransaction{}, list...)}, nil
 }
 
 // FindCustomerTransaction shows one transaction of one customer, or null.
@@ -53,12 +48,5 @@ func (h *handlers) FindCustomerTransaction(ctx context.Context, r FindCustomerTr
 	if err != nil {
 		return nil, err
 	}
-	row := customerTransaction(t)
-	return FindCustomerTransaction200JSONResponse{Status: "success", Data: &row}, nil
-}
-
-func customerTransaction(t customer.Transaction) CustomerTransaction {
-	return CustomerTransaction{
-		ID: t.ID, Amount: t.Amount, Type: t.Type, Status: t.Status, Narration: t.Narration, SessionID: t.SessionID, CreatedAt: clock.Text(t.CreatedAt),
-	}
+	return FindCustomerTransaction200JSONResponse{Status: "success", Data: &t}, nil
 }

@@ -64,8 +64,11 @@ func newWorld(t testing.TB) *world {
 	book := ledger.New(d, clk)
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
-	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
-	collections := collection.New(d, book, clk, log, settlements, operations, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
+	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(settlement.Config{DB: d, Book: book, Clock: clk, Operations: operations}), &bank{clock: clk}
+	collections := collection.New(collection.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Settlements: settlements, Operations: operations, Window: 2 * time.Second,
+		Bank: collection.Bank{Name: "safehaven", Opener: bank},
+	})
 	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"safehaven": &biller{paid: map[string]provider.Purchase{}}}, nil)
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
@@ -91,11 +94,16 @@ func newWorld(t testing.TB) *world {
 
 	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, Raise: raise(d)}}
 	answers, person := idempotency.NewService(d, book, clk, keys), &teller{bank: bank}
-	identities := identity.NewService(d, book, clk, log, keys, person, 2*time.Second)
+	identities := identity.New(identity.Config{DB: d, Book: book, Clock: clk, Log: log, Keys: keys, Verifier: person, Window: 2 * time.Second})
+	customers := customer.New(customer.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Identities: identities, Settlements: settlements, Operations: operations, Keys: answers, Opener: person,
+	})
+	settlements.Recipients = []settlement.Recipient{customers.BookCredit, collections.BookCredit}
 	w.Config = api.Config{
-		Corporate: corporate.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
-		Customers: customer.New(d, book, clk, log, identities, settlements, operations, answers, person, ""),
-		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
+		Corporate: corporate.New(corporate.Config{
+			DB: d, Book: book, Clock: clk, Log: log, Identities: identities, Settlements: settlements, Operations: operations, Keys: answers, Opener: person,
+		}),
+		Customers: customers, Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log,
 		// Nobody reaches them, and every answer has their headers.

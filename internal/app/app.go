@@ -151,24 +151,30 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Operations.CheckOperators(a.Operators.Still)
-	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
-	for name, b := range p.banks {
-		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: p.float[name]})
-	}
+	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
+	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
-	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, p.verifier, a.cfg.Window)
-	a.Corporate = corporate.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, p.banks[bankName], a.callback(bankName))
-	a.Customers = customer.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, p.banks[bankName], a.callback(bankName))
-	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements, a.Operations,
-		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
+	identities := identity.New(identity.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Keys: keys, Verifier: p.verifier, Window: a.cfg.Window,
+	})
+	a.Corporate = corporate.New(corporate.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Identities: identities, Settlements: a.Settlements, Operations: a.Operations,
+		Keys: a.Keys, Opener: p.banks[bankName], Callback: a.callback(bankName),
+	})
+	a.Customers = customer.New(customer.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Identities: identities, Settlements: a.Settlements, Operations: a.Operations,
+		Keys: a.Keys, Opener: p.banks[bankName], Callback: a.callback(bankName),
+	})
+	a.Collections = collection.New(collection.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Settlements: a.Settlements, Operations: a.Operations, Window: a.cfg.Window,
+		Bank: collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)},
+	})
 	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
 	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements, p.payers(), bankName)
-	a.Inbox.OnPayout(a.Payouts.Notified)
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)
 	a.books = p.bookkeepers()
-	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
 	if a.world != nil {
 		a.world.follow(a.Worker, a.Webhooks)

@@ -32,7 +32,6 @@ func (a *App) handleJobs() {
 	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
 	a.Worker.Handle(collection.ResolveJob, a.Collections.Resolve)
 	a.Inbox.Handle(a.Worker)
-	a.Inbox.Stored(a.Worker.Wake)
 }
 
 // lookAtLists is how often the program asks itself whether a biller's list is

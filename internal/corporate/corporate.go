@@ -23,24 +23,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// KYC is a signatory whose identity has been proven.
+// KYC is a signatory whose identity has been proven, as the event shows it.
 type KYC struct {
-	Company   string    `db:"company_id,key"`
-	ID        string    `db:"id,key"` // not the session's
-	SessionID string    `db:"session_id"`
-	reference string    `db:"reference"` // the provider's proof, which the bank wants
-	status    string    `db:"status"`
-	CreatedAt time.Time `db:"created_at"`
-}
-
-// MarshalJSON is the record as its event shows it.
-func (k KYC) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		KYCID     string `json:"kyc_id"`
-		SessionID string `json:"session_id"`
-		Status    string `json:"status"`
-		CreatedAt string `json:"createdAt"`
-	}{k.ID, k.SessionID, k.status, clock.Text(k.CreatedAt)})
+	Company   string        `db:"company_id,key" json:"-"`
+	ID        string        `db:"id,key" json:"kyc_id"` // not the session's
+	SessionID string        `db:"session_id" json:"session_id"`
+	reference string        `db:"reference"` // the provider's proof, which the bank wants
+	Status    string        `db:"status" json:"status"`
+	CreatedAt clock.Instant `db:"created_at" json:"createdAt"`
 }
 
 const verified = "VERIFIED"
@@ -109,34 +99,36 @@ func (u updated) MarshalJSON() ([]byte, error) {
 	}{u.wire(), u.SettlementID})
 }
 
-// Service is the business.
-type Service struct {
-	db          *db.DB
-	book        *ledger.Book
-	clock       clock.Clock
-	identities  *identity.Service
-	settlements *settlement.Service
-	keys        *idempotency.Service
-	opener      provider.AccountOpener
-	openings    *opening.Machine
-	callback    string
+// Config is what the business needs.
+type Config struct {
+	DB          *db.DB
+	Book        *ledger.Book
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Identities  *identity.Service
+	Settlements *settlement.Service
+	Operations  *operation.Service // opens the cases
+	Keys        *idempotency.Service
+	Opener      provider.AccountOpener // the bank
+	Callback    string                 // where the bank notifies of payments; "" for the bank's usual address
 }
 
-// New is the business at one bank. Callback is where the bank tells of payments; ""
-// for the bank's usual address.
-func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, bank provider.AccountOpener, callback string,
-) *Service {
-	s := &Service{
-		db: d, book: book, clock: c,
-		identities: identities, settlements: settlements, keys: keys, opener: bank, callback: callback,
-	}
-	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
-		Name: "corporate", Job: ResolveJob, Find: s.followed,
+// Service is the business.
+type Service struct {
+	Config
+	openings *opening.Machine
+}
+
+// New is the business at one bank.
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	s.openings = &opening.Machine{
+		Book: c.Book, Clock: c.Clock, Log: c.Log, Cases: c.Operations, Window: c.Identities.Window,
+		Kind: "corporate", Job: ResolveJob, Find: s.followed,
 		Unknown: "it is unknown whether an account was opened",
 		Gone:    "The bank did not open the account",
 		TooOld:  "a corporate account whose opening is not known after 72 hours",
-	})
+	}
 	return s
 }
 

@@ -77,24 +77,22 @@ type Session struct {
 // Closed tells whether the session is over: it is proven, or a later one replaced it.
 func (x Session) Closed() bool { return x.subject == "" }
 
-// Service proves identities.
-type Service struct {
-	db       *db.DB
-	book     *ledger.Book
-	clock    clock.Clock
-	log      *slog.Logger
-	keys     *secret.Keyring
-	verifier provider.Verifier
-	window   time.Duration
+// Config is what the service needs.
+type Config struct {
+	DB       *db.DB
+	Book     *ledger.Book
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Keys     *secret.Keyring
+	Verifier provider.Verifier
+	Window   time.Duration // the longest time that a call to the verifier may take
 }
 
-// NewService proves identities through a verifier. Window is how long a call to
-// it may take.
-func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
-	keys *secret.Keyring, v provider.Verifier, window time.Duration,
-) *Service {
-	return &Service{db: d, book: book, clock: c, log: log, keys: keys, verifier: v, window: window}
-}
+// Service proves identities.
+type Service struct{ Config }
+
+// New is the service.
+func New(c Config) *Service { return &Service{c} }
 
 // sealed is the column that a sealed BVN is bound to.
 const sealed = "identity_session.bvn"
@@ -102,13 +100,13 @@ const sealed = "identity_session.bvn"
 // Subjects stand for a BVN in Open without showing the number. New takes the first
 // one. The others are of older keys.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
-	return s.keys.BlindIndex(company, sealed, bvn.Reveal())
+	return s.Keys.BlindIndex(company, sealed, bvn.Reveal())
 }
 
 // New is a session that Send will write.
 func (s *Service) New(company string, purpose Purpose, subject string, bvn secret.Text) (Session, error) {
-	now := s.clock.Now()
-	box, err := s.keys.Seal(company, sealed, bvn.Reveal())
+	now := s.Clock.Now()
+	box, err := s.Keys.Seal(company, sealed, bvn.Reveal())
 	return Session{
 		Company: company, ID: id.New(), Purpose: purpose, State: Pending, subject: subject, bvn: box,
 		CreatedAt: now, UpdatedAt: now,
@@ -116,7 +114,7 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 }
 
 // BVN is the BVN of the session, for a provider that needs the number again.
-func (s *Service) BVN(x Session) (secret.Text, error) { return s.keys.Open(x.Company, sealed, x.bvn) }
+func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.Company, sealed, x.bvn) }
 
 // About is the session for this BVN. A session for another BVN begins anew, and the
 // OTPs to that other number do not count.
@@ -126,7 +124,7 @@ func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 		return x, err
 	}
 	x.State, x.Reference, x.count = Pending, "", count{}
-	x.bvn, err = s.keys.Seal(x.Company, sealed, bvn.Reveal())
+	x.bvn, err = s.Keys.Seal(x.Company, sealed, bvn.Reveal())
 	return x, err
 }
 
@@ -197,11 +195,11 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 	} else {
 		u.Update(x.record())
 	}
-	if err := idempotency.Taken(s.book.Commit(ctx, u)); err != nil {
-		return x, "", quota.Reached(x.overtaken(err), s.clock.Now())
+	if err := idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
+		return x, "", quota.Reached(x.overtaken(err), s.Clock.Now())
 	}
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return s.verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
+		return s.Verifier.Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
 	})
 	if strings.Contains(answer.Message, bvn.Reveal()) {
 		answer.Message = "" // a provider promises words without personal data, and we check for the BVN
@@ -214,7 +212,7 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	u := ledger.For(x.Company)
 	message, why := cmp.Or(Said(a), w.Sent), error(nil)
 	if a.Outcome == provider.Confirmed && a.Reference != "" {
-		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.clock.Now()
+		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.Clock.Now()
 		u.Transition(x.record(), turnText(x.turn))
 	} else {
 		// Nobody can answer an OTP whose session we do not know, so an unknown
@@ -225,7 +223,7 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 		e.End(&u, message, why)
 	}
 	if !u.IsEmpty() {
-		if err := s.book.Commit(context.WithoutCancel(ctx), u); err != nil {
+		if err := s.Book.Commit(context.WithoutCancel(ctx), u); err != nil {
 			return x, "", x.overtaken(err)
 		}
 	}
@@ -244,11 +242,11 @@ func Said(a provider.Answer) string {
 
 // ask calls the provider with a deadline.
 func (s *Service) ask(ctx context.Context, call func(context.Context) provider.Answer) provider.Answer {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.window)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Window)
 	defer cancel()
 	a := call(ctx)
 	if a.Outcome != provider.Confirmed {
-		s.log.Info("an identity was not proven", "outcome", a.Outcome.String(), "code", a.Code)
+		s.Log.Info("an identity was not proven", "outcome", a.Outcome.String(), "code", a.Code)
 	}
 	return a
 }
@@ -264,7 +262,7 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 		return "", err
 	}
 	a := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return s.verifier.Confirm(ctx, provider.IdentityConfirm{Session: x.Reference, OTP: otp})
+		return s.Verifier.Confirm(ctx, provider.IdentityConfirm{Session: x.Reference, OTP: otp})
 	})
 	if a.Outcome != provider.Confirmed || a.Reference == "" {
 		return "", failed
@@ -278,7 +276,7 @@ func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 // end adds the transition that closes a session in a state.
 func (s *Service) end(u *ledger.Unit, x Session, in State) {
 	x.turn++ // a call that read the open session may not change the closed one
-	x.State, x.subject, x.UpdatedAt = in, "", s.clock.Now()
+	x.State, x.subject, x.UpdatedAt = in, "", s.Clock.Now()
 	u.Update(x.record())
 }
 
@@ -301,7 +299,4 @@ func (x Session) overtaken(err error) error {
 }
 
 // Until is when a call that begins now is certainly over.
-func (s *Service) Until() time.Time { return s.clock.Now().Add(s.window) }
-
-// Window is how long a call to the provider may take.
-func (s *Service) Window() time.Duration { return s.window }
+func (s *Service) Until() time.Time { return s.Clock.Now().Add(s.Window) }

@@ -86,31 +86,25 @@ type Config struct {
 	Receive func(ctx context.Context, providerName string, in provider.Inbound) error
 	// Ask opens a case, once for each subject and doubt.
 	Ask func(ctx context.Context, subject string, d Doubt, detail string) error
+	// Payout learns of a notification about a payout, by our reference. It asks the bank
+	// itself, and is called more than once for a payout.
+	Payout func(ctx context.Context, reference string) error
+	// Stored is called when a notification is stored.
+	Stored func()
 }
 
 // Service is the inbox.
 type Service struct {
 	Config
-	batcher  *batch.Queue[*waiting]
-	onPayout func(ctx context.Context, reference string) error
-	stored   func()
+	batcher *batch.Queue[*waiting]
 }
 
 // NewService is an inbox without jobs. Begin adds them.
 func NewService(cfg Config) *Service {
-	s := &Service{Config: cfg, stored: func() {}}
+	s := &Service{Config: cfg}
 	s.batcher = batch.New(most, math.MaxInt, s.storeBatch, nil)
 	return s
 }
-
-// OnPayout sets the function that learns of a notification about a payout, by our
-// reference. It asks the bank itself, and is called more than once for a payout. Call
-// OnPayout before the first notification.
-func (s *Service) OnPayout(fn func(ctx context.Context, reference string) error) { s.onPayout = fn }
-
-// Stored sets the function that is called when a notification is stored. Call Stored
-// before the first notification.
-func (s *Service) Stored(fn func()) { s.stored = fn }
 
 // Handle registers the inbox's kinds of job, and reserves workers for those that bring
 // money in.

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -81,17 +80,6 @@ type Attempt interface {
 	Unanswered(said provider.Answer) error
 
 	intent() *Intent
-}
-
-// Kind describes all attempts of one kind to the machine.
-type Kind struct {
-	Name    string // for the log
-	Job     string // the kind of the job that follows an attempt
-	Unknown string // the log line while nobody knows the outcome
-	Gone    string // the refusal when the provider never had the thing
-	TooOld  string // the detail of the case after 72 hours
-	// Find is the open attempt that a job follows; nil when the attempt is over.
-	Find func(ctx context.Context, j job.Job) (Attempt, error)
 }
 
 // KeepAccount keeps the account that a bank shows. A yes without an account number

@@ -40,8 +40,8 @@ func (s *Service) alert(ctx context.Context, by operator.Operator, company strin
 	u := ledger.For(company)
 	key.Answer(&u, a, nil)
 	u.SetAlert(LedgerAccount(settlementID), below)
-	by.Audit(&u, "settlement.alert", LedgerAccount(settlementID), map[string]string{"lowBalance": below.Decimal()}, s.clock.Now())
-	err = s.book.Commit(ctx, u)
+	by.Audit(&u, "settlement.alert", LedgerAccount(settlementID), map[string]string{"lowBalance": below.Decimal()}, s.Clock.Now())
+	err = s.Book.Commit(ctx, u)
 	if err != nil {
 		return Account{}, explain(idempotency.Taken(err))
 	}

@@ -57,7 +57,7 @@ func newHouse(t testing.TB, dialect db.Dialect) *house {
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, slog.New(slog.DiscardHandler), time.Second)
 	return &house{
-		settlement.New(d, book, clk, operations), t, d, book, clk, company.New(d, book, keys, clk), operations,
+		settlement.New(settlement.Config{DB: d, Book: book, Clock: clk, Operations: operations}), t, d, book, clk, company.New(d, book, keys, clk), operations,
 	}
 }
 
@@ -221,7 +221,7 @@ func TestBankAccountsFeed(t *testing.T) {
 			}
 		}
 		got, err := h.Find(ctx, a.Company, a.ID)
-		if err != nil || got.AccountNumber != bank(7).Number || got.BankName != "Safe Haven" || got.AccountName != "Acme / Kobo" {
+		if err != nil || string(got.AccountNumber) != bank(7).Number || got.BankName != "Safe Haven" || got.AccountName != "Acme / Kobo" {
 			t.Errorf("the first is shown: %+v, %v", got, err)
 		}
 		for serial, owner := range map[int64]string{7: a.Company, 3: a.Company} {

@@ -8,11 +8,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 const (
@@ -36,31 +38,22 @@ type Draft struct {
 // (idempotency.Key.Answer).
 type Answered func(u *ledger.Unit, result any, err error)
 
-// Secret is an endpoint with its signing secret. A company sees the secret only in
-// the answer to the request that made it.
-type Secret struct {
-	Endpoint
-	Value secret.Text
-}
-
 // Create adds an endpoint. The service sends it the events from now on.
-func (s *Service) Create(ctx context.Context, company string, d Draft, answered Answered) (Secret, error) {
+func (s *Service) Create(ctx context.Context, company string, d Draft, answered Answered) (Endpoint, error) {
 	now := s.Clock.Now()
-	e := Endpoint{ID: id.New(), Company: company, State: Active, CreatedAt: now}
+	e := Endpoint{ID: id.New(), Company: company, State: Active, CreatedAt: clock.Instant{Time: now}}
 	if err := s.apply(ctx, &e, d, now); err != nil {
-		return Secret{}, err
+		return Endpoint{}, err
 	}
-	value, err := s.freshSecret(&e)
-	if err != nil {
-		return Secret{}, err
+	if err := s.freshSecret(&e); err != nil {
+		return Endpoint{}, err
 	}
 	head, err := s.Book.Head(ctx, company)
 	if err != nil {
-		return Secret{}, err
+		return Endpoint{}, err
 	}
-	made := Secret{e, value}
 	u := ledger.For(company)
-	answered(&u, made, nil)
+	answered(&u, e, nil)
 	u.Count(count, 1, most)
 	u.Append(
 		endpointTable.Record(e),
@@ -72,26 +65,20 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 	if ledger.Is(err, ledger.Over) {
 		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most)
 	}
-	if err != nil {
-		return Secret{}, err
-	}
-	return made, nil
+	return e, err
 }
 
 // freshSecret gives the endpoint a new secret. The present one becomes the old one.
-func (s *Service) freshSecret(e *Endpoint) (secret.Text, error) {
+func (s *Service) freshSecret(e *Endpoint) error {
 	value := newSecret()
 	sealed, err := s.Keys.Seal(e.Company, sealedAs, value)
-	if err != nil {
-		return secret.Text{}, err
-	}
-	e.oldSecret, e.secret = e.secret, sealed
-	return secret.NewText(value), nil
+	e.oldSecret, e.secret, e.Secret = e.secret, sealed, Secret{secret.NewText(value)}
+	return err
 }
 
 // apply checks a draft and writes it into an endpoint.
 func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time) error {
-	e.UpdatedAt = now
+	e.UpdatedAt.Time = now
 	if d.URL != nil {
 		if err := s.guard.check(ctx, *d.URL); err != nil {
 			return err
@@ -102,15 +89,16 @@ func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time
 		if utf8.RuneCountInString(*d.Description) > 200 {
 			return fault.New(fault.Refused, "The description is longer than 200 characters")
 		}
-		e.Description = *d.Description
+		e.Description = wire.Text(*d.Description)
 	}
 	if d.Kinds != nil {
-		e.Kinds = slices.Compact(slices.Sorted(slices.Values(*d.Kinds)))
-		if strings.ContainsAny(strings.Join(e.Kinds, ""), " ,") {
+		kinds := slices.Compact(slices.Sorted(slices.Values(*d.Kinds)))
+		if strings.ContainsAny(strings.Join(kinds, ""), " ,") {
 			return fault.New(fault.Refused, "An event's name has no space and no comma")
 		}
-		e.kinds = strings.Join(e.Kinds, ",")
+		e.kinds = strings.Join(kinds, ",")
 	}
+	e.Kinds = splitKinds(e.kinds)
 	switch {
 	case d.Active == nil:
 	case !*d.Active:
@@ -155,21 +143,19 @@ func (s *Service) endRest(ctx context.Context, e Endpoint) {
 
 // Rotate gives an endpoint a new secret. Both secrets sign for a day, so that the
 // company has time to install the new one.
-func (s *Service) Rotate(ctx context.Context, company, endpointID string, answered Answered) (Secret, error) {
+func (s *Service) Rotate(ctx context.Context, company, endpointID string, answered Answered) (Endpoint, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
-		return Secret{}, err
+		return Endpoint{}, err
 	}
 	before, now := e, s.Clock.Now()
-	value, err := s.freshSecret(&e)
-	if err != nil {
-		return Secret{}, err
+	if err := s.freshSecret(&e); err != nil {
+		return Endpoint{}, err
 	}
-	e.OldUntil, e.UpdatedAt = now.Add(overlap), now
-	made := Secret{e, value}
+	e.OldUntil.Time, e.UpdatedAt.Time = now.Add(overlap), now
 	u := ledger.For(company)
-	answered(&u, made, nil)
-	return made, s.change(ctx, u, "rotate_secret", before, e)
+	answered(&u, e, nil)
+	return e, s.change(ctx, u, "rotate_secret", before, e)
 }
 
 // Delete ends an endpoint. Its deliveries stay on record.
@@ -179,7 +165,7 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 		return err
 	}
 	before := e
-	e.State, e.UpdatedAt = Deleted, s.Clock.Now()
+	e.State, e.UpdatedAt.Time = Deleted, s.Clock.Now()
 	u := ledger.For(company)
 	u.Count(count, -1, 0)
 	return s.change(ctx, u, "delete", before, e)
@@ -190,8 +176,8 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 // answer would never sign, or the endpoint would have its old address again.
 func (s *Service) change(ctx context.Context, u ledger.Unit, what string, before, e Endpoint) error {
 	u.Transition(endpointTable.Record(e), string(before.State)).Expect("url", before.URL).
-		Expect("description", before.Description).Expect("kinds", before.kinds).Expect("secret", before.secret)
-	u.Append(s.audit(ctx, what, e, e.UpdatedAt))
+		Expect("description", string(before.Description)).Expect("kinds", before.kinds).Expect("secret", before.secret)
+	u.Append(s.audit(ctx, what, e, e.UpdatedAt.Time))
 	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return fault.New(fault.Conflict, "The webhook is being changed")

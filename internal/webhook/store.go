@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	endpointColumns = `company_id, id, url, description, kinds, state, secret, old_secret, old_until, failures, failed_at,
+	endpointColumns = `company_id, id, url, description, kinds, state, secret, old_secret, failed_at, old_until, failures,
 	created_at, updated_at`
 	queueColumns    = `company_id, endpoint_id, id, kind, sequence, through, due_at, lease_until, fence`
 	deliveryColumns = `company_id, id, endpoint_id, event_id, kind, sequence, state, attempts, status, latency_ms, excerpt,
@@ -29,10 +29,13 @@ var (
 
 func scanEndpoint(r db.Scanner) (Endpoint, error) {
 	e, err := endpointTable.Scan(r)
-	if e.kinds != "" {
-		e.Kinds = strings.Split(e.kinds, ",")
-	}
+	e.Kinds = splitKinds(e.kinds)
 	return e, err
+}
+
+// splitKinds are the kinds in a text with commas. JSON shows none of them as [].
+func splitKinds(kinds string) []string {
+	return strings.FieldsFunc(kinds, func(c rune) bool { return c == ',' })
 }
 
 func (s *Service) findEndpoint(ctx context.Context, company, endpointID string) (Endpoint, error) {

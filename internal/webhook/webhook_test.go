@@ -79,7 +79,7 @@ func TestTwoSecretsSignDuringARotation(t *testing.T) {
 		first := w.endpoint("acme", r.URL)
 		second, err := w.Rotate(t.Context(), "acme", first.ID, none)
 		must(t, err)
-		if first.Value.Reveal() == second.Value.Reveal() || !strings.HasPrefix(second.Value.Reveal(), "whsec_") {
+		if first.Secret.Reveal() == second.Secret.Reveal() || !strings.HasPrefix(second.Secret.Reveal(), "whsec_") {
 			t.Fatal("not rotated")
 		}
 		r.trust(first, second)
@@ -108,7 +108,7 @@ func TestSecretsAreSealed(t *testing.T) {
 		w.found("acme")
 		e := w.endpoint("acme", "http://127.0.0.1:9/")
 		kept := w.now(e)
-		if kept.secret == "" || strings.Contains(kept.secret, e.Value.Reveal()[6:20]) {
+		if kept.secret == "" || strings.Contains(kept.secret, e.Secret.Reveal()[6:20]) {
 			t.Errorf("kept as %q", kept.secret)
 		}
 		kept.Company = "other"
@@ -286,7 +286,7 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("c1")
 		e, ctx := w.endpoint("c1", "http://127.0.0.1:9/old"), t.Context()
-		inner, address, words := Secret{}, "http://127.0.0.1:9/new", "Orders"
+		inner, address, words := Endpoint{}, "http://127.0.0.1:9/new", "Orders"
 		_, err := w.Rotate(ctx, "c1", e.ID, func(*ledger.Unit, any, error) {
 			var err error
 			inner, err = w.Rotate(ctx, "c1", e.ID, none)
@@ -296,7 +296,7 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 			t.Errorf("the second rotation: %v", err)
 		}
 		signing, err := w.secrets(w.now(e), w.Clock.Now())
-		if must(t, err); len(signing) != 2 || signing[0].Reveal() != inner.Value.Reveal() || signing[1].Reveal() != e.Value.Reveal() {
+		if must(t, err); len(signing) != 2 || signing[0].Reveal() != inner.Secret.Reveal() || signing[1].Reveal() != e.Secret.Reveal() {
 			t.Error("the secret that was shown does not sign, or the one before does not any more")
 		}
 		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, func(*ledger.Unit, any, error) {

@@ -103,7 +103,7 @@ func aSecret() secret.Text { return secret.NewText(newSecret()) }
 func none(*ledger.Unit, any, error) {}
 
 // endpoint makes an endpoint of a company at an address.
-func (w *world) endpoint(company, url string, kinds ...string) Secret {
+func (w *world) endpoint(company, url string, kinds ...string) Endpoint {
 	w.t.Helper()
 	e, err := w.Create(context.Background(), company, Draft{URL: &url, Kinds: &kinds}, none)
 	must(w.t, err)
@@ -119,14 +119,14 @@ func (w *world) settle(by time.Duration) {
 	must(w.t, w.Settled(ctx))
 }
 
-func (w *world) now(e Secret) Endpoint {
+func (w *world) now(e Endpoint) Endpoint {
 	w.t.Helper()
 	found, err := w.Find(context.Background(), e.Company, e.ID)
 	must(w.t, err)
 	return found
 }
 
-func (w *world) sent(e Secret, state DeliveryState) []Delivery {
+func (w *world) sent(e Endpoint, state DeliveryState) []Delivery {
 	w.t.Helper()
 	list, total, err := w.Deliveries(context.Background(), e.Company, e.ID, state, 1000, 0)
 	must(w.t, err)
@@ -204,12 +204,12 @@ func (r *receiver) set(answer func(w http.ResponseWriter, m received)) {
 	r.answer = answer
 }
 
-func (r *receiver) trust(secrets ...Secret) {
+func (r *receiver) trust(secrets ...Endpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secrets = nil
 	for _, s := range secrets {
-		r.secrets = append(r.secrets, s.Value.Reveal())
+		r.secrets = append(r.secrets, s.Secret.Reveal())
 	}
 }
 
