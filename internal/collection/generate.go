@@ -179,7 +179,7 @@ func (a *attempt) Enter(ctx context.Context) error {
 // Adopt makes the collection wait for its payment.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.State, a.Intent = Pending, opening.Intent{}
-	job.Enqueue(u, job.Job{Kind: ExpireJob, Subject: a.ID, RunAt: a.ExpiresAt.Time})
+	u.Append(job.Job{Kind: ExpireJob, Subject: a.ID, RunAt: a.ExpiresAt.Time}.For(u.Company))
 	return a.Collection, nil
 }
 

@@ -104,7 +104,7 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		}
 		u.Insert(addressTable.Record(a))
 		g.Key.Begin(&u, a.subject(), now.Add(watchWithin))
-		job.Enqueue(&u, job.Job{Kind: WatchJob, Subject: a.subject(), Provider: a.custody, RunAt: now.Add(watchWithin)})
+		u.Append(job.Job{Kind: WatchJob, Subject: a.subject(), Provider: a.custody, RunAt: now.Add(watchWithin)}.For(u.Company))
 		err = s.Book.Commit(ctx, u)
 		if ledger.Is(err, ledger.Exists, addressTable.Table) {
 			continue

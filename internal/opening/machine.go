@@ -102,7 +102,7 @@ func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idem
 	if key.Subject() == "" {
 		key.Begin(&u, n.ID, i.CalledUntil)
 	}
-	job.Enqueue(&u, job.Job{Kind: m.Job, Subject: n.Subject, Provider: n.Provider, RunAt: i.search().Next(i.CalledUntil)})
+	u.Append(job.Job{Kind: m.Job, Subject: n.Subject, Provider: n.Provider, RunAt: i.search().Next(i.CalledUntil)}.For(u.Company))
 	err := m.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) || ledger.Is(err, ledger.Exists, a.Record().Table) {
 		return ErrTaken

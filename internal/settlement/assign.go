@@ -55,7 +55,7 @@ func (s *Service) release(u *ledger.Unit, credit Credit, caseID, company string)
 		Reference: credit.ID, Step: assignStep, Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
 		Kind: "assign", Narration: "to company " + company,
 	})
-	job.Enqueue(u, job.Job{Kind: AssignJob, Subject: caseID, RunAt: s.Clock.Now()})
+	u.Append(job.Job{Kind: AssignJob, Subject: caseID, RunAt: s.Clock.Now()}.For(u.Company))
 }
 
 // suspended is the credit of a case about an unknown account.
