@@ -56,7 +56,7 @@ func (e *edge) setAccountAlert(ctx context.Context, r *request, body AlertReques
 	if body.LowBalance != nil {
 		below = *body.LowBalance
 	}
-	a, err := e.Settlements.Alert(ctx, r.by, company, settlementID, below)
+	a, err := e.Settlements.Alert(ctx, r.by, company, settlementID, below, nil)
 	return accountOf(a), err
 }
 

@@ -10,7 +10,6 @@
 package crypto
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
 	"math/big"
@@ -234,14 +233,4 @@ type TransactionFilter struct {
 	Type, Status, NetworkID, Asset string
 	Hash, Address                  string
 	From, To                       time.Time // created at From or later, and before To
-}
-
-// Transactions is a page of the company's transactions, newest first, and their number.
-func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
-	total, err := s.countTransactions(ctx, company, f)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.transactions(ctx, company, f, offset, limit)
-	return list, int(total), err
 }

@@ -113,11 +113,6 @@ func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
 	return err
 }
 
-// Keys are all keys of a company by kind, the present key of each kind first.
-func (s *Service) Keys(ctx context.Context, company string) ([]Key, error) {
-	return s.keys(ctx, company)
-}
-
 // key is the company's present key. A company without a key gets a chain below the
 // house's key.
 func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key, error) {

@@ -201,9 +201,11 @@ func (s *Service) filteredTransactions(ctx context.Context, company string, f Tr
 		ORDER BY t.number DESC LIMIT $5 OFFSET $6`, company, f.CustomerID, from, to, limit, offset)
 }
 
-func (s *Service) transactionsOf(ctx context.Context, company, customerID string, limit int) ([]Transaction, error) {
+// TransactionsOf are the newest transactions of one customer, by id; none for a
+// customer that does not exist.
+func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
 	return db.All(ctx, s.DB, transactions.Scan,
-		selectOwn+`WHERE t.company_id = $1 AND t.customer_id = $2 ORDER BY t.number DESC LIMIT $3`, company, customerID, limit)
+		selectOwn+`WHERE t.company_id = $1 AND t.customer_id = $2 ORDER BY t.number DESC LIMIT $3`, company, customerID, mostOfOne)
 }
 
 func (s *Service) findTransaction(ctx context.Context, company, customerID, transactionID string) (Transaction, error) {

@@ -114,12 +114,6 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 // (wallet-api.md, Limits).
 const mostOfOne = 50
 
-// TransactionsOf are the newest transactions of one customer, by id; none for a
-// customer that does not exist.
-func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
-	return s.transactionsOf(ctx, company, customerID, mostOfOne)
-}
-
 // Transaction is one transaction of one customer.
 func (s *Service) Transaction(ctx context.Context, company, customerID, transactionID string) (Transaction, error) {
 	t, err := s.findTransaction(ctx, company, customerID, transactionID)

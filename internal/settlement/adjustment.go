@@ -147,17 +147,6 @@ func (s *Service) Adjustment(ctx context.Context, adjustmentID string) (Adjustme
 	return a, err
 }
 
-// Adjustments is a page of the adjustments of all companies, the newest first, and the
-// number of all. It shows those in a state, or all for "".
-func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
-	total, err := s.countAdjustments(ctx, state)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.adjustments(ctx, state, limit, offset)
-	return list, total, err
-}
-
 // details describe an adjustment in the audit log.
 func (a Adjustment) details() map[string]string {
 	d := map[string]string{

@@ -93,20 +93,20 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 // unknown account. It stores its first decision about a session before the credit, and
 // that decision stays. So an account that becomes known later never doubles a credit.
 func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
-	company, err := decided(ctx, s.DB, c)
+	company, err := s.decided(ctx, c)
 	if !errors.Is(err, db.ErrNone) {
 		return company, err
 	}
-	known := false
-	company, err = s.holder(ctx, c.Account)
-	if err == nil {
-		_, known, err = s.booking(ctx, company, c)
+	company = House
+	owners, err := s.holders(ctx, c.Account)
+	if err == nil && len(owners) == 1 {
+		var known bool
+		if _, known, err = s.booking(ctx, owners[0], c); known {
+			company = owners[0]
+		}
 	}
-	if err != nil && !errors.Is(err, db.ErrNone) {
+	if err != nil {
 		return "", err
-	}
-	if !known {
-		company = House
 	}
 	return s.decideFor(ctx, c, company)
 }
@@ -142,7 +142,7 @@ func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 // withdrawn opens a case for a credit that the bank has rejected after it was booked. No
 // money moves without an operator.
 func (s *Service) withdrawn(ctx context.Context, c Credit) error {
-	company, err := decided(ctx, s.DB, c)
+	company, err := s.decided(ctx, c)
 	if errors.Is(err, db.ErrNone) {
 		return nil
 	}
@@ -288,13 +288,10 @@ func (s *Service) foundHouse(ctx context.Context) error {
 	return s.Book.Commit(ctx, ledger.Found(House))
 }
 
-// Holds tells whether an account number belongs to a company.
+// Holds tells whether an account number belongs to one company.
 func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error) {
-	_, err := s.holder(ctx, accountNumber)
-	if errors.Is(err, db.ErrNone) {
-		return false, nil
-	}
-	return err == nil, err
+	owners, err := s.holders(ctx, accountNumber)
+	return len(owners) == 1, err
 }
 
 // Enter writes an account number into the directory, before anybody learns the number. A

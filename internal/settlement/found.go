@@ -86,7 +86,7 @@ func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 // first stored decision about the owner stays. After two operators have agreed, a
 // notification finds their decision.
 func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, agreed bool) error {
-	owner, err := decided(ctx, s.DB, credit)
+	owner, err := s.decided(ctx, credit)
 	if errors.Is(err, db.ErrNone) {
 		owner, err = company, nil
 		if agreed {

@@ -13,7 +13,6 @@ package settlement
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -299,19 +298,6 @@ func (s *Service) RedirectFeed(ctx context.Context, u *ledger.Unit, by operator.
 	f.Turn++
 	u.Update(feeders.Record(f))
 	return nil
-}
-
-// Redirected tells whether a unit was refused because another request has just
-// redirected the bank account.
-func Redirected(err error) bool { return ledger.Is(err, ledger.Moved, feeders.Table) }
-
-// Owner is the company of a bank account.
-func (s *Service) Owner(ctx context.Context, accountNumber, bankCode string) (company string, err error) {
-	company, err = ownerOf(ctx, s.DB, accountNumber, bankCode)
-	if errors.Is(err, db.ErrNone) {
-		return "", fault.New(fault.Missing, "Bank account not found")
-	}
-	return company, err
 }
 
 // Fund credits a settlement account from the fintech's money at a provider. It gives a

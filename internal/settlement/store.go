@@ -80,34 +80,9 @@ func (s *Service) fed(ctx context.Context, company, accountNumber string) (int64
 // enter writes a bank account into the directory, and returns its owner. The first of
 // two companies keeps the account.
 func (s *Service) enter(ctx context.Context, company string, b BankAccount) (owner string, err error) {
-	err = s.DB.Tx(ctx, func(q db.Querier) error {
-		_, err := q.Exec(ctx, `
-			INSERT INTO settlement_directory (account_number, bank_code, company_id) VALUES ($1, $2, $3)
-			ON CONFLICT DO NOTHING`, b.Number, b.BankCode, company)
-		if err != nil {
-			return err
-		}
-		owner, err = ownerOf(ctx, q, b.Number, b.BankCode)
-		return err
-	})
-	return owner, err
-}
-
-func ownerOf(ctx context.Context, q db.Querier, accountNumber, bankCode string) (string, error) {
-	return db.One(ctx, q, db.Value[string], `
-		SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, accountNumber, bankCode)
-}
-
-// holder is the only company with an account number.
-func (s *Service) holder(ctx context.Context, accountNumber string) (string, error) {
-	owners, err := s.holders(ctx, accountNumber)
-	if err != nil {
-		return "", err
-	}
-	if len(owners) != 1 {
-		return "", db.ErrNone
-	}
-	return owners[0], nil
+	return db.Reserve(ctx, s.DB, `
+		INSERT INTO settlement_directory (account_number, bank_code, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, `
+		SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, company, b.Number, b.BankCode)
 }
 
 // holders are the companies with an account number. Two companies may have the same
@@ -123,36 +98,32 @@ func (s *Service) findAdjustment(ctx context.Context, adjustmentID string) (Adju
 	return db.One(ctx, s.DB, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment WHERE id = $1`, adjustmentID)
 }
 
-func (s *Service) countAdjustments(ctx context.Context, state AdjustmentState) (int64, error) {
-	return db.One(ctx, s.DB, db.Value[int64],
+// Adjustments is a page of the adjustments of all companies, the newest first, and the
+// number of all. It shows those in a state, or all for "".
+func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
+	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM settlement_adjustment WHERE ($1 = '' OR state = $1)`, string(state))
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment
+		WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
+	return list, total, err
 }
 
-func (s *Service) adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, error) {
-	return db.All(ctx, s.DB, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment
-		WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
-}
+const selectSession = `SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`
 
 // decideFor stores the owner of a credit's session, and returns the stored owner. The
 // first decision stays.
 func (s *Service) decideFor(ctx context.Context, c Credit, company string) (owner string, err error) {
-	err = s.DB.Tx(ctx, func(q db.Querier) error {
-		_, err := q.Exec(ctx, `
-			INSERT INTO settlement_session (provider, session_id, company_id) VALUES ($1, $2, $3)
-			ON CONFLICT DO NOTHING`, c.Provider, c.Session, company)
-		if err != nil {
-			return err
-		}
-		owner, err = decided(ctx, q, c)
-		return err
-	})
-	return owner, err
+	return db.Reserve(ctx, s.DB, `
+		INSERT INTO settlement_session (provider, session_id, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		selectSession, company, c.Provider, c.Session)
 }
 
 // decided is the stored owner of a credit's session.
-func decided(ctx context.Context, q db.Querier, c Credit) (string, error) {
-	return db.One(ctx, q, db.Value[string],
-		`SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`, c.Provider, c.Session)
+func (s *Service) decided(ctx context.Context, c Credit) (string, error) {
+	return db.One(ctx, s.DB, db.Value[string], selectSession, c.Provider, c.Session)
 }
 
 // credited tells whether a credit is in the company's ledger.

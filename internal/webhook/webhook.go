@@ -129,22 +129,6 @@ func (s *Service) Find(ctx context.Context, company, endpointID string) (Endpoin
 	return e, err
 }
 
-// List is a company's endpoints, the newest first.
-func (s *Service) List(ctx context.Context, company string) ([]Endpoint, error) {
-	return s.endpoints(ctx, company)
-}
-
-// All is a page of the endpoints of all companies, newest first, and their number:
-// those in a state, or all for "".
-func (s *Service) All(ctx context.Context, state State, limit, offset int) ([]Endpoint, int64, error) {
-	total, err := s.allCount(ctx, state)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.all(ctx, state, limit, offset)
-	return list, total, err
-}
-
 // Backlog is what waits to be sent to an endpoint.
 type Backlog struct {
 	Sequence int64 `json:"sequence"` // the last event that was sent or not wanted
