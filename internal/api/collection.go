@@ -22,7 +22,7 @@ func (h *handlers) GenerateVirtualAccount(ctx context.Context, r GenerateVirtual
 	})
 }
 
-// sent is an optional field's value; nothing when it was not sent.
+// sent is the value of an optional field, or the zero value if the field was not sent.
 func sent[T any](field *T) (value T) {
 	if field != nil {
 		value = *field
@@ -38,7 +38,7 @@ func virtualAccount(c collection.Collection) (GenerateVirtualAccount200JSONRespo
 	}}, nil
 }
 
-// FindVirtualAccount shows where a collection stands. Its id is not echoed.
+// FindVirtualAccount returns a collection with its state. The answer has no id.
 func (h *handlers) FindVirtualAccount(ctx context.Context, r FindVirtualAccountRequestObject) (FindVirtualAccountResponseObject, error) {
 	c, err := h.Collections.Find(ctx, callOf(ctx).company, r.TransactionID)
 	if err != nil {

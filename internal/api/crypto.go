@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
 
-// ListCryptoNetworks shows where deposits are taken.
+// ListCryptoNetworks lists the networks on which deposits are accepted.
 func (h *handlers) ListCryptoNetworks(context.Context, ListCryptoNetworksRequestObject) (ListCryptoNetworksResponseObject, error) {
 	networks := h.Crypto.ListNetworks()
 	rows := make([]CryptoNetwork, 0, len(networks))
@@ -21,8 +21,8 @@ func (h *handlers) ListCryptoNetworks(context.Context, ListCryptoNetworksRequest
 	return ListCryptoNetworks200JSONResponse{Status: "success", Data: rows}, nil
 }
 
-// GenerateCryptoAddress makes one more address. One that an earlier request with
-// the same Idempotency-Key has made is answered for, and no other is made.
+// GenerateCryptoAddress makes a new address. A repeated request with the same
+// Idempotency-Key gets the address of the first request.
 func (h *handlers) GenerateCryptoAddress(ctx context.Context, r GenerateCryptoAddressRequestObject) (GenerateCryptoAddressResponseObject, error) {
 	return answer(ctx, func(a crypto.Address) (GenerateCryptoAddress200JSONResponse, error) {
 		return GenerateCryptoAddress200JSONResponse{Status: "success", Data: a}, nil
@@ -39,7 +39,7 @@ func (h *handlers) GenerateCryptoAddress(ctx context.Context, r GenerateCryptoAd
 	})
 }
 
-// ListCryptoAddresses shows the company's addresses on a network.
+// ListCryptoAddresses lists the company's addresses on a network.
 func (h *handlers) ListCryptoAddresses(ctx context.Context, r ListCryptoAddressesRequestObject) (ListCryptoAddressesResponseObject, error) {
 	addresses, err := h.Crypto.Addresses(ctx, callOf(ctx).company, r.NetworkID)
 	if err != nil {
@@ -48,8 +48,8 @@ func (h *handlers) ListCryptoAddresses(ctx context.Context, r ListCryptoAddresse
 	return ListCryptoAddresses200JSONResponse{Status: "success", Data: CryptoAddressList{Address: append([]CryptoAddress{}, addresses...)}}, nil
 }
 
-// FindLastCryptoTransaction is the contract's list of transactions: always page 1
-// with a limit of 1, whatever was asked for.
+// FindLastCryptoTransaction returns the newest transaction. The contract calls it a
+// list: the page is always 1 and the limit is always 1.
 func (h *handlers) FindLastCryptoTransaction(ctx context.Context, _ FindLastCryptoTransactionRequestObject) (FindLastCryptoTransactionResponseObject, error) {
 	transactions, total, err := h.Crypto.Transactions(ctx, callOf(ctx).company, crypto.TransactionFilter{}, 0, 1)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *handlers) FindLastCryptoTransaction(ctx context.Context, _ FindLastCryp
 	}}, nil
 }
 
-// ListCryptoTransactions shows all of them.
+// ListCryptoTransactions lists the company's crypto transactions.
 func (h *handlers) ListCryptoTransactions(ctx context.Context, r ListCryptoTransactionsRequestObject) (ListCryptoTransactionsResponseObject, error) {
 	var q query
 	filter := crypto.TransactionFilter{

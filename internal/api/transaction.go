@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// ListTransactions shows what came into the accounts of all customers, newest
-// first. Only here a transaction has its fee, currency and customer.
+// ListTransactions lists the credits on the accounts of all customers, newest first.
+// Only this list shows fee, currency and customer.
 func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsRequestObject) (ListTransactionsResponseObject, error) {
 	var q query
 	filter := customer.TransactionFilter{
@@ -29,8 +29,8 @@ func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsReque
 	}}, nil
 }
 
-// ListCustomerTransactions shows the newest transactions of one customer; page
-// and pageSize mean nothing here.
+// ListCustomerTransactions lists the newest transactions of one customer. It ignores
+// page and pageSize.
 func (h *handlers) ListCustomerTransactions(ctx context.Context, r ListCustomerTransactionsRequestObject) (ListCustomerTransactionsResponseObject, error) {
 	list, err := h.Customers.TransactionsOf(ctx, callOf(ctx).company, r.Customer)
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *handlers) ListCustomerTransactions(ctx context.Context, r ListCustomerT
 	return ListCustomerTransactions200JSONResponse{Status: "success", Data: append([]CustomerTransaction{}, list...)}, nil
 }
 
-// FindCustomerTransaction shows one transaction of one customer, or null.
+// FindCustomerTransaction returns one transaction of one customer, or null.
 func (h *handlers) FindCustomerTransaction(ctx context.Context, r FindCustomerTransactionRequestObject) (FindCustomerTransactionResponseObject, error) {
 	t, err := h.Customers.Transaction(ctx, callOf(ctx).company, r.Customer, r.TransactionID)
 	if fault.Is(err, fault.Missing) {

@@ -12,8 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// CreateWebhook adds an endpoint. Its answer is the only one that shows the
-// secret.
+// CreateWebhook adds an endpoint. Only this answer shows the endpoint's secret.
 func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
 	return answer(ctx, func(e webhook.Endpoint) (newWebhook, error) {
 		return newWebhook{Status: "success", Data: e}, nil
@@ -25,7 +24,7 @@ func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObje
 	})
 }
 
-// ListWebhooks shows the company's endpoints.
+// ListWebhooks lists the company's endpoints.
 func (h *handlers) ListWebhooks(ctx context.Context, _ ListWebhooksRequestObject) (ListWebhooksResponseObject, error) {
 	list, err := h.Webhooks.List(ctx, callOf(ctx).company)
 	if err != nil {
@@ -34,7 +33,7 @@ func (h *handlers) ListWebhooks(ctx context.Context, _ ListWebhooksRequestObject
 	return ListWebhooks200JSONResponse{Status: "success", Data: append([]Webhook{}, list...)}, nil
 }
 
-// FindWebhook shows an endpoint and what it has still to be told.
+// FindWebhook returns an endpoint with its backlog.
 func (h *handlers) FindWebhook(ctx context.Context, r FindWebhookRequestObject) (FindWebhookResponseObject, error) {
 	e, err := h.Webhooks.Find(ctx, callOf(ctx).company, r.ID)
 	if err != nil {
@@ -48,7 +47,7 @@ func (h *handlers) FindWebhook(ctx context.Context, r FindWebhookRequestObject) 
 	return FindWebhook200JSONResponse{Status: "success", Data: e}, nil
 }
 
-// UpdateWebhook changes what was sent and leaves the rest.
+// UpdateWebhook changes the fields that were sent.
 func (h *handlers) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error) {
 	return answer(ctx, func(e webhook.Endpoint) (UpdateWebhook200JSONResponse, error) {
 		return UpdateWebhook200JSONResponse{Status: "success", Data: e}, nil
@@ -60,7 +59,7 @@ func (h *handlers) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObje
 	})
 }
 
-// DeleteWebhook ends an endpoint.
+// DeleteWebhook deletes an endpoint.
 func (h *handlers) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error) {
 	if err := h.Webhooks.Delete(ctx, callOf(ctx).company, r.ID); err != nil {
 		return nil, err
@@ -68,7 +67,7 @@ func (h *handlers) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObje
 	return DeleteWebhook200JSONResponse{Status: "success", Message: "Webhook deleted"}, nil
 }
 
-// RotateWebhookSecret gives an endpoint a new secret, shown in this answer alone.
+// RotateWebhookSecret gives an endpoint a new secret. Only this answer shows the secret.
 func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
 	return answer(ctx, func(e webhook.Endpoint) (newSecret, error) {
 		return newSecret{Status: "success", Data: e}, nil
@@ -78,7 +77,7 @@ func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecre
 	})
 }
 
-// Nothing on the way may keep an answer that shows a secret.
+// An answer that shows a secret must not stay in a cache.
 type (
 	newWebhook CreateWebhook200JSONResponse
 	newSecret  RotateWebhookSecret200JSONResponse
@@ -100,7 +99,7 @@ func (n newWebhook) public() any { n.Data.Secret = webhook.Secret{}; return n }
 
 func (n newSecret) public() any { n.Data.Secret = webhook.Secret{}; return n }
 
-// TestWebhook tries an endpoint out and shows what it answered.
+// TestWebhook posts a test message to an endpoint and returns the result.
 func (h *handlers) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (TestWebhookResponseObject, error) {
 	return answer(ctx, func(d webhook.Delivery) (TestWebhook200JSONResponse, error) {
 		return TestWebhook200JSONResponse{Status: "success", Data: d}, nil
@@ -110,7 +109,7 @@ func (h *handlers) TestWebhook(ctx context.Context, r TestWebhookRequestObject) 
 	})
 }
 
-// ListWebhookDeliveries shows what was sent to an endpoint, newest first.
+// ListWebhookDeliveries lists the deliveries to an endpoint, newest first.
 func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
 	var q query
 	state := q.oneOf("status", r.Params.Status, string(webhook.Pending), string(webhook.Delivered), string(webhook.GivenUp))
@@ -127,7 +126,7 @@ func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliv
 	}}, nil
 }
 
-// ResendWebhookDelivery sends what a delivery was about once more.
+// ResendWebhookDelivery sends the event of a delivery again.
 func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDeliveryRequestObject) (ResendWebhookDeliveryResponseObject, error) {
 	return answer(ctx, func(d webhook.Delivery) (ResendWebhookDelivery200JSONResponse, error) {
 		return ResendWebhookDelivery200JSONResponse{Status: "success", Data: d}, nil
@@ -137,7 +136,7 @@ func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDel
 	})
 }
 
-// ReplayWebhook sends a part of the feed to an endpoint once more.
+// ReplayWebhook sends a part of the feed to an endpoint again.
 func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObject) (ReplayWebhookResponseObject, error) {
 	var q query
 	first, one := h.place(ctx, &q, "from", r.Body.From, false)
@@ -153,8 +152,8 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 	})
 }
 
-// place is where a replay begins or ends: a sequence number, or an instant, which
-// stands for the events from it on or up to it.
+// place is the sequence number at which a replay begins or ends. An instant stands for
+// the first event from then on or, as the end, for the last event up to it.
 func (h *handlers) place(ctx context.Context, q *query, name string, value json.RawMessage, end bool) (int64, error) {
 	var text string
 	if json.Unmarshal(value, &text) != nil {

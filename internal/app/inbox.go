@@ -7,7 +7,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
-	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // newInbox connects the banks' notifications with the books.
@@ -33,26 +32,6 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 		},
 		Payout: func(ctx context.Context, reference string) error { return a.Payouts.Notified(ctx, reference) },
 		Stored: a.Worker.Wake,
-	})
-}
-
-// newSettlements gives the recipients of credits as functions, since the recipients are
-// made later.
-func (a *App) newSettlements(p plugs) *settlement.Service {
-	banks := map[string]settlement.Bank{}
-	for name, b := range p.banks {
-		banks[name] = settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: p.float[name]}
-	}
-	return settlement.New(settlement.Config{
-		DB: a.DB, Book: a.Book, Clock: a.Clock, Operations: a.Operations, Banks: banks,
-		Recipients: []settlement.Recipient{
-			func(ctx context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
-				return a.Customers.BookCredit(ctx, company, c)
-			},
-			func(ctx context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
-				return a.Collections.BookCredit(ctx, company, c)
-			},
-		},
 	})
 }
 

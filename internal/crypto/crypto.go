@@ -182,16 +182,14 @@ type Service struct {
 	custodies map[string]Custody // by name
 	custodyOf map[string]string  // by network
 	reader    string             // this program's name as a reader of custodians
-
-	mu    sync.Mutex
-	turns map[string]*sync.Mutex // the locks for a company's next index
+	turns     sync.Map           // the locks for the companies' next index, by company
 }
 
 // New is the business on a database.
 func New(cfg Config) *Service {
 	s := &Service{
 		Config: cfg, networks: map[string]chain.Network{}, custodies: map[string]Custody{}, custodyOf: map[string]string{},
-		reader: id.New(), turns: map[string]*sync.Mutex{},
+		reader: id.New(),
 	}
 	for _, n := range cfg.Networks {
 		s.networks[n.ID] = n
@@ -216,16 +214,6 @@ func (s *Service) ListNetworks() []chain.Network {
 		out[i] = n
 	}
 	return out
-}
-
-// turn is the lock for the company's next index.
-func (s *Service) turn(company string) *sync.Mutex {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turns[company] == nil {
-		s.turns[company] = &sync.Mutex{}
-	}
-	return s.turns[company]
 }
 
 // TransactionFilter narrows a list of transactions. A zero field filters nothing.

@@ -151,12 +151,7 @@ func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(
 func (s *Service) Customers(ctx context.Context, company, search string, offset, limit int) ([]Customer, int, error) {
 	if search = strings.ToLower(strings.TrimSpace(search)); search != "" {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"
-		total, err := s.countMatches(ctx, company, pattern)
-		if err != nil {
-			return nil, 0, err
-		}
-		list, err := s.matches(ctx, company, pattern, limit, offset)
-		return list, int(total), err
+		return s.matches(ctx, company, pattern, limit, offset)
 	}
 	last, err := s.Book.Last(ctx, company, numbers)
 	if err != nil {

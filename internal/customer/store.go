@@ -136,15 +136,17 @@ func (s *Service) customers(ctx context.Context, company string, high, low int64
 		selectCustomer+`WHERE c.company_id = $1 AND c.number <= $2 AND c.number > $3 ORDER BY c.number DESC`, company, high, low)
 }
 
-func (s *Service) countMatches(ctx context.Context, company, pattern string) (int64, error) {
-	return db.One(ctx, s.DB, db.Value[int64],
+// matches is a page of the customers whose search text has a pattern, and their number.
+func (s *Service) matches(ctx context.Context, company, pattern string, limit, offset int) ([]Customer, int, error) {
+	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM customer WHERE company_id = $1 AND search LIKE $2 ESCAPE '\'`, company, pattern)
-}
-
-func (s *Service) matches(ctx context.Context, company, pattern string, limit, offset int) ([]Customer, error) {
-	return db.All(ctx, s.DB, scanCustomer, selectCustomer+`
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, scanCustomer, selectCustomer+`
 		WHERE c.company_id = $1 AND c.search LIKE $2 ESCAPE '\' ORDER BY c.number DESC LIMIT $3 OFFSET $4`,
 		company, pattern, limit, offset)
+	return list, int(total), err
 }
 
 // reserved is the customer who has an e-mail address.
@@ -179,26 +181,25 @@ func (s *Service) transactions(ctx context.Context, company string, high, low in
 		selectTransaction+`WHERE t.company_id = $1 AND t.number <= $2 AND t.number > $3 ORDER BY t.number DESC`, company, high, low)
 }
 
-// within is the filter's range of instants.
-func (f TransactionFilter) within() (from, to int64) {
-	if f.To.IsZero() {
-		return clock.Micros(f.From), math.MaxInt64
+// filteredTransactions is a page of the transactions that a filter chooses, and their
+// number.
+func (s *Service) filteredTransactions(
+	ctx context.Context, company string, f TransactionFilter, offset, limit int,
+) ([]Transaction, int, error) {
+	from, to := clock.Micros(f.From), int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		to = clock.Micros(f.To)
 	}
-	return clock.Micros(f.From), clock.Micros(f.To)
-}
-
-func (s *Service) countTransactions(ctx context.Context, company string, f TransactionFilter) (int64, error) {
-	from, to := f.within()
-	return db.One(ctx, s.DB, db.Value[int64], `
+	total, err := db.One(ctx, s.DB, db.Value[int64], `
 		SELECT count(*) FROM customer_transaction
 		WHERE company_id = $1 AND ($2 = '' OR customer_id = $2) AND created_at >= $3 AND created_at < $4`, company, f.CustomerID, from, to)
-}
-
-func (s *Service) filteredTransactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, error) {
-	from, to := f.within()
-	return db.All(ctx, s.DB, scanTransaction, selectTransaction+`
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, scanTransaction, selectTransaction+`
 		WHERE t.company_id = $1 AND ($2 = '' OR t.customer_id = $2) AND t.created_at >= $3 AND t.created_at < $4
 		ORDER BY t.number DESC LIMIT $5 OFFSET $6`, company, f.CustomerID, from, to, limit, offset)
+	return list, int(total), err
 }
 
 // TransactionsOf are the newest transactions of one customer, by id; none for a

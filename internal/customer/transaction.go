@@ -94,12 +94,7 @@ type TransactionFilter struct {
 // a million pages costs no more than the first.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	if f != (TransactionFilter{}) {
-		total, err := s.countTransactions(ctx, company, f)
-		if err != nil {
-			return nil, 0, err
-		}
-		list, err := s.filteredTransactions(ctx, company, f, offset, limit)
-		return list, int(total), err
+		return s.filteredTransactions(ctx, company, f, offset, limit)
 	}
 	last, err := s.Book.Last(ctx, company, transactionNumbers)
 	if err != nil {

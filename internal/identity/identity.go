@@ -2,7 +2,7 @@
 // Number (BVN). The provider sends a one-time password (OTP) to the phone on that
 // number's record.
 //
-// Each OTP costs a fee and rings a stranger's phone, so their number is limited: at
+// Each OTP costs a fee and disturbs a person, so the number of OTPs is limited: at
 // most three, and one a minute. OTPs to a company's signatory count by session. A
 // new session replaces a spent one a day after its last OTP. OTPs to customers
 // count by BVN, and their count begins anew after a day.
@@ -14,8 +14,8 @@
 // seconds. Another OTP makes them ten again. A company's quota limits its OTPs of a
 // day, of both purposes.
 //
-// BVNs are sealed at rest and found by a keyed index. No answer, log line, event or
-// error shows one.
+// BVNs are encrypted in the database and found by a keyed index. No answer, log line,
+// event or error shows a BVN.
 package identity
 
 import (
@@ -62,7 +62,7 @@ type Session struct {
 	ID      string  `db:"id,key"`
 	Purpose Purpose `db:"purpose"`
 	subject string  `db:"subject,changes"` // the BVN's index or the customer; "" once the session is closed
-	bvn     string  `db:"bvn,changes"`     // sealed
+	bvn     string  `db:"bvn,changes"`     // encrypted
 	State   State   `db:"state,changes"`
 	turn    int64   `db:"turn,version"` // OTPs ever asked for; 0: not written yet
 	count
@@ -94,11 +94,11 @@ type Service struct{ Config }
 // New is the service.
 func New(c Config) *Service { return &Service{c} }
 
-// sealed is the column that a sealed BVN is bound to.
+// sealed is the column that an encrypted BVN is bound to.
 const sealed = "identity_session.bvn"
 
-// Subjects stand for a BVN in Open without showing the number. New takes the first
-// one. The others are of older keys.
+// Subjects are the blind indexes of a BVN, which Open takes. New takes the first one.
+// The others belong to older keys.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
 	return s.Keys.BlindIndex(company, sealed, bvn.Reveal())
 }
@@ -116,8 +116,8 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 // BVN is the BVN of the session, for a provider that needs the number again.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.Company, sealed, x.bvn) }
 
-// About is the session for this BVN. A session for another BVN begins anew, and the
-// OTPs to that other number do not count.
+// About is the session for this BVN. If the session has another BVN, it begins anew,
+// and the OTPs to the other BVN do not count.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
 	if err != nil || before.Reveal() == bvn.Reveal() {
@@ -150,7 +150,7 @@ func absent(x Session, err error) (Session, error) {
 	return x, err
 }
 
-// Words are for the caller when the provider gives none.
+// Words are the messages for the caller when the provider gives none.
 type Words struct{ Sent, Failed string }
 
 // The words of the contract for a first OTP and for another one.
@@ -215,8 +215,8 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.Clock.Now()
 		u.Transition(x.record(), turnText(x.turn))
 	} else {
-		// Nobody can answer an OTP whose session we do not know, so an unknown
-		// outcome is a failure to the caller. The attempt is used up.
+		// Without the provider's session nobody can check the OTP. So an unknown outcome
+		// is a failure for the caller, and the attempt is used up.
 		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed))
 	}
 	if e.End != nil {
@@ -230,8 +230,8 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	return x, message, why
 }
 
-// Said are the words of the provider, or "" if it did not speak. The words of our own
-// client about a broken connection are not for the company.
+// Said is the provider's message, or "" without an answer. A message of our own HTTP
+// client about a broken connection is not for the company.
 func Said(a provider.Answer) string {
 	switch a.Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
@@ -270,7 +270,7 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 	return a.Reference, nil
 }
 
-// Close adds the end of a session whose identity is proven.
+// Close has a unit end a session whose identity is proven.
 func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 
 // end adds the transition that closes a session in a state.

@@ -125,15 +125,15 @@ func (v *visit) record(ctx context.Context) (before, after health, err error) {
 
 // queues are the keys of the queues that the visit writes to, in the order of locks.
 func (v *visit) queues() [][]any {
-	own := []any{v.queue.company, v.queue.endpoint, v.queue.id}
-	if v.queue.kind == queueRetries {
-		return [][]any{own}
+	q := v.queue
+	keys := [][]any{{q.company, q.endpoint, q.id}}
+	if q.kind != queueRetries {
+		keys = append(keys, []any{q.company, q.endpoint, queueRetries})
 	}
-	retry := []any{v.queue.company, v.queue.endpoint, queueRetries}
-	if v.queue.id < queueRetries {
-		return [][]any{own, retry}
+	if q.id > queueRetries {
+		slices.Reverse(keys)
 	}
-	return [][]any{retry, own}
+	return keys
 }
 
 // writes are the rows that record commits. A delivery that failed for the first time
