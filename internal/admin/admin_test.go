@@ -74,7 +74,7 @@ func open(t *testing.T, base *db.DB) *door {
 		"safehaven": {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"},
 	}})
 	d.webhooks = webhook.New(webhook.Config{
-		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true, Audit: operator.SelfNote,
+		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true,
 	})
 	addresses := crypto.New(crypto.Config{
 		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Networks: chain.Testnets(), TestKeys: true,

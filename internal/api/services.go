@@ -101,17 +101,17 @@ type Crypto interface {
 
 // Webhooks are where companies want their events sent.
 type Webhooks interface {
-	Create(ctx context.Context, company string, d webhook.Draft, answered webhook.Answered) (webhook.Endpoint, error)
+	Create(ctx context.Context, company string, d webhook.Draft, key *idempotency.Key) (webhook.Endpoint, error)
 	List(ctx context.Context, company string) ([]webhook.Endpoint, error)
 	Find(ctx context.Context, company, id string) (webhook.Endpoint, error)
 	Backlog(ctx context.Context, e webhook.Endpoint) (webhook.Backlog, error)
-	Update(ctx context.Context, company, id string, d webhook.Draft, answered webhook.Answered) (webhook.Endpoint, error)
-	Rotate(ctx context.Context, company, id string, answered webhook.Answered) (webhook.Endpoint, error)
+	Update(ctx context.Context, company, id string, d webhook.Draft, key *idempotency.Key) (webhook.Endpoint, error)
+	Rotate(ctx context.Context, company, id string, key *idempotency.Key) (webhook.Endpoint, error)
 	Delete(ctx context.Context, company, id string) error
-	Test(ctx context.Context, company, id string, answered webhook.Answered) (webhook.Delivery, error)
+	Test(ctx context.Context, company, id string, key *idempotency.Key) (webhook.Delivery, error)
 	Deliveries(ctx context.Context, company, id string, state webhook.DeliveryState, limit, offset int) ([]webhook.Delivery, int64, error)
-	Resend(ctx context.Context, company, deliveryID string, answered webhook.Answered) (webhook.Delivery, error)
-	Replay(ctx context.Context, company, id string, first, last int64, answered webhook.Answered) (webhook.Replay, error)
+	Resend(ctx context.Context, company, deliveryID string, key *idempotency.Key) (webhook.Delivery, error)
+	Replay(ctx context.Context, company, id string, first, last int64, key *idempotency.Key) (webhook.Replay, error)
 }
 
 // Events is the feed of what happened to a company.

@@ -17,10 +17,9 @@ func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObje
 	return answer(ctx, func(e webhook.Endpoint) (newWebhook, error) {
 		return newWebhook{Status: "success", Data: e}, nil
 	}, func(key *idempotency.Key) (webhook.Endpoint, error) {
-		made, err := h.Webhooks.Create(ctx, callOf(ctx).company, webhook.Draft{
+		return h.Webhooks.Create(ctx, callOf(ctx).company, webhook.Draft{
 			URL: &r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-		}, key.Answer)
-		return made, idempotency.Taken(err)
+		}, key)
 	})
 }
 
@@ -52,10 +51,9 @@ func (h *handlers) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObje
 	return answer(ctx, func(e webhook.Endpoint) (UpdateWebhook200JSONResponse, error) {
 		return UpdateWebhook200JSONResponse{Status: "success", Data: e}, nil
 	}, func(key *idempotency.Key) (webhook.Endpoint, error) {
-		e, err := h.Webhooks.Update(ctx, callOf(ctx).company, r.ID, webhook.Draft{
+		return h.Webhooks.Update(ctx, callOf(ctx).company, r.ID, webhook.Draft{
 			URL: r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-		}, key.Answer)
-		return e, idempotency.Taken(err)
+		}, key)
 	})
 }
 
@@ -72,8 +70,7 @@ func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecre
 	return answer(ctx, func(e webhook.Endpoint) (newSecret, error) {
 		return newSecret{Status: "success", Data: e}, nil
 	}, func(key *idempotency.Key) (webhook.Endpoint, error) {
-		made, err := h.Webhooks.Rotate(ctx, callOf(ctx).company, r.ID, key.Answer)
-		return made, idempotency.Taken(err)
+		return h.Webhooks.Rotate(ctx, callOf(ctx).company, r.ID, key)
 	})
 }
 
@@ -104,8 +101,7 @@ func (h *handlers) TestWebhook(ctx context.Context, r TestWebhookRequestObject) 
 	return answer(ctx, func(d webhook.Delivery) (TestWebhook200JSONResponse, error) {
 		return TestWebhook200JSONResponse{Status: "success", Data: d}, nil
 	}, func(key *idempotency.Key) (webhook.Delivery, error) {
-		d, err := h.Webhooks.Test(ctx, callOf(ctx).company, r.ID, key.Answer)
-		return d, idempotency.Taken(err)
+		return h.Webhooks.Test(ctx, callOf(ctx).company, r.ID, key)
 	})
 }
 
@@ -131,8 +127,7 @@ func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDel
 	return answer(ctx, func(d webhook.Delivery) (ResendWebhookDelivery200JSONResponse, error) {
 		return ResendWebhookDelivery200JSONResponse{Status: "success", Data: d}, nil
 	}, func(key *idempotency.Key) (webhook.Delivery, error) {
-		d, err := h.Webhooks.Resend(ctx, callOf(ctx).company, r.ID, key.Answer)
-		return d, idempotency.Taken(err)
+		return h.Webhooks.Resend(ctx, callOf(ctx).company, r.ID, key)
 	})
 }
 
@@ -147,8 +142,7 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 	return answer(ctx, func(p webhook.Replay) (ReplayWebhook200JSONResponse, error) {
 		return ReplayWebhook200JSONResponse{Status: "success", Data: p}, nil
 	}, func(key *idempotency.Key) (webhook.Replay, error) {
-		p, err := h.Webhooks.Replay(ctx, callOf(ctx).company, r.ID, first, last, key.Answer)
-		return p, idempotency.Taken(err)
+		return h.Webhooks.Replay(ctx, callOf(ctx).company, r.ID, first, last, key)
 	})
 }
 

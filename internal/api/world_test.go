@@ -87,7 +87,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { stop(); <-stopped })
 
 	events := event.NewService(d, book)
-	webhooks := webhook.New(webhook.Config{DB: d, Book: book, Events: events, Keys: keys, Clock: clk, Log: log, Loopback: true, Audit: operator.SelfNote})
+	webhooks := webhook.New(webhook.Config{DB: d, Book: book, Events: events, Keys: keys, Clock: clk, Log: log, Loopback: true})
 	sent := make(chan struct{})
 	go func() { webhooks.Run(working); close(sent) }()
 	t.Cleanup(func() { stop(); <-sent })

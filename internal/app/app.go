@@ -144,8 +144,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
 	a.Webhooks = webhook.New(webhook.Config{
 		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.Mode == Sandbox,
-		Keep:  time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
-		Audit: operator.SelfNote,
+		Keep: time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
 	})
 	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)

@@ -68,35 +68,28 @@ type Account struct {
 // Bank is what the bank shows of an account.
 type Bank = provider.Account
 
-// wire is the account as the API shows it. Its balance is always 0, since payments
-// go on to the settlement account at once. The contract has the odd spelling of the
-// first field.
-type wire struct {
-	Reference     string `json:"coporate_reference"`
-	AccountNumber string `json:"accountNumber"`
-	AccountName   string `json:"accountName"`
-	Balance       int64  `json:"balance"`
-	CreatedAt     string `json:"createdAt"`
-	RNNumber      string `json:"rn_number"`
-}
-
-func (a Account) wire() wire {
-	return wire{a.ID, a.Bank.Number, a.Bank.Name, 0, clock.Text(a.CreatedAt), a.RNNumber}
-}
-
 // MarshalJSON is the account as the API shows it.
-func (a Account) MarshalJSON() ([]byte, error) { return json.Marshal(a.wire()) }
+func (a Account) MarshalJSON() ([]byte, error) { return a.show(0) }
 
 // updated is a held account as the event of its change shows it: with the
 // settlement account that gets its credits from then on.
 type updated struct{ Account }
 
 // MarshalJSON is the account and its settlement account.
-func (u updated) MarshalJSON() ([]byte, error) {
+func (u updated) MarshalJSON() ([]byte, error) { return u.show(u.SettlementID) }
+
+// show is the account as JSON. Its balance is always 0, since payments go on to the
+// settlement account at once. The contract has the odd spelling of the first field.
+func (a Account) show(settlementID int64) ([]byte, error) {
 	return json.Marshal(struct {
-		wire
-		SettlementID int64 `json:"settlementId"`
-	}{u.wire(), u.SettlementID})
+		Reference     string `json:"coporate_reference"`
+		AccountNumber string `json:"accountNumber"`
+		AccountName   string `json:"accountName"`
+		Balance       int64  `json:"balance"`
+		CreatedAt     string `json:"createdAt"`
+		RNNumber      string `json:"rn_number"`
+		SettlementID  int64  `json:"settlementId,omitempty"`
+	}{a.ID, a.Bank.Number, a.Bank.Name, 0, clock.Text(a.CreatedAt), a.RNNumber, settlementID})
 }
 
 // Config is what the business needs.

@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
@@ -133,7 +134,7 @@ func (s *Service) Deliveries(ctx context.Context, company, endpointID string, st
 
 // Test posts a test message to an endpoint, without retries, and returns the result.
 // If the endpoint accepts it, the waiting events and retries are sent too.
-func (s *Service) Test(ctx context.Context, company, endpointID string, answered Answered) (Delivery, error) {
+func (s *Service) Test(ctx context.Context, company, endpointID string, key *idempotency.Key) (Delivery, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
 		return Delivery{}, err
@@ -153,9 +154,9 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, answered
 		d.State, d.NextAt = GivenUp, clock.Instant{}
 	}
 	u := ledger.For(company)
-	answered(&u, d, nil)
+	key.Answer(&u, d, nil)
 	u.Append(deliveryTable.Record(d))
-	err = s.Book.Commit(context.WithoutCancel(ctx), u)
+	err = idempotency.Taken(s.Book.Commit(context.WithoutCancel(ctx), u))
 	if err == nil && d.State == Delivered {
 		s.endRest(ctx, e)
 	}
@@ -164,7 +165,7 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, answered
 
 // Resend sends the event of a delivery again, as a new delivery with the same
 // message id.
-func (s *Service) Resend(ctx context.Context, company, deliveryID string, answered Answered) (Delivery, error) {
+func (s *Service) Resend(ctx context.Context, company, deliveryID string, key *idempotency.Key) (Delivery, error) {
 	old, err := s.findDelivery(ctx, company, deliveryID)
 	if errors.Is(err, db.ErrNone) {
 		return Delivery{}, fault.New(fault.Missing, "Delivery not found")
@@ -186,9 +187,9 @@ func (s *Service) Resend(ctx context.Context, company, deliveryID string, answer
 	d := e.fresh(event.Event{ID: old.EventID, Kind: old.Kind, Sequence: old.Sequence}, now)
 	d.NextAt.Time = now
 	u := ledger.For(company)
-	answered(&u, d, nil)
+	key.Answer(&u, d, nil)
 	u.Append(deliveryTable.Record(d))
-	if err = s.Book.Commit(ctx, u); err != nil {
+	if err = idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
 		return Delivery{}, err
 	}
 	// If the program stops here, recoverRetries finds the delivery.
@@ -213,7 +214,7 @@ const mostReplays = 5
 
 // Replay sends the events from first to last again, by their sequence numbers. They
 // go to the endpoint in order, beside the new events.
-func (s *Service) Replay(ctx context.Context, company, endpointID string, first, last int64, answered Answered) (Replay, error) {
+func (s *Service) Replay(ctx context.Context, company, endpointID string, first, last int64, key *idempotency.Key) (Replay, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
 		return Replay{}, err
@@ -239,9 +240,9 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 	r := Replay{Endpoint: endpointID, First: first, Last: last, RequestedAt: clock.Instant{Time: now}}
 	q := queue{company: company, endpoint: e.ID, id: id.New(), kind: queueReplay, sequence: first - 1, through: last, due: now}
 	u := ledger.For(company)
-	answered(&u, r, nil)
+	key.Answer(&u, r, nil)
 	u.Append(queueTable.Record(q))
-	if err = s.Book.Commit(ctx, u); err != nil {
+	if err = idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
 		return Replay{}, err
 	}
 	s.nudge()

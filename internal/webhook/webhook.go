@@ -98,9 +98,6 @@ type Config struct {
 	Resolver *net.Resolver
 	// Keep is how long finished deliveries are kept.
 	Keep time.Duration
-	// Audit is the audit log's line for a change that a company makes to an
-	// endpoint (operator.SelfNote).
-	Audit func(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record
 }
 
 // Service manages endpoints and sends to them.

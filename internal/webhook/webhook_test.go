@@ -12,7 +12,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // An endpoint gets the events after its creation: signed, in order, and as the feed
@@ -287,11 +286,11 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 		w.found("c1")
 		e, ctx := w.endpoint("c1", "http://127.0.0.1:9/old"), t.Context()
 		inner, address, words := Endpoint{}, "http://127.0.0.1:9/new", "Orders"
-		_, err := w.Rotate(ctx, "c1", e.ID, func(*ledger.Unit, any, error) {
+		_, err := w.Rotate(ctx, "c1", e.ID, w.during("c1", func() {
 			var err error
 			inner, err = w.Rotate(ctx, "c1", e.ID, none)
 			must(t, err)
-		})
+		}))
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("the second rotation: %v", err)
 		}
@@ -299,10 +298,10 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 		if must(t, err); len(signing) != 2 || signing[0].Reveal() != inner.Secret.Reveal() || signing[1].Reveal() != e.Secret.Reveal() {
 			t.Error("the secret that was shown does not sign, or the one before does not any more")
 		}
-		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, func(*ledger.Unit, any, error) {
+		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, w.during("c1", func() {
 			_, err := w.Update(ctx, "c1", e.ID, Draft{URL: &address}, none)
 			must(t, err)
-		})
+		}))
 		if now := w.now(e); !fault.Is(err, fault.Conflict) || now.URL != address || now.Description != "" {
 			t.Errorf("the second update: %v, and now %+v", err, now)
 		}
