@@ -92,8 +92,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	}
 }
 
-// isOpen tells whether the bank may have opened an account of which nobody was told,
-// and whose time is not over.
+// isOpen tells whether the bank may have opened an account that the company does not
+// have yet, and that has not expired.
 func (c Collection) isOpen(now time.Time) bool {
 	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt.Time)
 }
@@ -124,8 +124,8 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed is the open attempt that a job is about. An account whose time is over
-// ends unused, since nobody was told of it.
+// followed is the open attempt of a job. An expired account ends unused, since the
+// company never had it.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil || !c.isOpen(s.Clock.Now()) {

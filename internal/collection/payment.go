@@ -25,9 +25,9 @@ const (
 	wrongAmount = "WRONG_AMOUNT"
 )
 
-// told is a collection as an event shows it: the fields of GET, the id and, for
+// eventData is a collection as an event shows it: the fields of GET, the id and, for
 // money that came in, the payment.
-type told struct {
+type eventData struct {
 	ID                   string `json:"id"`
 	VirtualTransactionID string `json:"virtual_trx_id"`
 	Collection
@@ -44,7 +44,7 @@ type paid struct {
 	Reason     string     `json:"reason,omitempty"`
 }
 
-func (c Collection) told(p *paid) told { return told{c.ID, c.ID, c, c.SettlementID, p} }
+func (c Collection) eventData(p *paid) eventData { return eventData{c.ID, c.ID, c, c.SettlementID, p} }
 
 // accepts is the reason why a payment does not complete the collection, or "".
 func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
@@ -99,7 +99,7 @@ func (s *Service) BookCredit(ctx context.Context, company string, credit settlem
 			u.Transition(collections.Record(c), string(Pending))
 		}
 		c.SettlementID = landed // the event names the account that has the money
-		event.Emit(u, kind, c.told(payment))
+		event.Emit(u, kind, c.eventData(payment))
 	}}, true, nil
 }
 
@@ -130,7 +130,7 @@ func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err er
 	c.State, c.UpdatedAt = Failed, now
 	u := ledger.For(c.Company)
 	u.Transition(collections.Record(c), string(Pending))
-	event.Emit(&u, event.VirtualAccountFailed, c.told(nil))
+	event.Emit(&u, event.VirtualAccountFailed, c.eventData(nil))
 	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return time.Time{}, nil // it was paid at the last moment

@@ -74,7 +74,7 @@ func (s *Service) Resume(ctx context.Context, company, subject string, key *idem
 }
 
 // reserve takes the next index and stores its address, in one commit. The ledger refuses
-// the second of two requests for one index. That request then takes the next index.
+// the second of two requests for one index. The second request takes the next index.
 func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody, g Generation) (Address, error) {
 	turn, _ := s.turns.LoadOrStore(g.Company, new(sync.Mutex)) // requests of one program take turns
 	turn.(*sync.Mutex).Lock()

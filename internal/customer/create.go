@@ -70,8 +70,8 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 	}
 }
 
-// reserve gives the registration its customer id. The id is fresh, and the e-mail
-// address is still to be reserved, or the id is that of an earlier try.
+// reserve gives the registration its customer id. Fresh is true for a new id, whose
+// e-mail address is not reserved yet. Otherwise the id is that of an earlier try.
 func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Session, fresh bool, err error) {
 	r.Email = strings.TrimSpace(r.Email)
 	earlier, err := s.reserved(ctx, r.Company, addressKey(r.Email))

@@ -31,7 +31,7 @@ const House = "house"
 // The kinds of job.
 const (
 	WorkJob  = "inbox.work"  // processes the notification that the subject names
-	SweepJob = "inbox.sweep" // polls the credits of the provider that the subject names
+	PollJob = "inbox.sweep" // polls the credits of the provider that the subject names
 	ClearJob = "inbox.clear" // removes old notifications
 )
 
@@ -110,9 +110,9 @@ func NewService(cfg Config) *Service {
 // money in.
 func (s *Service) Handle(w *job.Worker) {
 	w.Handle(WorkJob, s.Work)
-	w.Handle(SweepJob, s.Sweep)
+	w.Handle(PollJob, s.Poll)
 	w.Handle(ClearJob, s.Clear)
-	w.Reserve(WorkJob, SweepJob)
+	w.Reserve(WorkJob, PollJob)
 }
 
 // Begin puts the standing jobs on the to-do list, unless the list has them. Programs
@@ -121,8 +121,8 @@ func (s *Service) Begin(ctx context.Context) error {
 	now := s.Clock.Now()
 	rows := []db.Record{job.Job{Company: House, Kind: ClearJob, RunAt: now.Add(clearEvery)}.Record()}
 	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // sorted, so that two programs cannot deadlock
-		sweep := job.Job{Company: House, Kind: SweepJob, Subject: name, Provider: name, RunAt: now.Add(pollEvery)}
-		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now}), sweep.Record())
+		work := job.Job{Company: House, Kind: PollJob, Subject: name, Provider: name, RunAt: now.Add(pollEvery)}
+		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now}), work.Record())
 	}
 	return s.DB.Insert(ctx, rows...)
 }
