@@ -31,7 +31,7 @@ const House = "house"
 // The kinds of job.
 const (
 	WorkJob  = "inbox.work"  // processes the notification that the subject names
-	PollJob = "inbox.sweep" // polls the credits of the provider that the subject names
+	PollJob  = "inbox.sweep" // polls the credits of the provider that the subject names
 	ClearJob = "inbox.clear" // removes old notifications
 )
 
