@@ -58,7 +58,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	}
 	a.session = k.reference
 	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
-		err = errAtWork // the next request hears how the attempt ended
+		err = errAtWork // the next request gets the outcome
 	}
 	return a.result, err
 }

@@ -24,7 +24,7 @@ import (
 // answer. Its subject is the customer and our reference at the bank.
 const ResolveJob = "customer.resolve"
 
-// The reasons why an account cannot be generated, as a company hears them.
+// The reasons why an account cannot be generated, in the words of the answer.
 var (
 	errGenerated = fault.New(fault.Refused, "An account generated already")
 	errNoKYC     = fault.New(fault.Refused, "KYC entry not found")
@@ -76,7 +76,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 	}
 	a.session, a.otp = x, r.OTP
 	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
-		err = errAtWork // the next request hears how the attempt ended
+		err = errAtWork // the next request gets the outcome
 	}
 	return a.customer, err
 }

@@ -179,7 +179,7 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 		bob := w.served(t, "bob@example.test", w.other.ID)
 		for i := range 60 {
 			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1)))
-			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1))) // told twice
+			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1))) // notified twice
 		}
 		w.pay(t, bob.Account.Number, "b1", 5)
 		if w.balance(t, w.main.ID) != 183_000 || w.balance(t, w.other.ID) != 5 {
