@@ -150,7 +150,6 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Operations.CheckOperators(a.Operators.Still)
-	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
 	identities := identity.New(identity.Config{
@@ -174,6 +173,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)
 	a.books = p.bookkeepers()
+	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
 	a.handleJobs()
 	if a.world != nil {
 		a.world.follow(a.Worker, a.Webhooks)

@@ -31,7 +31,7 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 			return a.Settlements.Ask(ctx, subject, operation.Reason(d), detail)
 		},
 		Payout: func(ctx context.Context, reference string) error { return a.Payouts.Notified(ctx, reference) },
-		Stored: a.Worker.Wake,
+		Stored: func() { a.Worker.Wake() }, // the worker is made later
 	})
 }
 
