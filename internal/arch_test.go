@@ -37,6 +37,7 @@ var order = []string{
 	"internal/customer",
 	"internal/corporate",
 	"internal/settlement",
+	"internal/webhook",
 	"internal/operator",
 	"internal/company",
 	// What they share.
@@ -45,7 +46,6 @@ var order = []string{
 	"internal/opening",
 	"internal/idempotency",
 	"internal/operation",
-	"internal/webhook",
 	"internal/event",
 	"internal/inbox",
 	"internal/job",

@@ -31,9 +31,8 @@ var overCompanies = map[string]string{
 	"company.count":          "operators work across companies",
 	"company.page":           "operators work across companies",
 
-	"settlement.findAdjustment":   "the approving operator knows the adjustment by its id alone",
-	"settlement.countAdjustments": "operators work across companies",
-	"settlement.adjustments":      "operators work across companies",
+	"settlement.findAdjustment": "the approving operator knows the adjustment by its id alone",
+	"settlement.Adjustments":    "operators work across companies",
 
 	"crypto.inBlocks": "a block that is gone from the chain held what was of many companies",
 
@@ -43,8 +42,7 @@ var overCompanies = map[string]string{
 
 	"webhook.idleQueues":     "the sender's scan: it reads which endpoints have something to be sent, and takes nothing",
 	"webhook.recoverRetries": "the sender looks once a minute for retries that were forgotten",
-	"webhook.all":            "operators work across companies",
-	"webhook.allCount":       "operators work across companies",
+	"webhook.All":            "operators work across companies",
 
 	"webhook.positions":      "Prometheus is told of all endpoints together",
 	"webhook.waitingRetries": "Prometheus is told of all retries together",

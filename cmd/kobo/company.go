@@ -120,8 +120,8 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 		is.Reference, is.Name, is.KYB, is.Live, pin, clock.Text(is.CreatedAt))
 	t := newTable(c.OutOrStdout(), headings("SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE")...)
 	for _, s := range accounts {
-		bank := strings.TrimSpace(s.AccountNumber + " " + s.BankName)
-		t.row(s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(), alertOf(s), bank, clock.Text(s.CreatedAt))
+		bank := strings.TrimSpace(string(s.AccountNumber + " " + s.BankName))
+		t.row(s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(), alertOf(s), bank, clock.Text(s.CreatedAt.Time))
 	}
 	fmt.Fprintln(t)
 	if err := t.Flush(); err != nil {

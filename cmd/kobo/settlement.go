@@ -66,7 +66,7 @@ func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args [
 			return usagef("say never, or an amount above 0, not %q", args[2])
 		}
 	}
-	account, err := a.Settlements.Alert(c.Context(), local(), args[0], settlementID, below)
+	account, err := a.Settlements.Alert(c.Context(), local(), args[0], settlementID, below, nil)
 	return done(c, err, "%s", alertOf(account))
 }
 

@@ -71,10 +71,11 @@ func open(t *testing.T, base *db.DB) *door {
 	d.operators = operator.New(base, keys, clk)
 	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
 	d.operations.CheckOperators(d.operators.Still)
-	d.settlements = settlement.New(base, d.book, clk, d.operations)
-	d.settlements.Know("safehaven", settlement.Bank{Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"})
+	d.settlements = settlement.New(settlement.Config{DB: base, Book: d.book, Clock: clk, Operations: d.operations, Banks: map[string]settlement.Bank{
+		"safehaven": {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"},
+	}})
 	d.webhooks = webhook.New(webhook.Config{
-		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true, Audit: operator.SelfNote,
+		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true,
 	})
 	addresses := crypto.New(crypto.Config{
 		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Networks: chain.Testnets(), TestKeys: true,

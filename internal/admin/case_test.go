@@ -143,8 +143,7 @@ func TestFailingWebhooksAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		url := "http://127.0.0.1:9/hook?token=hush"
-		none := func(*ledger.Unit, any, error) {}
-		if _, err := d.webhooks.Create(t.Context(), made.Reference, webhook.Draft{URL: &url}, none); err != nil {
+		if _, err := d.webhooks.Create(t.Context(), made.Reference, webhook.Draft{URL: &url}, nil); err != nil {
 			t.Fatal(err)
 		}
 		rows := d.ok(d.ada, "GET", "/admin/v1/webhooks?status=ACTIVE", "")["data"].([]any)

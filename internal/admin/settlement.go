@@ -11,8 +11,9 @@ import (
 
 func accountOf(a settlement.Account) SettlementAccount {
 	return SettlementAccount{
-		ID: a.ID, Name: a.Name, AccountNumber: present(a.AccountNumber), AccountName: present(a.AccountName), BankName: present(a.BankName),
-		Balance: a.Balance, IsDefault: a.IsDefault, Status: string(a.Status), CreatedAt: clock.Text(a.CreatedAt), LowBalance: present(a.LowBalance),
+		ID: a.ID, Name: a.Name, AccountNumber: present(string(a.AccountNumber)),
+		AccountName: present(string(a.AccountName)), BankName: present(string(a.BankName)), Balance: a.Balance, IsDefault: a.IsDefault,
+		Status: string(a.Status), CreatedAt: clock.Text(a.CreatedAt.Time), LowBalance: present(a.LowBalance),
 	}
 }
 
@@ -55,7 +56,7 @@ func (e *edge) setAccountAlert(ctx context.Context, r *request, body AlertReques
 	if body.LowBalance != nil {
 		below = *body.LowBalance
 	}
-	a, err := e.Settlements.Alert(ctx, r.by, company, settlementID, below)
+	a, err := e.Settlements.Alert(ctx, r.by, company, settlementID, below, nil)
 	return accountOf(a), err
 }
 

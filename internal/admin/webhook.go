@@ -9,7 +9,7 @@ import (
 
 func webhookOf(e webhook.Endpoint) Webhook {
 	events := append([]string{}, e.Kinds...) // never null
-	return Webhook{e.ID, e.Company, e.Address(), events, string(e.State), e.Failures, moment(e.FailingAt), clock.Text(e.CreatedAt)}
+	return Webhook{e.ID, e.Company, e.Address(), events, string(e.State), e.Failures, moment(e.FailingAt.Time), clock.Text(e.CreatedAt.Time)}
 }
 
 // listWebhooks shows the endpoints of all companies and their failures.

@@ -22,7 +22,7 @@ func (h *handlers) GenerateVirtualAccount(ctx context.Context, r GenerateVirtual
 	})
 }
 
-// sent is an optional field's value; nothing when it was not sent.
+// sent is the value of an optional field, or the zero value if the field was not sent.
 func sent[T any](field *T) (value T) {
 	if field != nil {
 		value = *field
@@ -33,19 +33,16 @@ func sent[T any](field *T) (value T) {
 func virtualAccount(c collection.Collection) (GenerateVirtualAccount200JSONResponse, error) {
 	return GenerateVirtualAccount200JSONResponse{Status: "success", Data: VirtualAccount{
 		VirtualTrxID: c.ID, AccountNumber: c.AccountNumber, AccountName: c.AccountName, BankName: c.BankName, Amount: c.Amount,
-		ExternalReference: c.ExternalReference, ExpiryDate: clock.Text(c.ExpiresAt), Status: string(c.State), Currency: naira,
-		CreatedAt: clock.Text(c.CreatedAt),
+		ExternalReference: c.ExternalReference, ExpiryDate: clock.Text(c.ExpiresAt.Time), Status: string(c.State),
+		CreatedAt: clock.Text(c.CreatedAt.Time),
 	}}, nil
 }
 
-// FindVirtualAccount shows where a collection stands. Its id is not echoed.
+// FindVirtualAccount returns a collection with its state. The answer has no id.
 func (h *handlers) FindVirtualAccount(ctx context.Context, r FindVirtualAccountRequestObject) (FindVirtualAccountResponseObject, error) {
 	c, err := h.Collections.Find(ctx, callOf(ctx).company, r.TransactionID)
 	if err != nil {
 		return nil, err
 	}
-	return FindVirtualAccount200JSONResponse{Status: "success", Data: VirtualAccountTransaction{
-		Amount: c.Amount, ExpiryDate: clock.Text(c.ExpiresAt), BankName: c.BankName, AccountNumber: c.AccountNumber,
-		ExternalReference: c.ExternalReference, Status: string(c.State), Currency: naira, CreatedAt: clock.Text(c.CreatedAt),
-	}}, nil
+	return FindVirtualAccount200JSONResponse{Status: "success", Data: c}, nil
 }

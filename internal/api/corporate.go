@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// typed is what somebody typed, in a field that takes a text or a number: its
-// characters.
+// typed is the text of a field that takes a text or a number. A number keeps the
+// characters that were sent.
 func typed(raw json.RawMessage) secret.Text {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -22,7 +22,7 @@ func typed(raw json.RawMessage) secret.Text {
 	return secret.NewText(s)
 }
 
-// InitiateCorporateKyc has an OTP sent to a signatory.
+// InitiateCorporateKyc has the provider send a signatory an OTP.
 func (h *handlers) InitiateCorporateKyc(ctx context.Context, r InitiateCorporateKycRequestObject) (InitiateCorporateKycResponseObject, error) {
 	return answer(ctx, func(s corporate.Sent) (InitiateCorporateKyc200JSONResponse, error) {
 		return InitiateCorporateKyc200JSONResponse{
@@ -33,8 +33,8 @@ func (h *handlers) InitiateCorporateKyc(ctx context.Context, r InitiateCorporate
 	})
 }
 
-// RetryCorporateOtp has another OTP sent. Its body is not held against rules,
-// and one without a session is our own mistake (wallet-api.md).
+// RetryCorporateOtp has the provider send another OTP. No rules check its body. A body
+// without a session gets the answer of an internal error (wallet-api.md).
 func (h *handlers) RetryCorporateOtp(ctx context.Context, r RetryCorporateOtpRequestObject) (RetryCorporateOtpResponseObject, error) {
 	var session string
 	if err := json.Unmarshal(r.Body.SessionID, &session); err != nil || string(r.Body.SessionID) == "null" {
@@ -47,8 +47,8 @@ func (h *handlers) RetryCorporateOtp(ctx context.Context, r RetryCorporateOtpReq
 	})
 }
 
-// ValidateCorporateKyc gives an OTP back. kyc_id stands for a session_id that is
-// absent.
+// ValidateCorporateKyc checks the OTP that the signatory got. If session_id is absent,
+// kyc_id names the session.
 func (h *handlers) ValidateCorporateKyc(ctx context.Context, r ValidateCorporateKycRequestObject) (ValidateCorporateKycResponseObject, error) {
 	session := cmp.Or(r.Body.SessionID, r.Body.KycID)
 	if session == "" {

@@ -3,33 +3,29 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// CreateCustomer creates a customer and has an OTP sent to them.
+// CreateCustomer creates a customer. The provider sends the customer an OTP.
 func (h *handlers) CreateCustomer(ctx context.Context, r CreateCustomerRequestObject) (CreateCustomerResponseObject, error) {
 	return answer(ctx, func(made customer.Created) (CreateCustomer200JSONResponse, error) {
-		c := made.Customer
-		return CreateCustomer200JSONResponse{Status: "success", Message: made.Message, Data: NewCustomer{
-			ID: c.ID, FirstName: c.FirstName, LastName: c.LastName, MiddleName: present(c.MiddleName), Email: c.Email,
-			PhoneNumber: c.PhoneNumber, Status: string(c.Status), CreatedAt: clock.Text(c.CreatedAt),
-		}}, nil
+		return CreateCustomer200JSONResponse{Status: "success", Message: made.Message, Data: made.Customer.Profile}, nil
 	}, func(key *idempotency.Key) (customer.Created, error) {
 		return h.Customers.Create(ctx, customer.Registration{
-			Customer: customer.Customer{
-				Company: callOf(ctx).company, FirstName: r.Body.FirstName, MiddleName: r.Body.MiddleName, LastName: r.Body.LastName,
-				Email: r.Body.Email, PhoneNumber: r.Body.PhoneNumber, DateOfBirth: r.Body.DateOfBirth, Address: r.Body.Address,
-			},
+			Customer: customer.Customer{Company: callOf(ctx).company, Profile: customer.Profile{
+				FirstName: r.Body.FirstName, MiddleName: wire.Text(r.Body.MiddleName), LastName: r.Body.LastName,
+				Email: r.Body.Email, PhoneNumber: r.Body.PhoneNumber,
+			}, DateOfBirth: wire.Text(r.Body.DateOfBirth), Address: r.Body.Address},
 			BVN: typed(r.Body.Bvn), Key: key,
 		})
 	})
 }
 
-// ResendCustomerOtp has another OTP sent to a customer.
+// ResendCustomerOtp has the provider send a customer another OTP.
 func (h *handlers) ResendCustomerOtp(ctx context.Context, r ResendCustomerOtpRequestObject) (ResendCustomerOtpResponseObject, error) {
 	return answer(ctx, func(again customer.Resent) (ResendCustomerOtp200JSONResponse, error) {
 		return ResendCustomerOtp200JSONResponse{Status: "success", Message: "OTP re-sent", Data: ResentCustomer{CustomerID: again.CustomerID}}, nil
@@ -51,7 +47,7 @@ func (h *handlers) GenerateCustomerAccount(ctx context.Context, r GenerateCustom
 	})
 }
 
-// ListCustomers shows customers, newest first.
+// ListCustomers lists the company's customers, newest first.
 func (h *handlers) ListCustomers(ctx context.Context, r ListCustomersRequestObject) (ListCustomersResponseObject, error) {
 	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
 	customers, total, err := h.Customers.Customers(ctx, callOf(ctx).company, r.Params.Search, p.Offset(), p.Size)
@@ -63,7 +59,7 @@ func (h *handlers) ListCustomers(ctx context.Context, r ListCustomersRequestObje
 	}}, nil
 }
 
-// FindCustomer shows one customer, by id or e-mail address.
+// FindCustomer returns one customer, by id or e-mail address.
 func (h *handlers) FindCustomer(ctx context.Context, r FindCustomerRequestObject) (FindCustomerResponseObject, error) {
 	c, err := h.Customers.Find(ctx, callOf(ctx).company, r.Customer)
 	if err != nil {

@@ -33,7 +33,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 	}
 	return FindLedgerEntry200JSONResponse{Status: "success", Data: LedgerEntry{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
-		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Currency: naira, Customer: present(e.Customer),
+		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: present(e.Customer),
 	}}, nil
 }
 
@@ -41,7 +41,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 func ledgerRow(e report.Entry) LedgerRow {
 	return LedgerRow{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
-		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Currency: naira, Customer: present(e.Customer),
+		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: present(e.Customer),
 		ID: e.ID, Reference: e.Reference, SettlementID: e.SettlementID,
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// ListSettlementAccounts shows the company's settlement accounts.
+// ListSettlementAccounts lists the company's settlement accounts.
 func (h *handlers) ListSettlementAccounts(ctx context.Context, _ ListSettlementAccountsRequestObject) (ListSettlementAccountsResponseObject, error) {
 	accounts, err := h.Settlements.Accounts(ctx, callOf(ctx).company)
 	if err != nil {
@@ -27,8 +27,8 @@ func (h *handlers) CreateSettlementAccount(ctx context.Context, r CreateSettleme
 	})
 }
 
-// SetSettlementAlert says below which balance the company is told. What is no
-// number is no account either.
+// SetSettlementAlert sets the low-balance alert of a settlement account. A path without
+// a number gets the answer of an unknown account.
 func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertRequestObject) (SetSettlementAlertResponseObject, error) {
 	settlementID, err := strconv.ParseInt(r.SettlementID, 10, 64)
 	if err != nil {
@@ -41,8 +41,5 @@ func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertR
 	})
 }
 
-// naira is the currency of every amount.
-var naira = Currency{Name: "NGN"}
-
-// present is a text, or null for one that does not exist.
+// present is a text, or null for an empty text.
 func present(s string) *string { return wire.Optional(s) }

@@ -14,12 +14,17 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/corporate"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
+	"github.com/kobo-waas/kobo/internal/webhook"
+	"github.com/kobo-waas/kobo/internal/wire"
 	"github.com/oapi-codegen/runtime"
 )
 
@@ -302,21 +307,7 @@ type CorporateAccountRequest struct {
 }
 
 // CryptoAddress defines model for CryptoAddress.
-type CryptoAddress struct {
-	// Address The deposit address.
-	//
-	// Examples: 0x9858EfFD232B4033E47d90003D41EC34EcaEda94
-	Address string `json:"address"`
-
-	// Index The index of the address in your extended public key.
-	Index int64 `json:"index"`
-
-	// Network The network that it belongs to.
-	Network CryptoAddressNetwork `json:"network"`
-
-	// Label Your own name for the address; absent where none was given.
-	Label *string `json:"label,omitempty"`
-}
+type CryptoAddress = crypto.Address
 
 // CryptoAddressList defines model for CryptoAddressList.
 type CryptoAddressList struct {
@@ -419,96 +410,10 @@ type CryptoNetwork struct {
 }
 
 // CryptoToken defines model for CryptoToken.
-type CryptoToken struct {
-	// Symbol Its short name.
-	//
-	// Examples: USDT
-	Symbol string `json:"symbol"`
-
-	// ContractAddress The address of its contract.
-	//
-	// Examples: 0xdAC17F958D2ee523a2206206994597C13D831ec7
-	ContractAddress string `json:"contractAddress"`
-
-	// Decimals The number of its decimals.
-	//
-	// Examples: 6
-	Decimals int `json:"decimals"`
-}
+type CryptoToken = chain.Token
 
 // CryptoTransaction defines model for CryptoTransaction.
-type CryptoTransaction struct {
-	// ID The transaction's number at Kobo.
-	ID int64 `json:"id"`
-
-	// Type `deposit` for incoming, `withdrawal` for outgoing transactions.
-	Type string `json:"type"`
-
-	// Direction `in` for a deposit, `out` for a withdrawal.
-	Direction string `json:"direction"`
-
-	// Status `pending` until it has enough confirmations (`completed`). `failed`: the chain no longer has it.
-	Status string `json:"status"`
-
-	// TxHash The transaction's hash on the chain.
-	TxHash string `json:"txHash"`
-
-	// Amount Whole units of the asset, without the fraction: `0` for 0.25 ETH. `amountDecimal` and `amountUnits` are exact.
-	Amount json.Number `json:"amount"`
-
-	// From Null for deposits; your address for withdrawals.
-	From *string `json:"from"`
-
-	// Asset The coin or token.
-	//
-	// Examples: USDT
-	Asset string `json:"asset"`
-
-	// CompanyID Your company's reference.
-	CompanyID string `json:"companyId"`
-
-	// NetworkID The network that it was seen on.
-	//
-	// Examples: ethereum-mainnet
-	NetworkID string `json:"networkId"`
-
-	// TokenAddress Withdrawals: the destination. Deposits of a token: the other side. Deposits of the native asset: your address.
-	TokenAddress string `json:"tokenAddress"`
-
-	// Meta Further data from the chain.
-	Meta CryptoMeta `json:"meta"`
-
-	// CreatedAt When it was first seen.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// UpdatedAt When its state last changed.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	UpdatedAt Instant `json:"updatedAt"`
-
-	// AmountDecimal The exact amount in whole units.
-	//
-	// Examples: 0.25
-	AmountDecimal string `json:"amountDecimal"`
-
-	// AmountUnits The exact amount in the asset's smallest units.
-	//
-	// Examples: 250000000000000000
-	AmountUnits string `json:"amountUnits"`
-
-	// Decimals How many decimals the asset has.
-	//
-	// Examples: 18
-	Decimals int `json:"decimals"`
-
-	// ContractAddress The token's contract; null for the native asset.
-	ContractAddress *string `json:"contractAddress"`
-
-	// Address Your address.
-	Address string `json:"address"`
-}
+type CryptoTransaction = crypto.Transaction
 
 // CryptoTransactionPage defines model for CryptoTransactionPage.
 type CryptoTransactionPage struct {
@@ -520,12 +425,7 @@ type CryptoTransactionPage struct {
 }
 
 // Currency defines model for Currency.
-type Currency struct {
-	// Name Its three letters in ISO 4217.
-	//
-	// Examples: NGN
-	Name string `json:"name"`
-}
+type Currency = wire.Naira
 
 // Customer defines model for Customer.
 type Customer = customer.Customer
@@ -615,36 +515,7 @@ type CustomerRequest struct {
 }
 
 // CustomerTransaction defines model for CustomerTransaction.
-type CustomerTransaction struct {
-	// ID The transaction's id.
-	ID string `json:"id"`
-
-	// Amount Naira.
-	//
-	// Examples: 5000
-	Amount money.Kobo `json:"amount"`
-
-	// Type `CREDIT` for an incoming transfer.
-	//
-	// Examples: CREDIT
-	Type string `json:"type"`
-
-	// Status `SUCCESS` for an incoming transfer.
-	//
-	// Examples: SUCCESS
-	Status string `json:"status"`
-
-	// Narration The narration of the sender.
-	Narration string `json:"narration"`
-
-	// SessionID The transfer's id between the banks.
-	SessionID string `json:"sessionId"`
-
-	// CreatedAt When it was credited here.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-}
+type CustomerTransaction = customer.Transaction
 
 // DataPurchase defines model for DataPurchase.
 type DataPurchase struct {
@@ -1042,33 +913,7 @@ type LedgerRow struct {
 type ListMeta = contract.Meta
 
 // NewCustomer defines model for NewCustomer.
-type NewCustomer struct {
-	// ID The customer's id.
-	ID string `json:"id"`
-
-	// FirstName The first name.
-	FirstName string `json:"firstName"`
-
-	// LastName The family name.
-	LastName string `json:"lastName"`
-
-	// MiddleName The middle name; `null` for none.
-	MiddleName *string `json:"middleName"`
-
-	// Email The e-mail address. It also finds the customer.
-	Email string `json:"email"`
-
-	// PhoneNumber The phone number; 11 digits.
-	PhoneNumber string `json:"phoneNumber"`
-
-	// Status `PENDING_OTP` until an account is generated.
-	Status string `json:"status"`
-
-	// CreatedAt When the customer was created.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-}
+type NewCustomer = customer.Profile
 
 // OtpRetry defines model for OtpRetry.
 type OtpRetry struct {
@@ -1602,41 +1447,7 @@ type VirtualAccountRequest struct {
 }
 
 // VirtualAccountTransaction defines model for VirtualAccountTransaction.
-type VirtualAccountTransaction struct {
-	// Amount The expected amount; naira.
-	//
-	// Examples: 2500
-	Amount money.Kobo `json:"amount"`
-
-	// ExpiryDate The end of the validity.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	ExpiryDate Instant `json:"expiryDate"`
-
-	// BankName The bank of the account.
-	//
-	// Examples: Safe Haven MFB
-	BankName string `json:"bankName"`
-
-	// AccountNumber The account number for the payment; 10 digits.
-	//
-	// Examples: 7000000001
-	AccountNumber string `json:"accountNumber"`
-
-	// ExternalReference Your own name for the payment.
-	ExternalReference string `json:"externalReference"`
-
-	// Status `PENDING` until it is paid (`SUCCESS`) or expires (`FAILED`).
-	Status string `json:"status"`
-
-	// Currency The currency of the amounts.
-	Currency Currency `json:"currency"`
-
-	// CreatedAt When the account was generated.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-}
+type VirtualAccountTransaction = collection.Collection
 
 // VtuTransaction defines model for VtuTransaction.
 type VtuTransaction = vtu.Transaction
@@ -1654,48 +1465,7 @@ type VtuTransactionPage struct {
 type VtuType = string
 
 // Webhook defines model for Webhook.
-type Webhook struct {
-	// ID The webhook's id.
-	ID string `json:"id"`
-
-	// URL The URL that events are posted to.
-	//
-	// Examples: https://example.com/hooks/kobo
-	URL string `json:"url"`
-
-	// Description Your own note; `null` for none.
-	Description *string `json:"description"`
-
-	// Events Empty for all.
-	Events []string `json:"events"`
-
-	// Status `FAILING`: a delivery failed for 72 hours, and none has succeeded since. Kobo still sends new events.
-	Status string `json:"status"`
-
-	// Secret The key of the signatures. Only in the answers that create and rotate it.
-	//
-	// Examples: whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
-	Secret *string `json:"secret,omitempty"`
-
-	// FailingSince The first failed attempt since the last success.
-	FailingSince *string `json:"failingSince"`
-
-	// OldSecretUntil The time until which the previous secret signs too.
-	OldSecretUntil *string `json:"oldSecretUntil"`
-
-	// Backlog The undelivered events.
-	Backlog *WebhookBacklog `json:"backlog,omitempty"`
-
-	// CreatedAt When it was created.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// UpdatedAt When it last changed.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	UpdatedAt Instant `json:"updatedAt"`
-}
+type Webhook = webhook.Endpoint
 
 // WebhookBacklog The undelivered events of an endpoint. Only in the answer for one webhook.
 type WebhookBacklog struct {
@@ -1713,55 +1483,7 @@ type WebhookBacklog struct {
 }
 
 // WebhookDelivery defines model for WebhookDelivery.
-type WebhookDelivery struct {
-	// ID The delivery's id.
-	ID string `json:"id"`
-
-	// WebhookID The webhook that it goes to.
-	WebhookID string `json:"webhookId"`
-
-	// EventID The event's `id`; the header `webhook-id`.
-	EventID string `json:"eventId"`
-
-	// Event The kind of the event.
-	//
-	// Examples: vtu.success
-	Event string `json:"event"`
-
-	// Sequence The event's; 0 for a test.
-	Sequence int64 `json:"sequence"`
-
-	// Status `PENDING` is tried again, `FAILED` is not.
-	Status string `json:"status"`
-
-	// Attempts The number of attempts.
-	Attempts int64 `json:"attempts"`
-
-	// ResponseStatus The HTTP status of the last answer.
-	ResponseStatus *int64 `json:"responseStatus"`
-
-	// LatencyMs The duration of the last attempt.
-	LatencyMs *int64 `json:"latencyMs"`
-
-	// Response The beginning of the last answer's body.
-	Response *string `json:"response"`
-
-	// Error The reason why the last attempt failed.
-	Error *string `json:"error"`
-
-	// NextAttemptAt When it is sent again; `null` when it is not.
-	NextAttemptAt *string `json:"nextAttemptAt"`
-
-	// CreatedAt When the delivery was made.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// UpdatedAt When its state last changed.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	UpdatedAt Instant `json:"updatedAt"`
-}
+type WebhookDelivery = webhook.Delivery
 
 // WebhookDeliveryPage defines model for WebhookDeliveryPage.
 type WebhookDeliveryPage struct {
@@ -1773,21 +1495,7 @@ type WebhookDeliveryPage struct {
 }
 
 // WebhookReplay defines model for WebhookReplay.
-type WebhookReplay struct {
-	// WebhookID The webhook that it goes to.
-	WebhookID string `json:"webhookId"`
-
-	// From The sequence of the first event that is sent again.
-	From int64 `json:"from"`
-
-	// To The sequence of the last one.
-	To int64 `json:"to"`
-
-	// RequestedAt When you asked for it.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	RequestedAt Instant `json:"requestedAt"`
-}
+type WebhookReplay = webhook.Replay
 
 // WebhookReplayRequest defines model for WebhookReplayRequest.
 type WebhookReplayRequest struct {

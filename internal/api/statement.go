@@ -100,7 +100,7 @@ func (p *patientWriter) Write(b []byte) (int, error) {
 func (s statementFile) json(ctx context.Context, w io.Writer) error {
 	from := s.from
 	head, err := json.Marshal(Statement{
-		SettlementID: from.SettlementID, From: clock.Text(from.Opened()), To: clock.Text(from.Last()), Currency: naira,
+		SettlementID: from.SettlementID, From: clock.Text(from.Opened()), To: clock.Text(from.Last()),
 		OpeningBalance: from.Opening, TotalCredits: from.Credits, TotalDebits: from.Debits, ClosingBalance: from.Closing,
 		TotalItems: from.Count, Data: []LedgerRow{},
 	})

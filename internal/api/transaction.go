@@ -3,14 +3,13 @@ package api
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// ListTransactions shows what came into the accounts of all customers, newest
-// first. Only here a transaction has its fee, currency and customer.
+// ListTransactions lists the credits on the accounts of all customers, newest first.
+// Only this list shows fee, currency and customer.
 func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsRequestObject) (ListTransactionsResponseObject, error) {
 	var q query
 	filter := customer.TransactionFilter{
@@ -30,21 +29,17 @@ func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsReque
 	}}, nil
 }
 
-// ListCustomerTransactions shows the newest transactions of one customer; page
-// and pageSize mean nothing here.
+// ListCustomerTransactions lists the newest transactions of one customer. It ignores
+// page and pageSize.
 func (h *handlers) ListCustomerTransactions(ctx context.Context, r ListCustomerTransactionsRequestObject) (ListCustomerTransactionsResponseObject, error) {
 	list, err := h.Customers.TransactionsOf(ctx, callOf(ctx).company, r.Customer)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]CustomerTransaction, 0, len(list))
-	for _, t := range list {
-		rows = append(rows, customerTransaction(t))
-	}
-	return ListCustomerTransactions200JSONResponse{Status: "success", Data: rows}, nil
+	return ListCustomerTransactions200JSONResponse{Status: "success", Data: append([]CustomerTransaction{}, list...)}, nil
 }
 
-// FindCustomerTransaction shows one transaction of one customer, or null.
+// FindCustomerTransaction returns one transaction of one customer, or null.
 func (h *handlers) FindCustomerTransaction(ctx context.Context, r FindCustomerTransactionRequestObject) (FindCustomerTransactionResponseObject, error) {
 	t, err := h.Customers.Transaction(ctx, callOf(ctx).company, r.Customer, r.TransactionID)
 	if fault.Is(err, fault.Missing) {
@@ -53,12 +48,5 @@ func (h *handlers) FindCustomerTransaction(ctx context.Context, r FindCustomerTr
 	if err != nil {
 		return nil, err
 	}
-	row := customerTransaction(t)
-	return FindCustomerTransaction200JSONResponse{Status: "success", Data: &row}, nil
-}
-
-func customerTransaction(t customer.Transaction) CustomerTransaction {
-	return CustomerTransaction{
-		ID: t.ID, Amount: t.Amount, Type: t.Type, Status: t.Status, Narration: t.Narration, SessionID: t.SessionID, CreatedAt: clock.Text(t.CreatedAt),
-	}
+	return FindCustomerTransaction200JSONResponse{Status: "success", Data: &t}, nil
 }

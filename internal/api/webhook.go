@@ -7,39 +7,32 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// CreateWebhook adds an endpoint. Its answer is the only one that shows the
-// secret.
+// CreateWebhook adds an endpoint. Only this answer shows the endpoint's secret.
 func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
-	return answer(ctx, func(s webhook.Secret) (newWebhook, error) {
-		return newWebhook{Status: "success", Data: withSecret(s)}, nil
-	}, func(key *idempotency.Key) (webhook.Secret, error) {
-		made, err := h.Webhooks.Create(ctx, callOf(ctx).company, webhook.Draft{
+	return answer(ctx, func(e webhook.Endpoint) (newWebhook, error) {
+		return newWebhook{Status: "success", Data: e}, nil
+	}, func(key *idempotency.Key) (webhook.Endpoint, error) {
+		return h.Webhooks.Create(ctx, callOf(ctx).company, webhook.Draft{
 			URL: &r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-		}, key.Answer)
-		return made, idempotency.Taken(err)
+		}, key)
 	})
 }
 
-// ListWebhooks shows the company's endpoints.
+// ListWebhooks lists the company's endpoints.
 func (h *handlers) ListWebhooks(ctx context.Context, _ ListWebhooksRequestObject) (ListWebhooksResponseObject, error) {
 	list, err := h.Webhooks.List(ctx, callOf(ctx).company)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]Webhook, 0, len(list))
-	for _, e := range list {
-		rows = append(rows, endpoint(e))
-	}
-	return ListWebhooks200JSONResponse{Status: "success", Data: rows}, nil
+	return ListWebhooks200JSONResponse{Status: "success", Data: append([]Webhook{}, list...)}, nil
 }
 
-// FindWebhook shows an endpoint and what it has still to be told.
+// FindWebhook returns an endpoint with its backlog.
 func (h *handlers) FindWebhook(ctx context.Context, r FindWebhookRequestObject) (FindWebhookResponseObject, error) {
 	e, err := h.Webhooks.Find(ctx, callOf(ctx).company, r.ID)
 	if err != nil {
@@ -49,24 +42,22 @@ func (h *handlers) FindWebhook(ctx context.Context, r FindWebhookRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	row := endpoint(e)
-	row.Backlog = &WebhookBacklog{Sequence: b.Sequence, Behind: b.Behind, Retrying: b.Retrying, Failed: b.Failed}
-	return FindWebhook200JSONResponse{Status: "success", Data: row}, nil
+	e.Backlog = &b
+	return FindWebhook200JSONResponse{Status: "success", Data: e}, nil
 }
 
-// UpdateWebhook changes what was sent and leaves the rest.
+// UpdateWebhook changes the fields that were sent.
 func (h *handlers) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error) {
 	return answer(ctx, func(e webhook.Endpoint) (UpdateWebhook200JSONResponse, error) {
-		return UpdateWebhook200JSONResponse{Status: "success", Data: endpoint(e)}, nil
+		return UpdateWebhook200JSONResponse{Status: "success", Data: e}, nil
 	}, func(key *idempotency.Key) (webhook.Endpoint, error) {
-		e, err := h.Webhooks.Update(ctx, callOf(ctx).company, r.ID, webhook.Draft{
+		return h.Webhooks.Update(ctx, callOf(ctx).company, r.ID, webhook.Draft{
 			URL: r.Body.URL, Description: r.Body.Description, Kinds: r.Body.Events, Active: r.Body.Active,
-		}, key.Answer)
-		return e, idempotency.Taken(err)
+		}, key)
 	})
 }
 
-// DeleteWebhook ends an endpoint.
+// DeleteWebhook deletes an endpoint.
 func (h *handlers) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error) {
 	if err := h.Webhooks.Delete(ctx, callOf(ctx).company, r.ID); err != nil {
 		return nil, err
@@ -74,17 +65,16 @@ func (h *handlers) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObje
 	return DeleteWebhook200JSONResponse{Status: "success", Message: "Webhook deleted"}, nil
 }
 
-// RotateWebhookSecret gives an endpoint a new secret, shown in this answer alone.
+// RotateWebhookSecret gives an endpoint a new secret. Only this answer shows the secret.
 func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
-	return answer(ctx, func(s webhook.Secret) (newSecret, error) {
-		return newSecret{Status: "success", Data: withSecret(s)}, nil
-	}, func(key *idempotency.Key) (webhook.Secret, error) {
-		made, err := h.Webhooks.Rotate(ctx, callOf(ctx).company, r.ID, key.Answer)
-		return made, idempotency.Taken(err)
+	return answer(ctx, func(e webhook.Endpoint) (newSecret, error) {
+		return newSecret{Status: "success", Data: e}, nil
+	}, func(key *idempotency.Key) (webhook.Endpoint, error) {
+		return h.Webhooks.Rotate(ctx, callOf(ctx).company, r.ID, key)
 	})
 }
 
-// Nothing on the way may keep an answer that shows a secret.
+// An answer that shows a secret must not stay in a cache.
 type (
 	newWebhook CreateWebhook200JSONResponse
 	newSecret  RotateWebhookSecret200JSONResponse
@@ -102,21 +92,20 @@ func (n newSecret) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error
 	return RotateWebhookSecret200JSONResponse(n).VisitRotateWebhookSecretResponse(w)
 }
 
-func (n newWebhook) public() any { n.Data.Secret = nil; return n }
+func (n newWebhook) public() any { n.Data.Secret = webhook.Secret{}; return n }
 
-func (n newSecret) public() any { n.Data.Secret = nil; return n }
+func (n newSecret) public() any { n.Data.Secret = webhook.Secret{}; return n }
 
-// TestWebhook tries an endpoint out and shows what it answered.
+// TestWebhook posts a test message to an endpoint and returns the result.
 func (h *handlers) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (TestWebhookResponseObject, error) {
 	return answer(ctx, func(d webhook.Delivery) (TestWebhook200JSONResponse, error) {
-		return TestWebhook200JSONResponse{Status: "success", Data: delivery(d)}, nil
+		return TestWebhook200JSONResponse{Status: "success", Data: d}, nil
 	}, func(key *idempotency.Key) (webhook.Delivery, error) {
-		d, err := h.Webhooks.Test(ctx, callOf(ctx).company, r.ID, key.Answer)
-		return d, idempotency.Taken(err)
+		return h.Webhooks.Test(ctx, callOf(ctx).company, r.ID, key)
 	})
 }
 
-// ListWebhookDeliveries shows what was sent to an endpoint, newest first.
+// ListWebhookDeliveries lists the deliveries to an endpoint, newest first.
 func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
 	var q query
 	state := q.oneOf("status", r.Params.Status, string(webhook.Pending), string(webhook.Delivered), string(webhook.GivenUp))
@@ -128,26 +117,21 @@ func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliv
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]WebhookDelivery, 0, len(list))
-	for _, d := range list {
-		rows = append(rows, delivery(d))
-	}
 	return ListWebhookDeliveries200JSONResponse{Status: "success", Data: WebhookDeliveryPage{
-		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), int(total)),
+		Data: append([]WebhookDelivery{}, list...), Meta: p.Meta(callOf(ctx).request.URL, len(list), int(total)),
 	}}, nil
 }
 
-// ResendWebhookDelivery sends what a delivery was about once more.
+// ResendWebhookDelivery sends the event of a delivery again.
 func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDeliveryRequestObject) (ResendWebhookDeliveryResponseObject, error) {
 	return answer(ctx, func(d webhook.Delivery) (ResendWebhookDelivery200JSONResponse, error) {
-		return ResendWebhookDelivery200JSONResponse{Status: "success", Data: delivery(d)}, nil
+		return ResendWebhookDelivery200JSONResponse{Status: "success", Data: d}, nil
 	}, func(key *idempotency.Key) (webhook.Delivery, error) {
-		d, err := h.Webhooks.Resend(ctx, callOf(ctx).company, r.ID, key.Answer)
-		return d, idempotency.Taken(err)
+		return h.Webhooks.Resend(ctx, callOf(ctx).company, r.ID, key)
 	})
 }
 
-// ReplayWebhook sends a part of the feed to an endpoint once more.
+// ReplayWebhook sends a part of the feed to an endpoint again.
 func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObject) (ReplayWebhookResponseObject, error) {
 	var q query
 	first, one := h.place(ctx, &q, "from", r.Body.From, false)
@@ -156,17 +140,14 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 		return nil, err
 	}
 	return answer(ctx, func(p webhook.Replay) (ReplayWebhook200JSONResponse, error) {
-		return ReplayWebhook200JSONResponse{Status: "success", Data: WebhookReplay{
-			WebhookID: p.Endpoint, From: p.First, To: p.Last, RequestedAt: clock.Text(p.RequestedAt),
-		}}, nil
+		return ReplayWebhook200JSONResponse{Status: "success", Data: p}, nil
 	}, func(key *idempotency.Key) (webhook.Replay, error) {
-		p, err := h.Webhooks.Replay(ctx, callOf(ctx).company, r.ID, first, last, key.Answer)
-		return p, idempotency.Taken(err)
+		return h.Webhooks.Replay(ctx, callOf(ctx).company, r.ID, first, last, key)
 	})
 }
 
-// place is where a replay begins or ends: a sequence number, or an instant, which
-// stands for the events from it on or up to it.
+// place is the sequence number at which a replay begins or ends. An instant stands for
+// the first event from then on or, as the end, for the last event up to it.
 func (h *handlers) place(ctx context.Context, q *query, name string, value json.RawMessage, end bool) (int64, error) {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
@@ -188,37 +169,4 @@ func (h *handlers) place(ctx context.Context, q *query, name string, value json.
 		n-- // the last before that
 	}
 	return n, err
-}
-
-func withSecret(s webhook.Secret) Webhook {
-	row, shown := endpoint(s.Endpoint), s.Value.Reveal()
-	row.Secret = &shown
-	return row
-}
-
-func endpoint(e webhook.Endpoint) Webhook {
-	kinds := e.Kinds
-	if kinds == nil {
-		kinds = []string{}
-	}
-	return Webhook{
-		ID: e.ID, URL: e.URL, Description: present(e.Description), Events: kinds, Status: string(e.State),
-		FailingSince: moment(e.FailingAt), OldSecretUntil: moment(e.OldUntil),
-		CreatedAt: clock.Text(e.CreatedAt), UpdatedAt: clock.Text(e.UpdatedAt),
-	}
-}
-
-func delivery(d webhook.Delivery) WebhookDelivery {
-	row := WebhookDelivery{
-		ID: d.ID, WebhookID: d.Endpoint, EventID: d.EventID, Event: d.Kind, Sequence: d.Sequence, Status: string(d.State),
-		Attempts: d.Attempts, Response: present(d.Excerpt), Error: present(d.Trouble), NextAttemptAt: moment(d.NextAt),
-		CreatedAt: clock.Text(d.CreatedAt), UpdatedAt: clock.Text(d.UpdatedAt),
-	}
-	if d.Attempts > 0 {
-		row.LatencyMs = &d.Latency
-	}
-	if d.Status != 0 {
-		row.ResponseStatus = &d.Status
-	}
-	return row
 }

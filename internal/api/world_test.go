@@ -63,8 +63,11 @@ func newWorld(t testing.TB) *world {
 	book := ledger.New(d, clk)
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
-	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
-	collections := collection.New(d, book, clk, log, settlements, operations, provider.Only[provider.AccountOpener]("safehaven", bank), 2*time.Second)
+	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(settlement.Config{DB: d, Book: book, Clock: clk, Operations: operations}), &bank{clock: clk}
+	collections := collection.New(collection.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Settlements: settlements, Operations: operations, Window: 2 * time.Second,
+		Banks: provider.Only[provider.AccountOpener]("safehaven", bank),
+	})
 	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"safehaven": &biller{paid: map[string]provider.Purchase{}}}, nil)
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
@@ -83,18 +86,23 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { stop(); <-stopped })
 
 	events := event.NewService(d, book)
-	webhooks := webhook.New(webhook.Config{DB: d, Book: book, Events: events, Keys: keys, Clock: clk, Log: log, Loopback: true, Audit: operator.SelfNote})
+	webhooks := webhook.New(webhook.Config{DB: d, Book: book, Events: events, Keys: keys, Clock: clk, Log: log, Loopback: true})
 	sent := make(chan struct{})
 	go func() { webhooks.Run(working); close(sent) }()
 	t.Cleanup(func() { stop(); <-sent })
 
 	w := &world{db: d, clock: clk, stage: apitest.Stage{Companies: companies, Settlements: settlements, Clock: clk, Raise: raise(d)}}
 	answers, person := idempotency.NewService(d, book, clk, keys), &teller{bank: bank}
-	identities := identity.NewService(d, book, clk, log, keys, provider.Only[provider.Verifier]("safehaven", person), 2*time.Second)
+	identities := identity.New(identity.Config{DB: d, Book: book, Clock: clk, Log: log, Keys: keys, Banks: provider.Only[provider.Verifier]("safehaven", person), Window: 2 * time.Second})
+	customers := customer.New(customer.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Identities: identities, Settlements: settlements, Operations: operations, Keys: answers, Banks: provider.Only[provider.AccountOpener]("safehaven", person),
+	})
+	settlements.Recipients = []settlement.Recipient{customers.BookCredit, collections.BookCredit}
 	w.Config = api.Config{
-		Corporate: corporate.New(d, book, clk, log, identities, settlements, operations, answers, provider.Only[provider.AccountOpener]("safehaven", person)),
-		Customers: customer.New(d, book, clk, log, identities, settlements, operations, answers, provider.Only[provider.AccountOpener]("safehaven", person)),
-		Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
+		Corporate: corporate.New(corporate.Config{
+			DB: d, Book: book, Clock: clk, Log: log, Identities: identities, Settlements: settlements, Operations: operations, Keys: answers, Banks: provider.Only[provider.AccountOpener]("safehaven", person),
+		}),
+		Customers: customers, Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log, Authenticate: companies.Authenticate,
 		// No test reaches the limits, but every answer has their headers.

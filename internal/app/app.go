@@ -141,29 +141,35 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
 	a.Webhooks = webhook.New(webhook.Config{
 		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.Mode == Sandbox,
-		Keep:  time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
-		Audit: operator.SelfNote,
+		Keep: time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
 	})
 	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
 	a.Operations.CheckOperators(a.Operators.Still)
-	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
 	a.plugs = p
-	for name, b := range p.banks {
-		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: b.float})
-	}
-	a.Inbox = a.newInbox(keys, p)
-	verifiers := routed(p, func(_ string, b bank) provider.Verifier { return b.verifier })
 	openers := routed(p, a.opener)
-	identities := identity.NewService(a.DB, a.Book, a.Clock, a.log, keys, verifiers, a.cfg.Window)
-	a.Corporate = corporate.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, openers)
-	a.Customers = customer.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, openers)
-	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements, a.Operations, openers, a.cfg.Window)
+	a.Settlements = a.newSettlements(p)
+	a.Inbox = a.newInbox(keys, p)
+	identities := identity.New(identity.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Keys: keys, Window: a.cfg.Window,
+		Banks: routed(p, func(_ string, b bank) provider.Verifier { return b.verifier }),
+	})
+	a.Corporate = corporate.New(corporate.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Identities: identities, Settlements: a.Settlements, Operations: a.Operations,
+		Keys: a.Keys, Banks: openers,
+	})
+	a.Customers = customer.New(customer.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Identities: identities, Settlements: a.Settlements, Operations: a.Operations,
+		Keys: a.Keys, Banks: openers,
+	})
+	a.Collections = collection.New(collection.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Settlements: a.Settlements, Operations: a.Operations, Window: a.cfg.Window,
+		Banks: openers,
+	})
 	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
 	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements,
 		routed(p, func(_ string, b bank) provider.Payer { return b }))
-	a.Inbox.OnPayout(a.Payouts.Notified)
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)

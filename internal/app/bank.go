@@ -182,6 +182,8 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 		Ask: func(ctx context.Context, subject string, d inbox.Doubt, detail string) error {
 			return a.Settlements.Ask(ctx, subject, operation.Reason(d), detail)
 		},
+		Payout: func(ctx context.Context, reference string) error { return a.Payouts.Notified(ctx, reference) },
+		Stored: func() { a.Worker.Wake() }, // the worker is made later
 	})
 }
 

@@ -227,7 +227,7 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	}
 	c := Credentials{
 		Reference: owner.Reference, APIKey: key.Reveal(), PIN: devPIN, SettlementID: account.ID,
-		SettlementAccountNumber: account.AccountNumber, AdminKey: adminKey.Reveal(),
+		SettlementAccountNumber: string(account.AccountNumber), AdminKey: adminKey.Reveal(),
 	}
 	return c, a.Remember(c)
 }

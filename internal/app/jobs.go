@@ -36,7 +36,6 @@ func (a *App) handleJobs() {
 		a.Worker.Handle(kind, work)
 	}
 	a.Inbox.Handle(a.Worker)
-	a.Inbox.Stored(a.Worker.Wake)
 }
 
 // startJobs starts the work beside the requests, until ctx ends.

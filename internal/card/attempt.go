@@ -106,8 +106,8 @@ func (a *attempt) introduce(ctx context.Context, by provider.Issuer) (err error)
 
 func person(c customer.Customer) provider.Cardholder {
 	return provider.Cardholder{
-		FirstName: c.FirstName, MiddleName: c.MiddleName, LastName: c.LastName, Email: c.Email, Phone: c.PhoneNumber,
-		DateOfBirth: c.DateOfBirth, Address: provider.CardholderAddress{
+		FirstName: c.FirstName, MiddleName: string(c.MiddleName), LastName: c.LastName, Email: c.Email, Phone: c.PhoneNumber,
+		DateOfBirth: string(c.DateOfBirth), Address: provider.CardholderAddress{
 			Line1: c.Address.Line1, Line2: c.Address.Line2, City: c.Address.City, State: c.Address.State,
 			PostalCode: c.Address.PostalCode, Country: c.Address.Country,
 		},

@@ -138,12 +138,13 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, operation
 		db: d, book: book, clock: c, log: log, operations: operations, settlements: settlements, customers: customers,
 		keys: keys, issuers: issuers, issues: issues, window: window, house: house,
 	}
-	s.openings = opening.New(book, c, log, operations, window, opening.Kind{
-		Name: "card", Job: ResolveJob, Find: s.followed,
+	s.openings = &opening.Machine{
+		Book: book, Clock: c, Log: log, Cases: operations, Window: window,
+		Kind: "card", Job: ResolveJob, Find: s.followed,
 		Unknown: "it is unknown whether a card was made",
 		Gone:    "the card was not made",
 		TooOld:  "a card whose creation is not known after 72 hours",
-	})
+	}
 	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects})
 	return s
 }

@@ -207,11 +207,13 @@ func (w *world) run(d *db.DB) {
 	w.t.Cleanup(w.book.Drain)
 	w.operations = operation.NewService(d, w.book, w.clock, log, 2*time.Second)
 	w.companies = company.New(d, w.book, w.ring, w.clock)
-	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
+	w.settlements = settlement.New(settlement.Config{DB: d, Book: w.book, Clock: w.clock, Operations: w.operations})
 	w.keys = idempotency.NewService(d, w.book, w.clock, w.ring)
 	bank := &verifier{}
-	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, w.ring, provider.Only[provider.Verifier]("bank", bank), 2*time.Second),
-		w.settlements, w.operations, w.keys, provider.Only[provider.AccountOpener]("bank", bank))
+	identities := identity.New(identity.Config{DB: d, Book: w.book, Clock: w.clock, Log: log, Keys: w.ring, Banks: provider.Only[provider.Verifier]("bank", bank), Window: 2 * time.Second})
+	w.customers = customer.New(customer.Config{
+		DB: d, Book: w.book, Clock: w.clock, Log: log, Identities: identities, Settlements: w.settlements, Operations: w.operations, Keys: w.keys, Banks: provider.Only[provider.AccountOpener]("bank", bank),
+	})
 	w.Service = card.New(d, w.book, w.clock, log, w.operations, w.settlements, w.customers, w.keys,
 		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second, customer.Address{})
 }
@@ -253,7 +255,8 @@ func (w *world) created(company, email string, address *customer.Address) custom
 	*w.people++
 	c, err := w.customers.Create(w.t.Context(), customer.Registration{
 		Customer: customer.Customer{
-			Company: company, FirstName: "Ada", LastName: "Obi", Email: email, PhoneNumber: "08012345678", Address: address,
+			Company: company, Address: address,
+			Profile: customer.Profile{FirstName: "Ada", LastName: "Obi", Email: email, PhoneNumber: "08012345678"},
 		},
 		BVN: secret.NewText(strconv.FormatInt(22212345678+*w.people, 10)), // one person each, who has no cooldown
 	})

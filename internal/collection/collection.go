@@ -8,7 +8,6 @@ package collection
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // State is the state of a collection.
@@ -35,82 +35,58 @@ const (
 	Failed  State = "FAILED"
 )
 
-// Collection is one expected payment.
+// Collection is one expected payment. JSON shows it as GET /virtual-account does.
 type Collection struct {
-	Company           string                 `db:"company_id,key"`
-	ID                string                 `db:"id,key"`             // the virtual_trx_id
-	ExternalReference string                 `db:"external_reference"` // the company's own
-	request           string                 `db:"request"`            // what the company asked for, to compare a repetition with
-	State             State                  `db:"state,state"`
-	provider          string                 `db:"provider,changes"`  // the bank, as the ledger names it
-	reference         string                 `db:"reference,changes"` // ours, at the bank
-	SettlementID      int64                  `db:"settlement_id"`     // where the money goes
-	Amount            money.Kobo             `db:"amount_kobo"`
-	Control           provider.AmountControl `db:"amount_control"`
-	AccountNumber     string                 `db:"account_number,changes"`
-	AccountName       string                 `db:"account_name,changes"`
-	BankName          string                 `db:"bank_name,changes"`
-	BankCode          string                 `db:"bank_code,changes"`
-	CreditID          string                 `db:"credit_id,changes"` // of the payment; "" until there is one
-	opening.Intent                           // CalledUntil is zero when the bank has certainly opened nothing
-	ExpiresAt         time.Time              `db:"expires_at,changes"`
-	CreatedAt         time.Time              `db:"created_at"`
-	UpdatedAt         time.Time              `db:"updated_at,changes"`
+	Company           string                 `db:"company_id,key" json:"-"`
+	ID                string                 `db:"id,key" json:"-"` // the virtual_trx_id
+	Amount            money.Kobo             `db:"amount_kobo" json:"amount"`
+	ExpiresAt         clock.Instant          `db:"expires_at,changes" json:"expiryDate"`
+	BankName          string                 `db:"bank_name,changes" json:"bankName"`
+	AccountNumber     string                 `db:"account_number,changes" json:"accountNumber"`
+	ExternalReference string                 `db:"external_reference" json:"externalReference"` // the company's own
+	State             State                  `db:"state,state" json:"status"`
+	Currency          wire.Naira             `json:"currency"`
+	CreatedAt         clock.Instant          `db:"created_at" json:"createdAt"`
+	request           string                 `db:"request"`                // what the company asked for, to compare a repetition with
+	provider          string                 `db:"provider,changes"`       // the bank, as the ledger names it
+	reference         string                 `db:"reference,changes"`      // ours, at the bank
+	SettlementID      int64                  `db:"settlement_id" json:"-"` // where the money goes
+	Control           provider.AmountControl `db:"amount_control" json:"-"`
+	AccountName       string                 `db:"account_name,changes" json:"-"`
+	BankCode          string                 `db:"bank_code,changes" json:"-"`
+	CreditID          string                 `db:"credit_id,changes" json:"-"` // of the payment; "" until there is one
+	opening.Intent    `json:"-"`             // CalledUntil is zero when the bank has certainly opened nothing
+	UpdatedAt         time.Time              `db:"updated_at,changes" json:"-"`
 }
 
-// currency is the currency of every amount.
-type currency struct {
-	Name string `json:"name"`
+// Config is what the business needs.
+type Config struct {
+	DB          *db.DB
+	Book        *ledger.Book
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Settlements *settlement.Service
+	Operations  *operation.Service // opens the cases
+	Banks       provider.Router[provider.AccountOpener]
+	Window      time.Duration // the longest time that a call to the bank may take
 }
-
-// shown is a collection as GET /virtual-account shows it.
-type shown struct {
-	Amount            money.Kobo `json:"amount"`
-	ExpiryDate        string     `json:"expiryDate"`
-	BankName          string     `json:"bankName"`
-	AccountNumber     string     `json:"accountNumber"`
-	ExternalReference string     `json:"externalReference"`
-	Status            string     `json:"status"`
-	Currency          currency   `json:"currency"`
-	CreatedAt         string     `json:"createdAt"`
-}
-
-func (c Collection) shown() shown {
-	return shown{
-		c.Amount, clock.Text(c.ExpiresAt), c.BankName, c.AccountNumber, c.ExternalReference, string(c.State),
-		currency{"NGN"},
-		clock.Text(c.CreatedAt),
-	}
-}
-
-// MarshalJSON is the collection as GET /virtual-account shows it. A test compares
-// the two.
-func (c Collection) MarshalJSON() ([]byte, error) { return json.Marshal(c.shown()) }
 
 // Service is the business.
 type Service struct {
-	db          *db.DB
-	book        *ledger.Book
-	clock       clock.Clock
-	log         *slog.Logger
-	settlements *settlement.Service
-	banks       provider.Router[provider.AccountOpener]
-	openings    *opening.Machine
+	Config
+	openings *opening.Machine
 }
 
-// New is the business, as a recipient of the credits on its accounts. Window is how
-// long a call to the bank may take.
-func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
-	settlements *settlement.Service, operations *operation.Service, banks provider.Router[provider.AccountOpener], window time.Duration,
-) *Service {
-	s := &Service{db: d, book: book, clock: c, log: log, settlements: settlements, banks: banks}
-	s.openings = opening.New(book, c, log, operations, window, opening.Kind{
-		Name: "collection", Job: ResolveJob, Find: s.followed,
+// New is the business.
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	s.openings = &opening.Machine{
+		Book: c.Book, Clock: c.Clock, Log: c.Log, Cases: c.Operations, Window: c.Window,
+		Kind: "collection", Job: ResolveJob, Find: s.followed,
 		Unknown: "it is unknown whether a virtual account was opened",
 		Gone:    "The bank did not open it.",
 		TooOld:  "a virtual account whose opening is not known after 72 hours",
-	})
-	settlements.AddRecipient(s.bookCredit)
+	}
 	return s
 }
 

@@ -94,8 +94,12 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 		h := &house{t: t, db: d, book: ledger.New(d, clk), clock: clk, bank: &bank{clock: clk, held: absent}, worker: job.NewWorker(d, clk, log)}
 		t.Cleanup(h.book.Drain)
 		operations := operation.NewService(d, h.book, clk, log, time.Second)
-		h.settlements = settlement.New(d, h.book, clk, operations)
-		h.Service = collection.New(d, h.book, clk, log, h.settlements, operations, provider.Only[provider.AccountOpener]("safehaven", h.bank), time.Second)
+		h.settlements = settlement.New(settlement.Config{DB: d, Book: h.book, Clock: clk, Operations: operations})
+		h.Service = collection.New(collection.Config{
+			DB: d, Book: h.book, Clock: clk, Log: log, Settlements: h.settlements, Operations: operations, Window: time.Second,
+			Banks: provider.Only[provider.AccountOpener]("safehaven", h.bank),
+		})
+		h.settlements.Recipients = []settlement.Recipient{h.BookCredit}
 		h.worker.Handle(collection.ExpireJob, h.Expire)
 		h.worker.Handle(collection.ResolveJob, h.Resolve)
 		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -57,7 +58,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		r.Control = provider.Fixed
 	}
 	for {
-		now := s.clock.Now()
+		now := s.Clock.Now()
 		c, err := s.byExternal(ctx, r.Company, r.ExternalReference)
 		var from opening.From
 		var count func(u *ledger.Unit) error
@@ -70,7 +71,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		case c.State != Opening && r.Key.Subject() == "":
 			return c, nil // the API stores the answer
 		case c.State != Opening:
-			return c, r.Key.Resume(ctx, s.book, c)
+			return c, r.Key.Resume(ctx, s.Book, c)
 		case now.Before(c.CalledUntil):
 			err = idempotency.ErrInFlight
 		default:
@@ -80,8 +81,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 			return Collection{}, err
 		}
 		if !from.Asked {
-			c.reference, c.ExpiresAt = id.New(), now.Add(r.ValidFor)
-			c.provider, _ = s.banks.For(provider.VirtualAccounts, r.Company)
+			c.reference, c.ExpiresAt.Time = id.New(), now.Add(r.ValidFor)
+			c.provider, _ = s.Banks.For(provider.VirtualAccounts, r.Company)
 		}
 		a := &attempt{Service: s, Collection: c, request: r}
 		err = s.openings.Open(ctx, a, from, r.Key, count)
@@ -92,24 +93,24 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	}
 }
 
-// isOpen tells whether the bank may have opened an account of which nobody was told,
-// and whose time is not over.
+// isOpen tells whether the bank may have opened an account that the company does not
+// have yet, and that has not expired.
 func (c Collection) isOpen(now time.Time) bool {
-	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt)
+	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt.Time)
 }
 
 // intent is a new collection, which counts in the quota. Another try for the same
 // collection does not count.
 func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit) error, error) {
-	settlementID, err := s.settlements.Chosen(ctx, r.Company, r.SettlementID)
+	settlementID, err := s.Settlements.Chosen(ctx, r.Company, r.SettlementID)
 	if err != nil {
 		return Collection{}, nil, err
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	return Collection{
 		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, request: r.text(), State: Opening,
-		SettlementID: settlementID, Amount: r.Amount, Control: r.Control, CreatedAt: now,
-	}, func(u *ledger.Unit) error { return quota.Count(ctx, s.db, u, quota.VirtualAccount, now) }, err
+		SettlementID: settlementID, Amount: r.Amount, Control: r.Control, CreatedAt: clock.Instant{Time: now},
+	}, func(u *ledger.Unit) error { return quota.Count(ctx, s.DB, u, quota.VirtualAccount, now) }, err
 }
 
 // attempt is a virtual account being opened. A job has no request.
@@ -124,11 +125,11 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed is the open attempt that a job is about. An account whose time is over
-// ends unused, since nobody was told of it.
+// followed is the open attempt of a job. An expired account ends unused, since the
+// company never had it.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
-	if err != nil || !c.isOpen(s.clock.Now()) {
+	if err != nil || !c.isOpen(s.Clock.Now()) {
 		return nil, err
 	}
 	return &attempt{Service: s, Collection: c}, nil
@@ -143,15 +144,15 @@ func (a *attempt) Record() db.Record { return collections.Record(a.Collection) }
 func (a *attempt) Touch(now time.Time) { a.UpdatedAt = now }
 
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
-	said := a.banks.Named(a.provider).OpenVirtualAccount(ctx, provider.VirtualAccountRequest{
+	said := a.Banks.Named(a.provider).OpenVirtualAccount(ctx, provider.VirtualAccountRequest{
 		Reference: a.reference, Amount: a.Amount, Control: a.Control, ValidFor: a.request.ValidFor,
 		AccountName: a.request.AccountName,
 	})
 	if said.Outcome == provider.Rejected && said.Code == provider.CodeNotSent {
 		return said.Answer, errSilent
 	}
-	if a.ExpiresAt = said.ExpiresAt.UTC(); said.ExpiresAt.IsZero() {
-		a.ExpiresAt = a.clock.Now().Add(a.request.ValidFor)
+	if a.ExpiresAt.Time = said.ExpiresAt.UTC(); said.ExpiresAt.IsZero() {
+		a.ExpiresAt.Time = a.Clock.Now().Add(a.request.ValidFor)
 	}
 	var shown provider.Account
 	answer := opening.KeepAccount(&shown, provider.AccountAnswer{Answer: said.Answer, Account: said.Account})
@@ -161,7 +162,7 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	var shown provider.Account
-	answer := opening.FindAccount(ctx, a.banks.Named(a.provider), a.reference, &shown)
+	answer := opening.FindAccount(ctx, a.Banks.Named(a.provider), a.reference, &shown)
 	a.show(shown)
 	return answer, nil
 }
@@ -172,9 +173,9 @@ func (a *attempt) show(b provider.Account) {
 
 // Enter makes payments find their company before anybody knows of the account.
 func (a *attempt) Enter(ctx context.Context) error {
-	err := a.settlements.Enter(ctx, a.Company, a.AccountNumber, a.BankCode)
+	err := a.Settlements.Enter(ctx, a.Company, a.AccountNumber, a.BankCode)
 	if err != nil {
-		a.log.Error("a virtual account cannot be used", "company", a.Company, "collection", a.ID, "error", err)
+		a.Log.Error("a virtual account cannot be used", "company", a.Company, "collection", a.ID, "error", err)
 	}
 	return err
 }
@@ -182,7 +183,7 @@ func (a *attempt) Enter(ctx context.Context) error {
 // Adopt makes the collection wait for its payment.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.State, a.Intent = Pending, opening.Intent{}
-	job.Enqueue(u, job.Job{Kind: ExpireJob, Subject: a.ID, RunAt: a.ExpiresAt})
+	u.Append(job.Job{Kind: ExpireJob, Subject: a.ID, RunAt: a.ExpiresAt.Time}.For(u.Company))
 	return a.Collection, nil
 }
 

@@ -25,12 +25,12 @@ const (
 	wrongAmount = "WRONG_AMOUNT"
 )
 
-// told is a collection as an event shows it: the fields of GET, the id and, for
+// eventData is a collection as an event shows it: the fields of GET, the id and, for
 // money that came in, the payment.
-type told struct {
+type eventData struct {
 	ID                   string `json:"id"`
 	VirtualTransactionID string `json:"virtual_trx_id"`
-	shown
+	Collection
 	SettlementID int64 `json:"settlementId"`
 	*paid
 }
@@ -44,7 +44,7 @@ type paid struct {
 	Reason     string     `json:"reason,omitempty"`
 }
 
-func (c Collection) told(p *paid) told { return told{c.ID, c.ID, c.shown(), c.SettlementID, p} }
+func (c Collection) eventData(p *paid) eventData { return eventData{c.ID, c.ID, c, c.SettlementID, p} }
 
 // accepts is the reason why a payment does not complete the collection, or "".
 func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
@@ -58,7 +58,7 @@ func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	switch {
 	case c.State == Success:
 		return paidBefore
-	case c.State == Failed || at.After(c.ExpiresAt):
+	case c.State == Failed || at.After(c.ExpiresAt.Time):
 		return tooLate
 	case !fits:
 		return wrongAmount
@@ -66,10 +66,10 @@ func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	return ""
 }
 
-// bookCredit books a credit on one of the company's virtual accounts. The right payment
+// BookCredit books a credit on one of the company's virtual accounts. The right payment
 // completes the collection in the credit's own commit. If the collection has changed
-// meanwhile, settlement calls bookCredit again.
-func (s *Service) bookCredit(ctx context.Context, company string, credit settlement.Credit) (settlement.Booking, bool, error) {
+// meanwhile, settlement calls BookCredit again.
+func (s *Service) BookCredit(ctx context.Context, company string, credit settlement.Credit) (settlement.Booking, bool, error) {
 	c, err := s.of(ctx, company, credit)
 	if errors.Is(err, db.ErrNone) {
 		return settlement.Booking{}, false, nil
@@ -77,11 +77,11 @@ func (s *Service) bookCredit(ctx context.Context, company string, credit settlem
 	if err != nil {
 		return settlement.Booking{}, false, err
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	if credit.At.IsZero() {
 		credit.At = now
 	}
-	landed, err := s.settlements.Landing(ctx, company, c.SettlementID)
+	landed, err := s.Settlements.Landing(ctx, company, c.SettlementID)
 	if err != nil {
 		return settlement.Booking{}, false, err
 	}
@@ -99,7 +99,7 @@ func (s *Service) bookCredit(ctx context.Context, company string, credit settlem
 			u.Transition(collections.Record(c), string(Pending))
 		}
 		c.SettlementID = landed // the event names the account that has the money
-		event.Emit(u, kind, c.told(payment))
+		event.Emit(u, kind, c.eventData(payment))
 	}}, true, nil
 }
 
@@ -120,18 +120,18 @@ func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err er
 	if err != nil {
 		return time.Time{}, err
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	switch {
 	case c.State != Pending:
 		return time.Time{}, nil
-	case now.Before(c.ExpiresAt):
-		return c.ExpiresAt, nil
+	case now.Before(c.ExpiresAt.Time):
+		return c.ExpiresAt.Time, nil
 	}
 	c.State, c.UpdatedAt = Failed, now
 	u := ledger.For(c.Company)
 	u.Transition(collections.Record(c), string(Pending))
-	event.Emit(&u, event.VirtualAccountFailed, c.told(nil))
-	err = s.book.Commit(ctx, u)
+	event.Emit(&u, event.VirtualAccountFailed, c.eventData(nil))
+	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return time.Time{}, nil // it was paid at the last moment
 	}

@@ -104,8 +104,8 @@ func TestLateByTheBanksClock(t *testing.T) {
 	})
 }
 
-// Two payments are told fifty times while the time runs out. One of them completes
-// the collection, or none. Each is credited once.
+// The bank notifies of two payments fifty times while the collection expires. One of
+// them completes the collection, or none. Each is credited once.
 func TestAPaymentAndItsExpiryAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 5000))
@@ -148,8 +148,8 @@ func TestANumberThatIsGivenOutAgain(t *testing.T) {
 		h.pays("s-1", first.AccountNumber, 7000)
 		h.is(first, collection.Failed, 7000)
 		h.is(second, collection.Success, 7000)
-		// Another company cannot have the number, since nobody could tell whose money
-		// comes.
+		// Another company cannot have the number, since the owner of a credit would be
+		// unknown.
 		other := h.account()
 		h.bank.next = func(a *provider.VirtualAccountAnswer) { a.Number = first.AccountNumber }
 		if _, err := h.Generate(t.Context(), collection.Request{Company: other.Company, ExternalReference: "order-1", Amount: 5000}); err == nil {

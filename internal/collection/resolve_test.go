@@ -65,7 +65,7 @@ func TestTheJobFindsAnAccount(t *testing.T) {
 }
 
 // An opening that the bank never had is over after three looks and fifteen minutes.
-// Nobody looks for an account whose time is over.
+// The job does not look for an expired account.
 func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		valid time.Duration

@@ -49,14 +49,14 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	if err != nil {
 		return Account{}, err
 	}
-	if _, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID); err != nil {
+	if _, err = s.Settlements.Chosen(ctx, r.Company, r.SettlementID); err != nil {
 		return Account{}, err
 	}
-	x, err := s.identities.Find(ctx, r.Company, identity.Corporate, k.SessionID)
+	x, err := s.Identities.Find(ctx, r.Company, identity.Corporate, k.SessionID)
 	if err != nil {
 		return Account{}, err
 	}
-	if s.banks.Named(x.Provider) == nil {
+	if s.Banks.Named(x.Provider) == nil {
 		return Account{}, failed("The identity was proven at a bank that is no longer used. Prove it again.")
 	}
 	a, from, err := s.attempt(ctx, r, x.Provider)
@@ -65,7 +65,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	}
 	a.session = k.reference
 	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
-		err = errAtWork // the next request hears how the attempt ended
+		err = errAtWork // the next request gets the outcome
 	}
 	return a.result, err
 }
@@ -77,7 +77,7 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 	if !errors.Is(err, db.ErrNone) {
 		return k, err
 	}
-	if _, err := s.identities.Find(ctx, company, identity.Corporate, kycID); !fault.Is(err, fault.Missing) {
+	if _, err := s.Identities.Find(ctx, company, identity.Corporate, kycID); !fault.Is(err, fault.Missing) {
 		return KYC{}, cmp.Or(err, error(fault.New(fault.Refused, "KYC not verified")))
 	}
 	return KYC{}, fault.New(fault.Missing, "KYC record not found")
@@ -87,7 +87,7 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 // another bank ends first, so that no second account is opened.
 func (s *Service) attempt(ctx context.Context, r Request, bank string) (*attempt, opening.From, error) {
 	var from opening.From
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	a, err := s.findPending(ctx, r.Company, r.RNNumber)
 	switch {
 	case errors.Is(err, db.ErrNone):
@@ -136,18 +136,18 @@ func (a *attempt) Record() db.Record { return accounts.Record(a.Account) }
 func (a *attempt) Touch(now time.Time) { a.turn, a.UpdatedAt = id.New(), now }
 
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
-	return opening.KeepAccount(&a.Bank, a.banks.Named(a.bank).OpenAccount(ctx, provider.AccountRequest{
+	return opening.KeepAccount(&a.Bank, a.Banks.Named(a.bank).OpenAccount(ctx, provider.AccountRequest{
 		Reference: a.ID, Phone: a.PhoneNumber, Email: a.EmailAddress, Corporate: true,
 		IdentitySession: a.session, CompanyRegistration: a.RNNumber,
 	})), nil
 }
 
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
-	return opening.FindAccount(ctx, a.banks.Named(a.bank), a.ID, &a.Bank), nil
+	return opening.FindAccount(ctx, a.Banks.Named(a.bank), a.ID, &a.Bank), nil
 }
 
 func (a *attempt) Enter(ctx context.Context) error {
-	return a.settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
+	return a.Settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
 }
 
 // Adopt makes the bank's account the company's. The company may hold the account
@@ -169,13 +169,13 @@ func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 // adoptNew has the account feed a settlement account.
 func (a *attempt) adoptNew(ctx context.Context, u *ledger.Unit) error {
 	if a.chosen == 0 {
-		fallback, err := a.settlements.Chosen(ctx, a.Company, 0)
+		fallback, err := a.Settlements.Chosen(ctx, a.Company, 0)
 		if err != nil {
 			return err
 		}
 		a.SettlementID = fallback
 	}
-	err := a.settlements.Feed(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, a.feeder())
+	err := a.Settlements.Feed(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, a.feeder())
 	if fault.Is(err, fault.Refused) && a.chosen != 0 {
 		// The number is the company's, so the refusal says that an operator has
 		// attached the account already.
@@ -215,7 +215,7 @@ func (a *attempt) adoptHeld(ctx context.Context, u *ledger.Unit, held Account) e
 
 // redirect has the account feed the settlement account that the company asked for.
 func (a *attempt) redirect(ctx context.Context, u *ledger.Unit) error {
-	return a.settlements.RedirectFeed(ctx, u, operator.Self(a.Company).From(ctx), a.chosen, a.feeder())
+	return a.Settlements.RedirectFeed(ctx, u, operator.Self(a.Company).From(ctx), a.chosen, a.feeder())
 }
 
 // feeder is the account as a settlement account's source of credits.
@@ -252,7 +252,7 @@ func (s *Service) earlier(ctx context.Context, r Request, accountID string) (a A
 			return a, false, err
 		}
 	}
-	if err := s.keys.Finish(ctx, r.Key, a, why); err != nil {
+	if err := s.Keys.Finish(ctx, r.Key, a, why); err != nil {
 		return a, false, err
 	}
 	return a, true, why

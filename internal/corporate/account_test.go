@@ -38,7 +38,7 @@ func TestAnAccountFeedsASettlementAccount(t *testing.T) {
 		must(t, err)
 		shown, err := w.settlements.Find(t.Context(), w.company, w.account.ID)
 		must(t, err)
-		if a.Bank.Number != "8000000011" || shown.AccountNumber != a.Bank.Number || shown.AccountName != a.Bank.Name {
+		if a.Bank.Number != "8000000011" || string(shown.AccountNumber) != a.Bank.Number || string(shown.AccountName) != a.Bank.Name {
 			t.Errorf("the account is %+v and the settlement account shows %+v", a, shown)
 		}
 		must(t, w.settlements.Receive(t.Context(), "safehaven", provider.Inbound{

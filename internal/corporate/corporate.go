@@ -23,24 +23,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// KYC is a signatory whose identity has been proven.
+// KYC is a signatory whose identity has been proven, as the event shows it.
 type KYC struct {
-	Company   string    `db:"company_id,key"`
-	ID        string    `db:"id,key"` // not the session's
-	SessionID string    `db:"session_id"`
-	reference string    `db:"reference"` // the provider's proof, which the bank wants
-	status    string    `db:"status"`
-	CreatedAt time.Time `db:"created_at"`
-}
-
-// MarshalJSON is the record as its event shows it.
-func (k KYC) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		KYCID     string `json:"kyc_id"`
-		SessionID string `json:"session_id"`
-		Status    string `json:"status"`
-		CreatedAt string `json:"createdAt"`
-	}{k.ID, k.SessionID, k.status, clock.Text(k.CreatedAt)})
+	Company   string        `db:"company_id,key" json:"-"`
+	ID        string        `db:"id,key" json:"kyc_id"` // not the session's
+	SessionID string        `db:"session_id" json:"session_id"`
+	reference string        `db:"reference"` // the provider's proof, which the bank wants
+	Status    string        `db:"status" json:"status"`
+	CreatedAt clock.Instant `db:"created_at" json:"createdAt"`
 }
 
 const verified = "VERIFIED"
@@ -79,63 +69,59 @@ type Account struct {
 // Bank is what the bank shows of an account.
 type Bank = provider.Account
 
-// wire is the account as the API shows it. Its balance is always 0, since payments
-// go on to the settlement account at once. The contract has the odd spelling of the
-// first field.
-type wire struct {
-	Reference     string `json:"coporate_reference"`
-	AccountNumber string `json:"accountNumber"`
-	AccountName   string `json:"accountName"`
-	Balance       int64  `json:"balance"`
-	CreatedAt     string `json:"createdAt"`
-	RNNumber      string `json:"rn_number"`
-}
-
-func (a Account) wire() wire {
-	return wire{a.ID, a.Bank.Number, a.Bank.Name, 0, clock.Text(a.CreatedAt), a.RNNumber}
-}
-
 // MarshalJSON is the account as the API shows it.
-func (a Account) MarshalJSON() ([]byte, error) { return json.Marshal(a.wire()) }
+func (a Account) MarshalJSON() ([]byte, error) { return a.show(0) }
 
 // updated is a held account as the event of its change shows it: with the
 // settlement account that gets its credits from then on.
 type updated struct{ Account }
 
 // MarshalJSON is the account and its settlement account.
-func (u updated) MarshalJSON() ([]byte, error) {
+func (u updated) MarshalJSON() ([]byte, error) { return u.show(u.SettlementID) }
+
+// show is the account as JSON. Its balance is always 0, since payments go on to the
+// settlement account at once. The contract has the odd spelling of the first field.
+func (a Account) show(settlementID int64) ([]byte, error) {
 	return json.Marshal(struct {
-		wire
-		SettlementID int64 `json:"settlementId"`
-	}{u.wire(), u.SettlementID})
+		Reference     string `json:"coporate_reference"`
+		AccountNumber string `json:"accountNumber"`
+		AccountName   string `json:"accountName"`
+		Balance       int64  `json:"balance"`
+		CreatedAt     string `json:"createdAt"`
+		RNNumber      string `json:"rn_number"`
+		SettlementID  int64  `json:"settlementId,omitempty"`
+	}{a.ID, a.Bank.Number, a.Bank.Name, 0, clock.Text(a.CreatedAt), a.RNNumber, settlementID})
+}
+
+// Config is what the business needs.
+type Config struct {
+	DB          *db.DB
+	Book        *ledger.Book
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Identities  *identity.Service
+	Settlements *settlement.Service
+	Operations  *operation.Service // opens the cases
+	Keys        *idempotency.Service
+	Banks       provider.Router[provider.AccountOpener]
 }
 
 // Service is the business.
 type Service struct {
-	db          *db.DB
-	book        *ledger.Book
-	clock       clock.Clock
-	identities  *identity.Service
-	settlements *settlement.Service
-	keys        *idempotency.Service
-	banks       provider.Router[provider.AccountOpener]
-	openings    *opening.Machine
+	Config
+	openings *opening.Machine
 }
 
 // New is the business. An account is opened at the bank that checked the identity.
-func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, banks provider.Router[provider.AccountOpener],
-) *Service {
-	s := &Service{
-		db: d, book: book, clock: c,
-		identities: identities, settlements: settlements, keys: keys, banks: banks,
-	}
-	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
-		Name: "corporate", Job: ResolveJob, Find: s.followed,
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	s.openings = &opening.Machine{
+		Book: c.Book, Clock: c.Clock, Log: c.Log, Cases: c.Operations, Window: c.Identities.Window,
+		Kind: "corporate", Job: ResolveJob, Find: s.followed,
 		Unknown: "it is unknown whether an account was opened",
 		Gone:    "The bank did not open the account",
 		TooOld:  "a corporate account whose opening is not known after 72 hours",
-	})
+	}
 	return s
 }
 

@@ -3,6 +3,7 @@ package corporate
 import (
 	"context"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -26,13 +27,13 @@ func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text,
 	if begun := key.Subject(); begun != "" {
 		return s.resume(ctx, company, begun, identity.First, key)
 	}
-	subjects := s.identities.Subjects(company, bvn)
-	x, err := s.identities.Open(ctx, company, identity.Corporate, subjects...)
+	subjects := s.Identities.Subjects(company, bvn)
+	x, err := s.Identities.Open(ctx, company, identity.Corporate, subjects...)
 	if err == nil {
-		x, err = s.identities.Current(x, bvn)
+		x, err = s.Identities.Current(x, bvn)
 	}
 	if fault.Is(err, fault.Missing) {
-		x, err = s.identities.New(company, identity.Corporate, subjects[0], bvn)
+		x, err = s.Identities.New(company, identity.Corporate, subjects[0], bvn)
 	}
 	if err != nil {
 		return Sent{}, err
@@ -47,7 +48,7 @@ func (s *Service) Resend(ctx context.Context, company, sessionID string, key *id
 	if begun := key.Subject(); begun != "" {
 		return s.resume(ctx, company, begun, identity.Again, key)
 	}
-	x, err := s.identities.Find(ctx, company, identity.Corporate, sessionID)
+	x, err := s.Identities.Find(ctx, company, identity.Corporate, sessionID)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -58,8 +59,8 @@ func (s *Service) Resend(ctx context.Context, company, sessionID string, key *id
 }
 
 func (s *Service) send(ctx context.Context, x identity.Session, w identity.Words, key *idempotency.Key) (Sent, error) {
-	x, message, err := s.identities.Send(ctx, x, w, identity.Effects{
-		Begin: func(u *ledger.Unit) { key.Begin(u, x.ID, s.identities.Until()) },
+	x, message, err := s.Identities.Send(ctx, x, w, identity.Effects{
+		Begin: func(u *ledger.Unit) { key.Begin(u, x.ID, s.Identities.Until()) },
 		End:   func(u *ledger.Unit, message string, err error) { key.Finish(u, Sent{x.ID, message}, err) },
 	})
 	return Sent{x.ID, message}, err
@@ -68,7 +69,7 @@ func (s *Service) send(ctx context.Context, x identity.Session, w identity.Words
 // resume answers a request whose first try, under the same Idempotency-Key, was
 // cut off after it had used its attempt. It sends no other OTP.
 func (s *Service) resume(ctx context.Context, company, sessionID string, w identity.Words, key *idempotency.Key) (Sent, error) {
-	x, err := s.identities.Find(ctx, company, identity.Corporate, sessionID)
+	x, err := s.Identities.Find(ctx, company, identity.Corporate, sessionID)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -76,7 +77,7 @@ func (s *Service) resume(ctx context.Context, company, sessionID string, w ident
 	if x.State == identity.Pending {
 		why = fault.New(fault.Refused, w.Failed)
 	}
-	if err := s.keys.Finish(ctx, key, sent, why); err != nil {
+	if err := s.Keys.Finish(ctx, key, sent, why); err != nil {
 		return Sent{}, err
 	}
 	return sent, why
@@ -88,7 +89,7 @@ func (s *Service) resume(ctx context.Context, company, sessionID string, w ident
 func (s *Service) Validate(ctx context.Context, company, sessionID string, otp secret.Text, key *idempotency.Key) (KYC, error) {
 	proof := ""
 	for {
-		x, err := s.identities.Find(ctx, company, identity.Corporate, sessionID)
+		x, err := s.Identities.Find(ctx, company, identity.Corporate, sessionID)
 		if err != nil {
 			return KYC{}, err
 		}
@@ -96,17 +97,20 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 			return KYC{}, fault.New(fault.Refused, "Session not awaiting OTP")
 		}
 		if proof == "" {
-			if proof, err = s.identities.Confirm(ctx, x, otp); err != nil {
+			if proof, err = s.Identities.Confirm(ctx, x, otp); err != nil {
 				return KYC{}, err
 			}
 		}
-		k := KYC{Company: company, ID: id.New(), SessionID: x.ID, reference: proof, status: verified, CreatedAt: s.clock.Now()}
+		k := KYC{
+			Company: company, ID: id.New(), SessionID: x.ID, reference: proof, Status: verified,
+			CreatedAt: clock.Instant{Time: s.Clock.Now()},
+		}
 		u := ledger.For(company)
 		key.Answer(&u, k, nil)
 		u.Insert(signatories.Record(k))
-		s.identities.Close(&u, x)
+		s.Identities.Close(&u, x)
 		event.Emit(&u, event.CorporateKYCVerified, k)
-		err = idempotency.Taken(s.book.Commit(context.WithoutCancel(ctx), u))
+		err = idempotency.Taken(s.Book.Commit(context.WithoutCancel(ctx), u))
 		if identity.Overtaken(err) || ledger.Is(err, ledger.Exists, signatories.Table) {
 			continue // another OTP was sent, or proven, meanwhile: read the session again
 		}

@@ -18,22 +18,22 @@ var (
 )
 
 func (s *Service) findKYC(ctx context.Context, company, kycID string) (KYC, error) {
-	return db.One(ctx, s.db, signatories.Scan,
+	return db.One(ctx, s.DB, signatories.Scan,
 		`SELECT `+kycColumns+` FROM corporate_kyc WHERE company_id = $1 AND id = $2`, company, kycID)
 }
 
 const selectAccount = `SELECT ` + accountColumns + ` FROM corporate_account `
 
 func (s *Service) find(ctx context.Context, company, accountID string) (Account, error) {
-	return db.One(ctx, s.db, accounts.Scan, selectAccount+`WHERE company_id = $1 AND id = $2`, company, accountID)
+	return db.One(ctx, s.DB, accounts.Scan, selectAccount+`WHERE company_id = $1 AND id = $2`, company, accountID)
 }
 
 func (s *Service) findPending(ctx context.Context, company, pending string) (Account, error) {
-	return db.One(ctx, s.db, accounts.Scan,
+	return db.One(ctx, s.DB, accounts.Scan,
 		selectAccount+`WHERE company_id = $1 AND pending = $2 AND pending <> ''`, company, pending)
 }
 
 func (s *Service) findActive(ctx context.Context, company, accountNumber string) (Account, error) {
-	return db.One(ctx, s.db, accounts.Scan,
+	return db.One(ctx, s.DB, accounts.Scan,
 		selectAccount+`WHERE company_id = $1 AND account_number = $2 AND state = 'ACTIVE'`, company, accountNumber)
 }

@@ -111,10 +111,12 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	t.Cleanup(book.Drain)
 	companies := company.New(d, book, ring, w.clock)
 	w.operations = operation.NewService(d, book, w.clock, log, 5*time.Second)
-	w.settlements = settlement.New(d, book, w.clock, w.operations)
+	w.settlements = settlement.New(settlement.Config{DB: d, Book: book, Clock: w.clock, Operations: w.operations})
 	w.events, w.keys = event.NewService(d, book), idempotency.NewService(d, book, w.clock, ring)
-	identities := identity.NewService(d, book, w.clock, log, ring, provider.Only[provider.Verifier]("safehaven", w.bank), 5*time.Second)
-	w.Service = corporate.New(d, book, w.clock, log, identities, w.settlements, w.operations, w.keys, provider.Only[provider.AccountOpener]("safehaven", w.bank))
+	identities := identity.New(identity.Config{DB: d, Book: book, Clock: w.clock, Log: log, Keys: ring, Banks: provider.Only[provider.Verifier]("safehaven", w.bank), Window: 5 * time.Second})
+	w.Service = corporate.New(corporate.Config{
+		DB: d, Book: book, Clock: w.clock, Log: log, Identities: identities, Settlements: w.settlements, Operations: w.operations, Keys: w.keys, Banks: provider.Only[provider.AccountOpener]("safehaven", w.bank),
+	})
 	w.company = w.join(t, companies)
 	w.account, err = w.settlements.Create(t.Context(), me, w.company, "Main")
 	must(t, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/chain"
@@ -73,11 +74,11 @@ func (s *Service) Resume(ctx context.Context, company, subject string, key *idem
 }
 
 // reserve takes the next index and stores its address, in one commit. The ledger refuses
-// the second of two requests for one index. That request then takes the next index.
+// the second of two requests for one index. The second request takes the next index.
 func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody, g Generation) (Address, error) {
-	turn := s.turn(g.Company) // requests of one program take turns
-	turn.Lock()
-	defer turn.Unlock()
+	turn, _ := s.turns.LoadOrStore(g.Company, new(sync.Mutex)) // requests of one program take turns
+	turn.(*sync.Mutex).Lock()
+	defer turn.(*sync.Mutex).Unlock()
 	k, err := s.key(ctx, g.Company, n.Kind)
 	if err != nil {
 		return Address{}, err
@@ -95,7 +96,12 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		if a.Address, err = custody.Plug.Address(ctx, n, k.Public, index); err != nil {
 			return Address{}, unavailable(err)
 		}
-		if err := s.enter(ctx, n, a); err != nil {
+		// The directory comes before the company's row, so that a deposit finds its company.
+		owner, err := s.enterAddress(ctx, n.ID, n.Fold(a.Address), a.Company)
+		if err == nil && owner != a.Company {
+			err = fmt.Errorf("crypto: address %d of key %s of company %s belongs to company %s", a.Index, a.KeyID, a.Company, owner)
+		}
+		if err != nil {
 			return Address{}, err
 		}
 		u := ledger.For(g.Company)
@@ -104,7 +110,7 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		}
 		u.Insert(addressTable.Record(a))
 		g.Key.Begin(&u, a.subject(), now.Add(watchWithin))
-		job.Enqueue(&u, job.Job{Kind: WatchJob, Subject: a.subject(), Provider: a.custody, RunAt: now.Add(watchWithin)})
+		u.Append(job.Job{Kind: WatchJob, Subject: a.subject(), Provider: a.custody, RunAt: now.Add(watchWithin)}.For(u.Company))
 		err = s.Book.Commit(ctx, u)
 		if ledger.Is(err, ledger.Exists, addressTable.Table) {
 			continue
@@ -112,15 +118,6 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		return a, quota.Reached(idempotency.Taken(err), now)
 	}
 	return Address{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
-}
-
-// enter adds the address to the directory before a company has it.
-func (s *Service) enter(ctx context.Context, n chain.Network, a Address) error {
-	owner, err := s.enterAddress(ctx, n.ID, n.Fold(a.Address), a.Company)
-	if err == nil && owner != a.Company {
-		err = fmt.Errorf("crypto: address %d of key %s of company %s belongs to company %s", a.Index, a.KeyID, a.Company, owner)
-	}
-	return err
 }
 
 // subject names an address in jobs and keys.

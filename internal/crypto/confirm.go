@@ -33,8 +33,8 @@ const (
 
 func (t Transaction) subject() string { return strconv.FormatInt(t.ID, 10) }
 
-func (t Transaction) confirmJob(at time.Time) job.Job {
-	return job.Job{Kind: ConfirmJob, Subject: t.subject(), Provider: t.custody, RunAt: at}
+func (t Transaction) confirmJob(at time.Time) db.Record {
+	return job.Job{Kind: ConfirmJob, Subject: t.subject(), Provider: t.custody, RunAt: at}.For(t.Company)
 }
 
 // verdict is the consequence of a custodian's answer.

@@ -10,7 +10,6 @@
 package crypto
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
 	"math/big"
@@ -25,6 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // Type is the direction of a transaction.
@@ -63,6 +63,20 @@ type Address struct {
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
+// MarshalJSON is the address as the API shows it.
+func (a Address) MarshalJSON() ([]byte, error) {
+	type network struct {
+		Chain string `json:"chain"`
+		Name  string `json:"name"`
+	}
+	return json.Marshal(struct {
+		Address string  `json:"address"`
+		Index   int64   `json:"index"`
+		Network network `json:"network"`
+		Label   string  `json:"label,omitempty"`
+	}{a.Address, a.Index, network{a.Chain, a.Name}, a.Label})
+}
+
 // Transaction is a movement of an asset to or from an address of a company.
 type Transaction struct {
 	Company   string          `db:"company_id,key"`
@@ -90,48 +104,10 @@ type Transaction struct {
 	UpdatedAt time.Time       `db:"updated_at,changes"`
 }
 
-// Direction is "in" for deposits, "out" for withdrawals.
-func (t Transaction) Direction() string {
-	if t.Type == Withdrawal {
-		return "out"
-	}
-	return "in"
-}
-
-// From is the API contract's "from": "" for a deposit, the company's address for a
-// withdrawal.
-func (t Transaction) From() string {
-	if t.Type == Withdrawal {
-		return t.Address
-	}
-	return ""
-}
-
-// TokenAddress is the API contract's "tokenAddress": the destination of a withdrawal,
-// the other side of a token's deposit, otherwise the company's address.
-func (t Transaction) TokenAddress() string {
-	if t.Type == Deposit && t.Contract == "" {
-		return t.Address
-	}
-	return t.Counter
-}
-
-// Sender is the address that the asset came from; "" if unknown.
-func (t Transaction) Sender() string {
-	if t.Type == Withdrawal {
-		return t.Address
-	}
-	return t.Counter
-}
-
-// Amount is the amount in whole units, without its fraction.
-func (t Transaction) Amount() *big.Int { return chain.Whole(t.Units, t.Decimals) }
-
-// AmountDecimal is the amount in whole units with its fraction: "0.25".
-func (t Transaction) AmountDecimal() string { return chain.FormatUnits(t.Units, t.Decimals) }
-
-// MarshalJSON is the transaction in events, equal to that of GET /crypto/history. A test
-// compares the two.
+// MarshalJSON is the transaction as the API and the events show it. From is the API
+// contract's: null for a deposit, the company's address for a withdrawal. TokenAddress is
+// the destination of a withdrawal, the other side of a token's deposit, otherwise the
+// company's address. Meta.From is the sender's address.
 func (t Transaction) MarshalJSON() ([]byte, error) {
 	type meta struct {
 		From    string          `json:"from"`
@@ -139,40 +115,41 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 		Block   int64           `json:"blockNumber"`
 		Raw     json.RawMessage `json:"raw"`
 	}
-	return json.Marshal(struct {
-		ID           int64    `json:"id"`
-		Type         Type     `json:"type"`
-		Direction    string   `json:"direction"`
-		Status       Status   `json:"status"`
-		Hash         string   `json:"txHash"`
-		Amount       *big.Int `json:"amount"`
-		From         *string  `json:"from"`
-		Asset        string   `json:"asset"`
-		Company      string   `json:"companyId"`
-		NetworkID    string   `json:"networkId"`
-		TokenAddress string   `json:"tokenAddress"`
-		Meta         meta     `json:"meta"`
-		CreatedAt    string   `json:"createdAt"`
-		UpdatedAt    string   `json:"updatedAt"`
-		Decimal      string   `json:"amountDecimal"`
-		Units        string   `json:"amountUnits"`
-		Decimals     int      `json:"decimals"`
-		Contract     *string  `json:"contractAddress"`
-		Address      string   `json:"address"`
-	}{
-		t.ID, t.Type, t.Direction(), t.Status, t.Hash, t.Amount(), present(t.From()), t.Asset, t.Company, t.NetworkID,
-		t.TokenAddress(),
-		meta{t.Sender(), t.Counter, t.Block, t.Raw},
-		clock.Text(t.CreatedAt), clock.Text(t.UpdatedAt),
-		t.AmountDecimal(), t.Units.String(), t.Decimals, present(t.Contract), t.Address,
-	})
-}
-
-func present(s string) *string {
-	if s == "" {
-		return nil
+	direction, from, sender, token := "in", "", t.Counter, t.Counter
+	switch {
+	case t.Type == Withdrawal:
+		direction, from, sender = "out", t.Address, t.Address
+	case t.Contract == "":
+		token = t.Address
 	}
-	return &s
+	return json.Marshal(struct {
+		ID           int64         `json:"id"`
+		Type         Type          `json:"type"`
+		Direction    string        `json:"direction"`
+		Status       Status        `json:"status"`
+		Hash         string        `json:"txHash"`
+		Amount       *big.Int      `json:"amount"` // in whole units, without its fraction
+		From         wire.Text     `json:"from"`
+		Asset        string        `json:"asset"`
+		Company      string        `json:"companyId"`
+		NetworkID    string        `json:"networkId"`
+		TokenAddress string        `json:"tokenAddress"`
+		Meta         meta          `json:"meta"`
+		CreatedAt    clock.Instant `json:"createdAt"`
+		UpdatedAt    clock.Instant `json:"updatedAt"`
+		Decimal      string        `json:"amountDecimal"` // in whole units, with its fraction: "0.25"
+		Units        string        `json:"amountUnits"`
+		Decimals     int           `json:"decimals"`
+		Contract     wire.Text     `json:"contractAddress"`
+		Address      string        `json:"address"`
+	}{
+		t.ID, t.Type, direction, t.Status, t.Hash, chain.Whole(t.Units, t.Decimals), wire.Text(from), t.Asset, t.Company, t.NetworkID,
+		token,
+		meta{sender, t.Counter, t.Block, t.Raw},
+		clock.Instant{Time: t.CreatedAt},
+		clock.Instant{Time: t.UpdatedAt},
+		chain.FormatUnits(t.Units, t.Decimals), t.Units.String(), t.Decimals, wire.Text(t.Contract), t.Address,
+	})
 }
 
 // Custody is a custodian and its networks.
@@ -205,16 +182,14 @@ type Service struct {
 	custodies map[string]Custody // by name
 	custodyOf map[string]string  // by network
 	reader    string             // this program's name as a reader of custodians
-
-	mu    sync.Mutex
-	turns map[string]*sync.Mutex // the locks for a company's next index
+	turns     sync.Map           // the locks for the companies' next index, by company
 }
 
 // New is the business on a database.
 func New(cfg Config) *Service {
 	s := &Service{
 		Config: cfg, networks: map[string]chain.Network{}, custodies: map[string]Custody{}, custodyOf: map[string]string{},
-		reader: id.New(), turns: map[string]*sync.Mutex{},
+		reader: id.New(),
 	}
 	for _, n := range cfg.Networks {
 		s.networks[n.ID] = n
@@ -241,29 +216,9 @@ func (s *Service) ListNetworks() []chain.Network {
 	return out
 }
 
-// turn is the lock for the company's next index.
-func (s *Service) turn(company string) *sync.Mutex {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turns[company] == nil {
-		s.turns[company] = &sync.Mutex{}
-	}
-	return s.turns[company]
-}
-
 // TransactionFilter narrows a list of transactions. A zero field filters nothing.
 type TransactionFilter struct {
 	Type, Status, NetworkID, Asset string
 	Hash, Address                  string
 	From, To                       time.Time // created at From or later, and before To
-}
-
-// Transactions is a page of the company's transactions, newest first, and their number.
-func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
-	total, err := s.countTransactions(ctx, company, f)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.transactions(ctx, company, f, offset, limit)
-	return list, int(total), err
 }

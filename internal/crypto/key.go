@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/chain"
@@ -43,14 +44,14 @@ func (s *Service) SetKey(ctx context.Context, by operator.Operator, company stri
 	if err != nil {
 		return Key{}, "", fault.New(fault.Invalid, `"xpub": `+err.Error())
 	}
-	n, known := s.example(kind)
-	if !known {
+	example := slices.IndexFunc(s.Networks, func(n chain.Network) bool { return n.Kind == kind })
+	if example < 0 {
 		return Key{}, "", fault.New(fault.Invalid, `"chain" must be one of [evm, tron, bitcoin]`)
 	}
 	if !s.TestKeys && isPublicTest(public) {
 		return Key{}, "", fault.New(fault.Refused, "This is a published test key: anybody could spend what is sent to it")
 	}
-	if first, err = public.Address(n, 0); err != nil {
+	if first, err = public.Address(s.Networks[example], 0); err != nil {
 		return Key{}, "", err
 	}
 	switch exists, err := s.Book.Exists(ctx, company); {
@@ -70,16 +71,6 @@ func (s *Service) SetKey(ctx context.Context, by operator.Operator, company stri
 	k.ID = keyID(kind, k.Version)
 	err = s.addKey(ctx, k, by.Note(company, "crypto.key", k.ID, map[string]string{"firstAddress": first}, k.CreatedAt))
 	return k, first, err
-}
-
-// example is a network of a kind.
-func (s *Service) example(kind chain.Kind) (chain.Network, bool) {
-	for _, n := range s.Networks {
-		if n.Kind == kind {
-			return n, true
-		}
-	}
-	return chain.Network{}, false
 }
 
 func isPublicTest(k chain.Key) bool {
@@ -111,11 +102,6 @@ func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
 		return fault.New(fault.Conflict, "The key was set by somebody else at the same moment").Because(err)
 	}
 	return err
-}
-
-// Keys are all keys of a company by kind, the present key of each kind first.
-func (s *Service) Keys(ctx context.Context, company string) ([]Key, error) {
-	return s.keys(ctx, company)
 }
 
 // key is the company's present key. A company without a key gets a chain below the

@@ -61,8 +61,8 @@ func TestRepeatedDepositsTakeNoNumber(t *testing.T) {
 	})
 }
 
-// Programs that are told of many deposits at once give no number twice and leave
-// none out.
+// Programs that get notifications of many deposits at once give no number twice, and
+// leave none out.
 func TestDepositsAtOnceAreNumberedInARow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

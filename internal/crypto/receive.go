@@ -95,7 +95,7 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 // confirmNow enqueues the job that asks about a transaction.
 func (s *Service) confirmNow(ctx context.Context, t Transaction) error {
 	u := ledger.For(t.Company)
-	job.Enqueue(&u, t.confirmJob(s.Clock.Now()))
+	u.Append(t.confirmJob(s.Clock.Now()))
 	return s.Book.Commit(ctx, u)
 }
 
@@ -130,7 +130,7 @@ func (s *Service) first(ctx context.Context, company, custody string, n chain.Ne
 		event.Emit(&u, event.CryptoDepositPending, t)
 	}
 	u.Insert(transactionTable.Record(t))
-	job.Enqueue(&u, t.confirmJob(now))
+	u.Append(t.confirmJob(now))
 	return s.Book.Commit(ctx, u)
 }
 
@@ -142,7 +142,7 @@ func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement)
 	}
 	now := s.Clock.Now()
 	u := ledger.For(t.Company)
-	job.Enqueue(&u, t.confirmJob(now))
+	u.Append(t.confirmJob(now))
 	if !told {
 		t.Block, t.blockHash, t.Raw, t.misses, t.lostAt, t.UpdatedAt = m.Block, m.BlockHash, m.Raw, 0, time.Time{}, now
 		u.Transition(transactionTable.Record(t), string(Pending))
@@ -181,7 +181,7 @@ func (s *Service) lose(ctx context.Context, t Transaction) error {
 		u := ledger.For(t.Company)
 		// The time of the change stays, since a company sees no change.
 		u.Transition(transactionTable.Record(t), string(Pending)).Only("block_hash", "lost_at", "updated_at")
-		job.Enqueue(&u, t.confirmJob(now))
+		u.Append(t.confirmJob(now))
 		err := s.Book.Commit(ctx, u)
 		if ledger.Refused(err) != nil {
 			return nil // the transaction is not pending any more

@@ -48,39 +48,21 @@ func (s *Service) highest(ctx context.Context, company string) (int64, error) {
 // enterKey adds a key to the directory and returns its owner: the company that added
 // it first.
 func (s *Service) enterKey(ctx context.Context, k Key) (owner string, err error) {
-	err = s.DB.Tx(ctx, func(q db.Querier) error {
-		_, err := q.Exec(ctx, `INSERT INTO crypto_owner (xpub, company_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			k.Public.String(), k.Company)
-		if err != nil {
-			return err
-		}
-		owner, err = db.One(ctx, q, db.Value[string], `SELECT company_id FROM crypto_owner WHERE xpub = $1`, k.Public.String())
-		return err
-	})
-	return owner, err
+	return db.Reserve(ctx, s.DB, `INSERT INTO crypto_owner (xpub, company_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+		`SELECT company_id FROM crypto_owner WHERE xpub = $1`, k.Company, k.Public.String())
 }
+
+const selectOwner = `SELECT company_id FROM crypto_directory WHERE network_id = $1 AND address = $2`
 
 // enterAddress adds an address to the directory and returns its owner.
 func (s *Service) enterAddress(ctx context.Context, networkID, address, company string) (owner string, err error) {
-	err = s.DB.Tx(ctx, func(q db.Querier) error {
-		_, err := q.Exec(ctx, `INSERT INTO crypto_directory (network_id, address, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-			networkID, address, company)
-		if err != nil {
-			return err
-		}
-		owner, err = ownerOf(ctx, q, networkID, address)
-		return err
-	})
-	return owner, err
-}
-
-func ownerOf(ctx context.Context, q db.Querier, networkID, address string) (string, error) {
-	return db.One(ctx, q, db.Value[string],
-		`SELECT company_id FROM crypto_directory WHERE network_id = $1 AND address = $2`, networkID, address)
+	return db.Reserve(ctx, s.DB, `
+		INSERT INTO crypto_directory (network_id, address, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		selectOwner, company, networkID, address)
 }
 
 func (s *Service) owner(ctx context.Context, networkID, address string) (string, error) {
-	return ownerOf(ctx, s.DB, networkID, address)
+	return db.One(ctx, s.DB, db.Value[string], selectOwner, networkID, address)
 }
 
 // ours are those of some addresses that the directory has. Nothing is kept in memory,
@@ -112,7 +94,8 @@ func (s *Service) findKey(ctx context.Context, company string, kind chain.Kind) 
 		`SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 AND kind = $2 ORDER BY version DESC LIMIT 1`, company, string(kind))
 }
 
-func (s *Service) keys(ctx context.Context, company string) ([]Key, error) {
+// Keys are all keys of a company by kind, the present key of each kind first.
+func (s *Service) Keys(ctx context.Context, company string) ([]Key, error) {
 	return db.All(ctx, s.DB, scanKey, `SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 ORDER BY kind, version DESC`, company)
 }
 
@@ -172,13 +155,15 @@ func (f TransactionFilter) args(company string) []any {
 	return []any{company, f.Type, f.Status, f.NetworkID, f.Asset, f.Hash, f.Address, clock.Micros(f.From), clock.Micros(f.To)}
 }
 
-func (s *Service) countTransactions(ctx context.Context, company string, f TransactionFilter) (int64, error) {
-	return db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM crypto_transaction WHERE `+filtered, f.args(company)...)
-}
-
-func (s *Service) transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, error) {
-	return db.All(ctx, s.DB, scanTransaction, transactionsWhere+filtered+`ORDER BY id DESC LIMIT $10 OFFSET $11`,
+// Transactions is a page of the company's transactions, newest first, and their number.
+func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
+	total, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM crypto_transaction WHERE `+filtered, f.args(company)...)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, scanTransaction, transactionsWhere+filtered+`ORDER BY id DESC LIMIT $10 OFFSET $11`,
 		append(f.args(company), limit, offset)...)
+	return list, int(total), err
 }
 
 // takeCursor leases a custodian's cursor, unless another program has the lease, and

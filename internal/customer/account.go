@@ -24,7 +24,7 @@ import (
 // answer. Its subject is the customer and our reference at the bank.
 const ResolveJob = "customer.resolve"
 
-// The reasons why an account cannot be generated, as a company hears them.
+// The reasons why an account cannot be generated, in the words of the answer.
 var (
 	errGenerated = fault.New(fault.Refused, "An account generated already")
 	errNoKYC     = fault.New(fault.Refused, "KYC entry not found")
@@ -57,17 +57,17 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 			return c, errGenerated
 		}
 		// The first try under this key was cut off after it had opened the account.
-		return c, s.keys.Finish(ctx, r.Key, c, nil)
+		return c, s.Keys.Finish(ctx, r.Key, c, nil)
 	}
-	x, err := s.identities.Open(ctx, r.Company, identity.Customer, c.ID)
+	x, err := s.Identities.Open(ctx, r.Company, identity.Customer, c.ID)
 	if fault.Is(err, fault.Missing) || err == nil && x.Reference == "" {
 		err = errNoKYC
 	}
 	if err == nil {
 		// A 0 stays 0: the default account may be another one when a credit comes.
-		_, err = s.settlements.Chosen(ctx, r.Company, r.SettlementID)
+		_, err = s.Settlements.Chosen(ctx, r.Company, r.SettlementID)
 	}
-	if err == nil && s.banks.Named(x.Provider) == nil {
+	if err == nil && s.Banks.Named(x.Provider) == nil {
 		err = failed("The OTP is of a bank that is no longer used. Have it sent again.")
 	}
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		return c, err
 	}
 	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
-		err = errAtWork // the next request hears how the attempt ended
+		err = errAtWork // the next request gets the outcome
 	}
 	return a.customer, err
 }
@@ -86,7 +86,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 // attempt is the opening of a customer's account: a new one, or the one that was cut
 // off. An attempt at another bank ends first, so that no second account is opened.
 func (s *Service) attempt(ctx context.Context, r Request, c Customer, x identity.Session) (a *attempt, from opening.From, err error) {
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	a = &attempt{Service: s, customer: c, session: x, otp: r.OTP, account: account{
 		company: r.Company, customerID: c.ID, state: pending, provider: x.Provider, reference: id.New(), settlementID: r.SettlementID, createdAt: now,
 	}}
@@ -144,38 +144,38 @@ func (a *attempt) Record() db.Record { return accounts.Record(a.account) }
 func (a *attempt) Touch(now time.Time) { a.turn, a.updatedAt = id.New(), now }
 
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
-	if err := a.identities.Guess(ctx, a.session); err != nil {
+	if err := a.Identities.Guess(ctx, a.session); err != nil {
 		return provider.Answer{}, err
 	}
-	bvn, err := a.identities.BVN(a.session)
+	bvn, err := a.Identities.BVN(a.session)
 	if err != nil {
 		return provider.Answer{}, err
 	}
-	return opening.KeepAccount(&a.bank, a.banks.Named(a.provider).OpenAccount(ctx, provider.AccountRequest{
+	return opening.KeepAccount(&a.bank, a.Banks.Named(a.provider).OpenAccount(ctx, provider.AccountRequest{
 		Reference: a.reference, Phone: a.customer.PhoneNumber, Email: a.customer.Email,
 		IdentitySession: a.session.Reference, IdentityNumber: bvn, OTP: a.otp,
 	})), nil
 }
 
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
-	return opening.FindAccount(ctx, a.banks.Named(a.provider), a.reference, &a.bank), nil
+	return opening.FindAccount(ctx, a.Banks.Named(a.provider), a.reference, &a.bank), nil
 }
 
 func (a *attempt) Enter(ctx context.Context) error {
-	return a.settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
+	return a.Settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
 }
 
 // Adopt gives the customer the account, and ends the session that proved their
 // identity. An OTP that was sent again meanwhile ends with the session.
 func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
-	x, err := a.identities.Open(ctx, a.company, identity.Customer, a.customerID)
+	x, err := a.Identities.Open(ctx, a.company, identity.Customer, a.customerID)
 	if err == nil {
-		a.identities.Close(u, x)
+		a.Identities.Close(u, x)
 	} else if !fault.Is(err, fault.Missing) {
 		return nil, err
 	}
 	a.state = opened
-	a.customer.Account, a.customer.Status, a.customer.UpdatedAt = a.shown(), Active, a.updatedAt
+	a.customer.Account, a.customer.Status, a.customer.UpdatedAt.Time = a.shown(), Active, a.updatedAt
 	u.Transition(customers.Record(row{Customer: a.customer}), string(PendingOTP))
 	event.Emit(u, event.AccountGenerated, a.customer)
 	return a.customer, nil

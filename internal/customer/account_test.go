@@ -43,7 +43,7 @@ func TestAnAccountIsGeneratedOnce(t *testing.T) {
 		}
 		c, err := w.Find(t.Context(), w.company, "ada@example.test")
 		must(t, err)
-		if made != 1 || len(w.bank.opened) != 2 || c.Account == nil || c.Account.SettlementID != w.other.ID || c.KYCStatus() != "VERIFIED" {
+		if made != 1 || len(w.bank.opened) != 2 || c.Account == nil || int64(c.Account.SettlementID) != w.other.ID || c.KYCStatus() != "VERIFIED" {
 			t.Errorf("%d were told of an account, the bank was asked %d times: %+v", made, len(w.bank.opened), c)
 		}
 		if w.bank.opened[0].Reference == w.bank.opened[1].Reference || w.bank.opened[1].IdentityNumber.Reveal() != bvn {
@@ -179,7 +179,7 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 		bob := w.served(t, "bob@example.test", w.other.ID)
 		for i := range 60 {
 			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1)))
-			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1))) // told twice
+			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1))) // notified twice
 		}
 		w.pay(t, bob.Account.Number, "b1", 5)
 		if w.balance(t, w.main.ID) != 183_000 || w.balance(t, w.other.ID) != 5 {
@@ -187,7 +187,7 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 		}
 		page, total, err := w.Transactions(t.Context(), w.company, customer.TransactionFilter{}, 0, 2)
 		must(t, err)
-		if total != 61 || len(page) != 2 || page[0].CustomerID != bob.ID || page[1].Narration != "for s59" || page[1].FirstName != "Ada" {
+		if total != 61 || len(page) != 2 || page[0].CustomerID != bob.ID || page[1].Narration != "for s59" || page[1].Customer.FirstName != "Ada" {
 			t.Errorf("%d transactions: %+v", total, page)
 		}
 		page, _, err = w.Transactions(t.Context(), w.company, customer.TransactionFilter{}, 60, 50)

@@ -42,12 +42,12 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 			return Created{}, err
 		}
 		var out Created
-		_, _, err = s.identities.Send(ctx, x, identity.First, identity.Effects{
+		_, _, err = s.Identities.Send(ctx, x, identity.First, identity.Effects{
 			Begin: func(u *ledger.Unit) {
 				if fresh {
-					u.Insert(addresses.Record(email{r.Company, addressKey(r.Email), r.ID, s.clock.Now()}))
+					u.Insert(addresses.Record(email{r.Company, addressKey(r.Email), r.ID, s.Clock.Now()}))
 				}
-				r.Key.Begin(u, r.ID, s.identities.Until())
+				r.Key.Begin(u, r.ID, s.Identities.Until())
 			},
 			End: func(u *ledger.Unit, message string, err error) {
 				if err != nil {
@@ -55,7 +55,7 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 					return
 				}
 				c := r.Customer
-				c.Status, c.CreatedAt = PendingOTP, s.clock.Now()
+				c.Status, c.CreatedAt.Time = PendingOTP, s.Clock.Now()
 				c.UpdatedAt = c.CreatedAt
 				out = Created{c, message}
 				r.Key.Finish(u, out, nil)
@@ -70,14 +70,14 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 	}
 }
 
-// reserve gives the registration its customer id. The id is fresh, and the e-mail
-// address is still to be reserved, or the id is that of an earlier try.
+// reserve gives the registration its customer id. Fresh is true for a new id, whose
+// e-mail address is not reserved yet. Otherwise the id is that of an earlier try.
 func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Session, fresh bool, err error) {
 	r.Email = strings.TrimSpace(r.Email)
 	earlier, err := s.reserved(ctx, r.Company, addressKey(r.Email))
 	if errors.Is(err, db.ErrNone) {
 		r.ID = id.New()
-		x, err := s.identities.New(r.Company, identity.Customer, r.ID, r.BVN)
+		x, err := s.Identities.New(r.Company, identity.Customer, r.ID, r.BVN)
 		return x, true, err
 	}
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Sess
 	if !errors.Is(err, db.ErrNone) {
 		return x, false, err
 	}
-	if x, err = s.identities.Open(ctx, r.Company, identity.Customer, r.ID); err == nil {
-		x, err = s.identities.About(x, r.BVN)
+	if x, err = s.Identities.Open(ctx, r.Company, identity.Customer, r.ID); err == nil {
+		x, err = s.Identities.About(x, r.BVN)
 	}
 	return x, false, err
 }
@@ -106,7 +106,7 @@ func (s *Service) resumeCreate(ctx context.Context, company, customerID string, 
 		err, why = nil, fault.New(fault.Refused, identity.First.Failed)
 	}
 	if err == nil {
-		err = s.keys.Finish(ctx, key, out, why)
+		err = s.Keys.Finish(ctx, key, out, why)
 	}
 	if err != nil {
 		return Created{}, err
@@ -127,7 +127,7 @@ func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *id
 	if key.Subject() != "" {
 		// The first try used its attempt and was cut off: no other OTP is sent.
 		why := fault.New(fault.Refused, identity.Again.Failed)
-		if err := s.keys.Finish(ctx, key, nil, why); err != nil {
+		if err := s.Keys.Finish(ctx, key, nil, why); err != nil {
 			return Resent{}, err
 		}
 		return Resent{}, why
@@ -135,15 +135,15 @@ func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *id
 	if c.Account != nil {
 		return Resent{}, errGenerated
 	}
-	x, err := s.identities.Open(ctx, company, identity.Customer, c.ID)
+	x, err := s.Identities.Open(ctx, company, identity.Customer, c.ID)
 	if fault.Is(err, fault.Missing) {
 		err = errNoKYC
 	}
 	if err != nil {
 		return Resent{}, err
 	}
-	_, _, err = s.identities.Send(ctx, x, identity.Again, identity.Effects{
-		Begin: func(u *ledger.Unit) { key.Begin(u, c.ID, s.identities.Until()) },
+	_, _, err = s.Identities.Send(ctx, x, identity.Again, identity.Effects{
+		Begin: func(u *ledger.Unit) { key.Begin(u, c.ID, s.Identities.Until()) },
 		End:   func(u *ledger.Unit, _ string, err error) { key.Finish(u, Resent{c.ID}, err) },
 	})
 	return Resent{c.ID}, err

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -24,6 +23,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // Status is a customer's state.
@@ -35,21 +35,27 @@ const (
 	Active     Status = "ACTIVE" // has an account, and so a proven identity
 )
 
-// Customer is a company's own customer.
+// Profile is what the answer to a customer's creation shows.
+type Profile struct {
+	ID          string        `db:"id,key" json:"id"`
+	FirstName   string        `db:"first_name" json:"firstName"`
+	LastName    string        `db:"last_name" json:"lastName"`
+	MiddleName  wire.Text     `db:"middle_name" json:"middleName"`
+	Email       string        `db:"email" json:"email"`
+	PhoneNumber string        `db:"phone_number" json:"phoneNumber"`
+	Status      Status        `db:"status,state" json:"status"`
+	CreatedAt   clock.Instant `db:"created_at" json:"createdAt"`
+}
+
+// Customer is a company's own customer, as the API and the events show it.
 type Customer struct {
-	Company     string       `db:"company_id,key"`
-	ID          string       `db:"id,key"`
-	FirstName   string       `db:"first_name"`
-	MiddleName  string       `db:"middle_name"`
-	LastName    string       `db:"last_name"`
-	Email       string       `db:"email"`
-	PhoneNumber string       `db:"phone_number"`
-	DateOfBirth string       `db:"date_of_birth"` // YYYY-MM-DD
-	Address     *Address     // nil if it is not known
-	Status      Status       `db:"status,state"`
-	Account     *BankAccount // nil before there is one
-	CreatedAt   time.Time    `db:"created_at"`
-	UpdatedAt   time.Time    `db:"updated_at,changes"`
+	Company string `db:"company_id,key" json:"-"`
+	Profile
+	DateOfBirth wire.Text     `db:"date_of_birth" json:"dateOfBirth"` // YYYY-MM-DD
+	Address     *Address      `json:"address"`                        // nil if it is not known
+	KYC         string        `json:"kycStatus"`                      // KYCStatus, in JSON alone
+	Account     *BankAccount  `json:"bankAccount"`                    // nil before there is one
+	UpdatedAt   clock.Instant `db:"updated_at,changes" json:"updatedAt"`
 }
 
 // Address is where a customer lives.
@@ -64,12 +70,13 @@ type Address struct {
 
 // BankAccount is a customer's account as payers see it.
 type BankAccount struct {
-	Number       string
-	Name         string
-	BankName     string
-	BankCode     string
-	SettlementID int64 // the settlement account that gets the payments; 0: the company's default one
-	CreatedAt    time.Time
+	Number       string        `json:"accountNumber"`
+	Name         string        `json:"accountName"`
+	BankName     string        `json:"bankName"`
+	BankCode     string        `json:"bankCode"`
+	Currency     wire.Naira    `json:"currency"`
+	SettlementID wire.Number   `json:"settlementId"` // gets the payments; 0: the company's default settlement account
+	CreatedAt    clock.Instant `json:"createdAt"`
 }
 
 // KYCStatus tells whether the customer's identity is proven.
@@ -80,87 +87,42 @@ func (c Customer) KYCStatus() string {
 	return "PENDING"
 }
 
-type currency struct {
-	Name string `json:"name"`
-}
-
-var naira = currency{"NGN"}
-
-// MarshalJSON is the account as the API shows it.
-func (b BankAccount) MarshalJSON() ([]byte, error) {
-	out := struct {
-		AccountNumber string   `json:"accountNumber"`
-		AccountName   string   `json:"accountName"`
-		BankName      string   `json:"bankName"`
-		BankCode      string   `json:"bankCode"`
-		Currency      currency `json:"currency"`
-		SettlementID  *int64   `json:"settlementId"`
-		CreatedAt     string   `json:"createdAt"`
-	}{b.Number, b.Name, b.BankName, b.BankCode, naira, nil, clock.Text(b.CreatedAt)}
-	if b.SettlementID != 0 {
-		out.SettlementID = &b.SettlementID
-	}
-	return json.Marshal(out)
-}
-
-// MarshalJSON is the customer as GET /customer and the events show it.
+// MarshalJSON adds the state of the customer's identity.
 func (c Customer) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		ID          string       `json:"id"`
-		FirstName   string       `json:"firstName"`
-		LastName    string       `json:"lastName"`
-		MiddleName  *string      `json:"middleName"`
-		Email       string       `json:"email"`
-		PhoneNumber string       `json:"phoneNumber"`
-		Status      Status       `json:"status"`
-		CreatedAt   string       `json:"createdAt"`
-		DateOfBirth *string      `json:"dateOfBirth"`
-		Address     *Address     `json:"address"`
-		KYCStatus   string       `json:"kycStatus"`
-		BankAccount *BankAccount `json:"bankAccount"`
-		UpdatedAt   string       `json:"updatedAt"`
-	}{
-		c.ID, c.FirstName, c.LastName, present(c.MiddleName), c.Email, c.PhoneNumber, c.Status, clock.Text(c.CreatedAt),
-		present(c.DateOfBirth), c.Address, c.KYCStatus(), c.Account, clock.Text(c.UpdatedAt),
-	})
+	type plain Customer
+	c.KYC = c.KYCStatus()
+	return json.Marshal(plain(c))
 }
 
-func present(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+// Config is what the business needs.
+type Config struct {
+	DB          *db.DB
+	Book        *ledger.Book
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Identities  *identity.Service
+	Settlements *settlement.Service
+	Operations  *operation.Service // opens the cases
+	Keys        *idempotency.Service
+	Banks       provider.Router[provider.AccountOpener]
 }
 
 // Service is the business.
 type Service struct {
-	db          *db.DB
-	book        *ledger.Book
-	clock       clock.Clock
-	log         *slog.Logger
-	identities  *identity.Service
-	settlements *settlement.Service
-	keys        *idempotency.Service
-	banks       provider.Router[provider.AccountOpener]
-	openings    *opening.Machine
+	Config
+	openings *opening.Machine
 }
 
-// New is the business, as a recipient of the credits on its customers' accounts. An
-// account is opened at the bank that sent the OTP.
-func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, identities *identity.Service,
-	settlements *settlement.Service, operations *operation.Service, keys *idempotency.Service, banks provider.Router[provider.AccountOpener],
-) *Service {
-	s := &Service{
-		db: d, book: book, clock: c, log: log,
-		identities: identities, settlements: settlements, keys: keys, banks: banks,
-	}
-	s.openings = opening.New(book, c, log, operations, identities.Window(), opening.Kind{
-		Name: "customer", Job: ResolveJob, Find: s.followed,
+// New is the business. An account is opened at the bank that sent the OTP.
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	s.openings = &opening.Machine{
+		Book: c.Book, Clock: c.Clock, Log: c.Log, Cases: c.Operations, Window: c.Identities.Window,
+		Kind: "customer", Job: ResolveJob, Find: s.followed,
 		Unknown: "it is unknown whether an account was opened",
 		Gone:    "The bank did not open it.",
 		TooOld:  "an account whose opening is not known after 72 hours",
-	})
-	settlements.AddRecipient(s.bookCredit)
+	}
 	return s
 }
 
@@ -188,14 +150,9 @@ func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(
 func (s *Service) Customers(ctx context.Context, company, search string, offset, limit int) ([]Customer, int, error) {
 	if search = strings.ToLower(strings.TrimSpace(search)); search != "" {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"
-		total, err := s.countMatches(ctx, company, pattern)
-		if err != nil {
-			return nil, 0, err
-		}
-		list, err := s.matches(ctx, company, pattern, limit, offset)
-		return list, int(total), err
+		return s.matches(ctx, company, pattern, limit, offset)
 	}
-	last, err := s.book.Last(ctx, company, numbers)
+	last, err := s.Book.Last(ctx, company, numbers)
 	if err != nil {
 		return nil, 0, err
 	}

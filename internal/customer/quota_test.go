@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// An OTP beyond the quota is not sent, leaves no row and uses up none of the BVN's
+// An OTP beyond the quota is not sent. It leaves no row and uses up none of the BVN's
 // three attempts.
 func TestTheQuotaOfOTPs(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -71,7 +71,7 @@ func TestAnAccountWhoseAnswerWasLostIsFound(t *testing.T) {
 		}
 		c, err := w.Find(t.Context(), w.company, "ada@example.test")
 		must(t, err)
-		if c.Account == nil || c.Account.Number != "8000000077" || c.Account.SettlementID != w.other.ID || c.Status != customer.Active || w.generated(t) != 1 {
+		if c.Account == nil || c.Account.Number != "8000000077" || int64(c.Account.SettlementID) != w.other.ID || c.Status != customer.Active || w.generated(t) != 1 {
 			t.Errorf("%+v with %+v, told %d times", c, c.Account, w.generated(t))
 		}
 		w.pay(t, "8000000077", "s1", 700)

@@ -11,11 +11,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 const (
-	customerColumns = `c.company_id, c.id, c.first_name, c.middle_name, c.last_name, c.email, c.phone_number, c.date_of_birth,
-	c.status, c.created_at, c.updated_at, c.number, c.address, c.search`
+	customerColumns = `c.company_id, c.id, c.first_name, c.last_name, c.middle_name, c.email, c.phone_number, c.status,
+	c.created_at, c.date_of_birth, c.updated_at, c.number, c.address, c.search`
 	accountColumns = `company_id, customer_id, state, turn, called_until, missing, provider, reference, settlement_id,
 	account_number, account_name, bank_name, bank_code, provider_id, message, created_at, updated_at`
 	transactionColumns = `t.company_id, t.number, t.id, t.customer_id, t.settlement_id, t.amount_kobo, t.kind, t.status,
@@ -76,14 +77,14 @@ type bank = provider.Account
 func (o account) shown() *BankAccount {
 	return &BankAccount{
 		Number: o.bank.Number, Name: o.bank.Name, BankName: o.bank.BankName, BankCode: o.bank.BankCode,
-		SettlementID: o.settlementID, CreatedAt: o.updatedAt,
+		SettlementID: wire.Number(o.settlementID), CreatedAt: clock.Instant{Time: o.updatedAt},
 	}
 }
 
 // record is a new customer's row.
 func (c Customer) record() db.Record {
 	r := row{Customer: c}
-	search := strings.ToLower(strings.Join([]string{c.FirstName, c.MiddleName, c.LastName, c.Email, c.PhoneNumber}, " "))
+	search := strings.ToLower(strings.Join([]string{c.FirstName, string(c.MiddleName), c.LastName, c.Email, c.PhoneNumber}, " "))
 	r.search = strings.Join(strings.Fields(search), " ")
 	if c.Address != nil {
 		b, err := json.Marshal(c.Address)
@@ -104,8 +105,8 @@ func scanCustomer(sc db.Scanner) (Customer, error) {
 	var r row
 	var b BankAccount
 	var opened int64
-	err := sc.Scan(append(customers.Targets(&r), &b.Number, &b.Name, &b.BankName, &b.BankCode, &b.SettlementID, &opened)...)
-	if b.CreatedAt = clock.Time(opened); b.Number != "" {
+	err := sc.Scan(append(customers.Targets(&r), &b.Number, &b.Name, &b.BankName, &b.BankCode, (*int64)(&b.SettlementID), &opened)...)
+	if b.CreatedAt.Time = clock.Time(opened); b.Number != "" {
 		r.Account = &b
 	}
 	if err == nil && len(r.address) > 0 {
@@ -116,90 +117,100 @@ func scanCustomer(sc db.Scanner) (Customer, error) {
 }
 
 func (s *Service) findByID(ctx context.Context, company, customerID string) (Customer, error) {
-	return db.One(ctx, s.db, scanCustomer, selectCustomer+`WHERE c.company_id = $1 AND c.id = $2`, company, customerID)
+	return db.One(ctx, s.DB, scanCustomer, selectCustomer+`WHERE c.company_id = $1 AND c.id = $2`, company, customerID)
 }
 
 func (s *Service) findByEmail(ctx context.Context, company, email string) (Customer, error) {
-	return db.One(ctx, s.db, scanCustomer, selectCustomer+`
+	return db.One(ctx, s.DB, scanCustomer, selectCustomer+`
 		JOIN customer_email AS e ON e.company_id = c.company_id AND e.customer_id = c.id
 		WHERE e.company_id = $1 AND e.email = $2`, company, email)
 }
 
 func (s *Service) findByAccount(ctx context.Context, company, accountNumber string) (Customer, error) {
-	return db.One(ctx, s.db, scanCustomer,
+	return db.One(ctx, s.DB, scanCustomer,
 		selectCustomer+`WHERE a.company_id = $1 AND a.account_number = $2 AND a.account_number <> ''`, company, accountNumber)
 }
 
 // customers have numbers up to high and above low.
 func (s *Service) customers(ctx context.Context, company string, high, low int64) ([]Customer, error) {
-	return db.All(ctx, s.db, scanCustomer,
+	return db.All(ctx, s.DB, scanCustomer,
 		selectCustomer+`WHERE c.company_id = $1 AND c.number <= $2 AND c.number > $3 ORDER BY c.number DESC`, company, high, low)
 }
 
-func (s *Service) countMatches(ctx context.Context, company, pattern string) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64],
+// matches is a page of the customers whose search text has a pattern, and their number.
+func (s *Service) matches(ctx context.Context, company, pattern string, limit, offset int) ([]Customer, int, error) {
+	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM customer WHERE company_id = $1 AND search LIKE $2 ESCAPE '\'`, company, pattern)
-}
-
-func (s *Service) matches(ctx context.Context, company, pattern string, limit, offset int) ([]Customer, error) {
-	return db.All(ctx, s.db, scanCustomer, selectCustomer+`
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, scanCustomer, selectCustomer+`
 		WHERE c.company_id = $1 AND c.search LIKE $2 ESCAPE '\' ORDER BY c.number DESC LIMIT $3 OFFSET $4`,
 		company, pattern, limit, offset)
+	return list, int(total), err
 }
 
 // reserved is the customer who has an e-mail address.
 func (s *Service) reserved(ctx context.Context, company, email string) (string, error) {
-	return db.One(ctx, s.db, db.Value[string],
+	return db.One(ctx, s.DB, db.Value[string],
 		`SELECT customer_id FROM customer_email WHERE company_id = $1 AND email = $2`, company, email)
 }
 
 func (s *Service) findAccount(ctx context.Context, company, customerID string) (account, error) {
-	return db.One(ctx, s.db, accounts.Scan,
+	return db.One(ctx, s.DB, accounts.Scan,
 		`SELECT `+accountColumns+` FROM customer_account WHERE company_id = $1 AND customer_id = $2`, company, customerID)
 }
 
-const selectTransaction = `SELECT ` + transactionColumns + `, c.first_name, c.last_name
+const (
+	selectTransaction = `SELECT ` + transactionColumns + `, c.first_name, c.last_name
 	FROM customer_transaction AS t JOIN customer AS c ON c.company_id = t.company_id AND c.id = t.customer_id `
+	// selectOwn is for the transactions of one customer, without the customer.
+	selectOwn = `SELECT ` + transactionColumns + ` FROM customer_transaction AS t `
+)
 
-func scanTransaction(sc db.Scanner) (t Transaction, err error) {
-	err = sc.Scan(append(transactions.Targets(&t), &t.FirstName, &t.LastName)...)
-	return t, err
+func scanTransaction(sc db.Scanner) (Transaction, error) {
+	var t Transaction
+	var h Holder
+	err := sc.Scan(append(transactions.Targets(&t), &h.FirstName, &h.LastName)...)
+	h.ID = t.CustomerID
+	return t.of(h), err
 }
 
 // transactions have numbers up to high and above low.
 func (s *Service) transactions(ctx context.Context, company string, high, low int64) ([]Transaction, error) {
-	return db.All(ctx, s.db, scanTransaction,
+	return db.All(ctx, s.DB, scanTransaction,
 		selectTransaction+`WHERE t.company_id = $1 AND t.number <= $2 AND t.number > $3 ORDER BY t.number DESC`, company, high, low)
 }
 
-// within is the filter's range of instants.
-func (f TransactionFilter) within() (from, to int64) {
-	if f.To.IsZero() {
-		return clock.Micros(f.From), math.MaxInt64
+// filteredTransactions is a page of the transactions that a filter chooses, and their
+// number.
+func (s *Service) filteredTransactions(
+	ctx context.Context, company string, f TransactionFilter, offset, limit int,
+) ([]Transaction, int, error) {
+	from, to := clock.Micros(f.From), int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		to = clock.Micros(f.To)
 	}
-	return clock.Micros(f.From), clock.Micros(f.To)
-}
-
-func (s *Service) countTransactions(ctx context.Context, company string, f TransactionFilter) (int64, error) {
-	from, to := f.within()
-	return db.One(ctx, s.db, db.Value[int64], `
+	total, err := db.One(ctx, s.DB, db.Value[int64], `
 		SELECT count(*) FROM customer_transaction
 		WHERE company_id = $1 AND ($2 = '' OR customer_id = $2) AND created_at >= $3 AND created_at < $4`, company, f.CustomerID, from, to)
-}
-
-func (s *Service) filteredTransactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, error) {
-	from, to := f.within()
-	return db.All(ctx, s.db, scanTransaction, selectTransaction+`
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, scanTransaction, selectTransaction+`
 		WHERE t.company_id = $1 AND ($2 = '' OR t.customer_id = $2) AND t.created_at >= $3 AND t.created_at < $4
 		ORDER BY t.number DESC LIMIT $5 OFFSET $6`, company, f.CustomerID, from, to, limit, offset)
+	return list, int(total), err
 }
 
-func (s *Service) transactionsOf(ctx context.Context, company, customerID string, limit int) ([]Transaction, error) {
-	return db.All(ctx, s.db, scanTransaction,
-		selectTransaction+`WHERE t.company_id = $1 AND t.customer_id = $2 ORDER BY t.number DESC LIMIT $3`, company, customerID, limit)
+// TransactionsOf are the newest transactions of one customer, by id; none for a
+// customer that does not exist.
+func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
+	return db.All(ctx, s.DB, transactions.Scan,
+		selectOwn+`WHERE t.company_id = $1 AND t.customer_id = $2 ORDER BY t.number DESC LIMIT $3`, company, customerID, mostOfOne)
 }
 
 func (s *Service) findTransaction(ctx context.Context, company, customerID, transactionID string) (Transaction, error) {
-	return db.One(ctx, s.db, scanTransaction,
-		selectTransaction+`WHERE t.company_id = $1 AND t.customer_id = $2 AND t.id = $3`, company, customerID, transactionID)
+	return db.One(ctx, s.DB, transactions.Scan,
+		selectOwn+`WHERE t.company_id = $1 AND t.customer_id = $2 AND t.id = $3`, company, customerID, transactionID)
 }

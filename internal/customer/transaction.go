@@ -2,7 +2,6 @@ package customer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // The names of a company's two dense sequences: its customers and its transactions.
@@ -27,51 +27,41 @@ const (
 	success = "SUCCESS"
 )
 
-// Transaction is a credit on a customer's account.
+// Transaction is a credit on a customer's account, as the API and the events show it.
 type Transaction struct {
-	Company      string     `db:"company_id,key"`
-	Number       int64      `db:"number,key"` // its place among the company's
-	ID           string     `db:"id"`
-	CustomerID   string     `db:"customer_id"`
-	FirstName    string     // the customer's
-	LastName     string     // the customer's
-	SettlementID int64      `db:"settlement_id"` // where the money went
-	Amount       money.Kobo `db:"amount_kobo"`
-	Type         string     `db:"kind"`
-	Status       string     `db:"status"`
-	Narration    string     `db:"narration"`
-	SessionID    string     `db:"session_id"` // the bank's
-	CreatedAt    time.Time  `db:"created_at"`
+	Company      string        `db:"company_id,key" json:"-"`
+	Number       int64         `db:"number,key" json:"-"` // its place among the company's
+	ID           string        `db:"id" json:"id"`
+	CustomerID   string        `db:"customer_id" json:"-"`
+	SettlementID int64         `db:"settlement_id" json:"-"` // where the money went
+	Amount       money.Kobo    `db:"amount_kobo" json:"amount"`
+	Type         string        `db:"kind" json:"type"`
+	Status       string        `db:"status" json:"status"`
+	Fee          *wire.Null    `json:"fee,omitempty"` // null, since a credit has no fee
+	Narration    string        `db:"narration" json:"narration"`
+	SessionID    string        `db:"session_id" json:"sessionId"` // the bank's
+	CreatedAt    clock.Instant `db:"created_at" json:"createdAt"`
+	Currency     *wire.Naira   `json:"currency,omitempty"`
+	Customer     *Holder       `json:"customer,omitempty"`
 }
 
-// MarshalJSON is the transaction as the list of all transactions and the event show
-// it. There is no fee, so the fee is null and not zero.
-func (t Transaction) MarshalJSON() ([]byte, error) {
-	type person struct {
-		ID        string `json:"id"`
-		FirstName string `json:"firstName"`
-		LastName  string `json:"lastName"`
-	}
-	return json.Marshal(struct {
-		ID        string     `json:"id"`
-		Amount    money.Kobo `json:"amount"`
-		Type      string     `json:"type"`
-		Status    string     `json:"status"`
-		Fee       *string    `json:"fee"`
-		Narration string     `json:"narration"`
-		SessionID string     `json:"sessionId"`
-		CreatedAt string     `json:"createdAt"`
-		Currency  currency   `json:"currency"`
-		Customer  person     `json:"customer"`
-	}{
-		t.ID, t.Amount, t.Type, t.Status, nil, t.Narration, t.SessionID, clock.Text(t.CreatedAt), naira,
-		person{t.CustomerID, t.FirstName, t.LastName},
-	})
+// Holder is the customer of a transaction. The transactions of one customer show no
+// holder, currency and fee.
+type Holder struct {
+	ID        string `json:"id"`
+	FirstName string `json:"firstName"`
+	LastName  string `json:"lastName"`
 }
 
-// bookCredit names the settlement account of a credit on a customer's account. The
+// of is the transaction with its holder.
+func (t Transaction) of(h Holder) Transaction {
+	t.Fee, t.Currency, t.Customer = &wire.Null{}, &wire.Naira{}, &h
+	return t
+}
+
+// BookCredit names the settlement account of a credit on a customer's account. The
 // transaction and its event go into the unit of the credit.
-func (s *Service) bookCredit(ctx context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
+func (s *Service) BookCredit(ctx context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 	owner, err := s.findByAccount(ctx, company, c.Account)
 	if errors.Is(err, db.ErrNone) {
 		return settlement.Booking{}, false, nil
@@ -79,15 +69,14 @@ func (s *Service) bookCredit(ctx context.Context, company string, c settlement.C
 	if err != nil {
 		return settlement.Booking{}, false, err
 	}
-	settlementID, err := s.settlements.Landing(ctx, company, owner.Account.SettlementID)
+	settlementID, err := s.Settlements.Landing(ctx, company, int64(owner.Account.SettlementID))
 	if err != nil {
 		return settlement.Booking{}, false, err
 	}
 	t := Transaction{
-		Company: company, ID: c.ID, CustomerID: owner.ID, FirstName: owner.FirstName, LastName: owner.LastName,
-		SettlementID: settlementID, Amount: c.Amount, Type: credit, Status: success,
-		Narration: c.Narration, SessionID: c.Session, CreatedAt: s.clock.Now(),
-	}
+		Company: company, ID: c.ID, CustomerID: owner.ID, SettlementID: settlementID, Amount: c.Amount, Type: credit, Status: success,
+		Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Instant{Time: s.Clock.Now()},
+	}.of(Holder{owner.ID, owner.FirstName, owner.LastName})
 	return settlement.Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
 		u.Append(transactions.Record(t).With("number", transactionNumbers))
 		event.Emit(u, event.TransactionCredit, t)
@@ -105,14 +94,9 @@ type TransactionFilter struct {
 // a million pages costs no more than the first.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	if f != (TransactionFilter{}) {
-		total, err := s.countTransactions(ctx, company, f)
-		if err != nil {
-			return nil, 0, err
-		}
-		list, err := s.filteredTransactions(ctx, company, f, offset, limit)
-		return list, int(total), err
+		return s.filteredTransactions(ctx, company, f, offset, limit)
 	}
-	last, err := s.book.Last(ctx, company, transactionNumbers)
+	last, err := s.Book.Last(ctx, company, transactionNumbers)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -124,12 +108,6 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 // mostOfOne limits the transactions of one customer that a list shows
 // (wallet-api.md, Limits).
 const mostOfOne = 50
-
-// TransactionsOf are the newest transactions of one customer, by id; none for a
-// customer that does not exist.
-func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
-	return s.transactionsOf(ctx, company, customerID, mostOfOne)
-}
 
 // Transaction is one transaction of one customer.
 func (s *Service) Transaction(ctx context.Context, company, customerID, transactionID string) (Transaction, error) {

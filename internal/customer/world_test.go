@@ -103,10 +103,13 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	w.book = ledger.New(d, w.clock)
 	t.Cleanup(w.book.Drain)
 	w.operations = operation.NewService(d, w.book, w.clock, log, 5*time.Second)
-	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
+	w.settlements = settlement.New(settlement.Config{DB: d, Book: w.book, Clock: w.clock, Operations: w.operations})
 	w.events, w.keys = event.NewService(d, w.book), idempotency.NewService(d, w.book, w.clock, ring)
-	identities := identity.NewService(d, w.book, w.clock, log, ring, provider.Only[provider.Verifier]("safehaven", w.bank), 5*time.Second)
-	w.Service = customer.New(d, w.book, w.clock, log, identities, w.settlements, w.operations, w.keys, provider.Only[provider.AccountOpener]("safehaven", w.bank))
+	identities := identity.New(identity.Config{DB: d, Book: w.book, Clock: w.clock, Log: log, Keys: ring, Banks: provider.Only[provider.Verifier]("safehaven", w.bank), Window: 5 * time.Second})
+	w.Service = customer.New(customer.Config{
+		DB: d, Book: w.book, Clock: w.clock, Log: log, Identities: identities, Settlements: w.settlements, Operations: w.operations, Keys: w.keys, Banks: provider.Only[provider.AccountOpener]("safehaven", w.bank),
+	})
+	w.settlements.Recipients = []settlement.Recipient{w.BookCredit}
 	c, _, err := company.New(d, w.book, ring, w.clock).Create(t.Context(), me, "Acme")
 	must(t, err)
 	w.company = c.Reference
@@ -135,7 +138,8 @@ func want(t *testing.T, err error, kind fault.Kind, message string) {
 func (w *world) registration(email string) customer.Registration {
 	return customer.Registration{
 		Customer: customer.Customer{
-			Company: w.company, FirstName: "Ada", LastName: "Tester", Email: email, PhoneNumber: "08012345678",
+			Company: w.company,
+			Profile: customer.Profile{FirstName: "Ada", LastName: "Tester", Email: email, PhoneNumber: "08012345678"},
 			Address: &customer.Address{Line1: "1 Test Street", City: "Lagos", State: "Lagos"},
 		},
 		BVN: secret.NewText(bvn),

@@ -172,6 +172,20 @@ func OrZero[T any](v T, err error) (T, error) {
 	return v, err
 }
 
+// Reserve gives a key to an owner, and returns the owner of the key: the first one that
+// asked. Insert takes the key's values and the owner, and yields to a row with the key.
+// Read returns the owner by the key's values.
+func Reserve(ctx context.Context, d *DB, insert, read, owner string, key ...any) (first string, err error) {
+	err = d.Tx(ctx, func(q Querier) error {
+		if _, err := q.Exec(ctx, insert, append(key[:len(key):len(key)], owner)...); err != nil {
+			return err
+		}
+		first, err = One(ctx, q, Value[string], read, key...)
+		return err
+	})
+	return first, err
+}
+
 // Map reads a result of two columns: a key and its value.
 func Map[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
 	out := map[K]V{}

@@ -2,7 +2,7 @@
 // Number (BVN). The provider sends a one-time password (OTP) to the phone on that
 // number's record.
 //
-// Each OTP costs a fee and rings a stranger's phone, so their number is limited: at
+// Each OTP costs a fee and disturbs a person, so the number of OTPs is limited: at
 // most three, and one a minute. OTPs to a company's signatory count by session. A
 // new session replaces a spent one a day after its last OTP. OTPs to customers
 // count by BVN, and their count begins anew after a day.
@@ -14,8 +14,8 @@
 // seconds. Another OTP makes them ten again. A company's quota limits its OTPs of a
 // day, of both purposes.
 //
-// BVNs are sealed at rest and found by a keyed index. No answer, log line, event or
-// error shows one.
+// BVNs are encrypted in the database and found by a keyed index. No answer, log line,
+// event or error shows a BVN.
 package identity
 
 import (
@@ -62,7 +62,7 @@ type Session struct {
 	ID      string  `db:"id,key"`
 	Purpose Purpose `db:"purpose"`
 	subject string  `db:"subject,changes"` // the BVN's index or the customer; "" once the session is closed
-	bvn     string  `db:"bvn,changes"`     // sealed
+	bvn     string  `db:"bvn,changes"`     // encrypted
 	State   State   `db:"state,changes"`
 	turn    int64   `db:"turn,version"` // OTPs ever asked for; 0: not written yet
 	count
@@ -78,37 +78,36 @@ type Session struct {
 // Closed tells whether the session is over: it is proven, or a later one replaced it.
 func (x Session) Closed() bool { return x.subject == "" }
 
+// Config is what the service needs.
+type Config struct {
+	DB     *db.DB
+	Book   *ledger.Book
+	Clock  clock.Clock
+	Log    *slog.Logger
+	Keys   *secret.Keyring
+	Banks  provider.Router[provider.Verifier]
+	Window time.Duration // the longest time that a call to the verifier may take
+}
+
 // Service proves identities.
-type Service struct {
-	db     *db.DB
-	book   *ledger.Book
-	clock  clock.Clock
-	log    *slog.Logger
-	keys   *secret.Keyring
-	banks  provider.Router[provider.Verifier]
-	window time.Duration
-}
+type Service struct{ Config }
 
-// NewService proves identities at banks. Window is how long a call to a bank may take.
-func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
-	keys *secret.Keyring, banks provider.Router[provider.Verifier], window time.Duration,
-) *Service {
-	return &Service{db: d, book: book, clock: c, log: log, keys: keys, banks: banks, window: window}
-}
+// New is the service.
+func New(c Config) *Service { return &Service{c} }
 
-// sealed is the column that a sealed BVN is bound to.
+// sealed is the column that an encrypted BVN is bound to.
 const sealed = "identity_session.bvn"
 
-// Subjects stand for a BVN in Open without showing the number. New takes the first
-// one. The others are of older keys.
+// Subjects are the blind indexes of a BVN, which Open takes. New takes the first one.
+// The others belong to older keys.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
-	return s.keys.BlindIndex(company, sealed, bvn.Reveal())
+	return s.Keys.BlindIndex(company, sealed, bvn.Reveal())
 }
 
 // New is a session that Send will write.
 func (s *Service) New(company string, purpose Purpose, subject string, bvn secret.Text) (Session, error) {
-	now := s.clock.Now()
-	box, err := s.keys.Seal(company, sealed, bvn.Reveal())
+	now := s.Clock.Now()
+	box, err := s.Keys.Seal(company, sealed, bvn.Reveal())
 	return Session{
 		Company: company, ID: id.New(), Purpose: purpose, State: Pending, subject: subject, bvn: box,
 		CreatedAt: now, UpdatedAt: now,
@@ -116,17 +115,17 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 }
 
 // BVN is the BVN of the session, for a provider that needs the number again.
-func (s *Service) BVN(x Session) (secret.Text, error) { return s.keys.Open(x.Company, sealed, x.bvn) }
+func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.Company, sealed, x.bvn) }
 
-// About is the session for this BVN. A session for another BVN begins anew, and the
-// OTPs to that other number do not count.
+// About is the session for this BVN. If the session has another BVN, it begins anew,
+// and the OTPs to the other BVN do not count.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
 	if err != nil || before.Reveal() == bvn.Reveal() {
 		return x, err
 	}
 	x.State, x.Reference, x.count = Pending, "", count{}
-	x.bvn, err = s.keys.Seal(x.Company, sealed, bvn.Reveal())
+	x.bvn, err = s.Keys.Seal(x.Company, sealed, bvn.Reveal())
 	return x, err
 }
 
@@ -152,7 +151,7 @@ func absent(x Session, err error) (Session, error) {
 	return x, err
 }
 
-// Words are for the caller when the provider gives none.
+// Words are the messages for the caller when the provider gives none.
 type Words struct{ Sent, Failed string }
 
 // The words of the contract for a first OTP and for another one.
@@ -198,11 +197,11 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 	} else {
 		u.Update(x.record())
 	}
-	if err := idempotency.Taken(s.book.Commit(ctx, u)); err != nil {
-		return x, "", quota.Reached(x.overtaken(err), s.clock.Now())
+	if err := idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
+		return x, "", quota.Reached(x.overtaken(err), s.Clock.Now())
 	}
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return s.banks.Named(x.Provider).Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
+		return s.Banks.Named(x.Provider).Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
 	})
 	if strings.Contains(answer.Message, bvn.Reveal()) {
 		answer.Message = "" // a provider promises words without personal data, and we check for the BVN
@@ -216,10 +215,10 @@ var routes = map[Purpose]string{Corporate: provider.CorporateAccounts, Customer:
 // sender names the bank that sends the next OTP. A session stays with the bank of its
 // last OTP while that bank is configured.
 func (s *Service) sender(x Session) string {
-	if x.Reference != "" && s.banks.Named(x.Provider) != nil {
+	if x.Reference != "" && s.Banks.Named(x.Provider) != nil {
 		return x.Provider
 	}
-	name, _ := s.banks.For(routes[x.Purpose], x.Company)
+	name, _ := s.Banks.For(routes[x.Purpose], x.Company)
 	return name
 }
 
@@ -228,26 +227,26 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	u := ledger.For(x.Company)
 	message, why := cmp.Or(Said(a), w.Sent), error(nil)
 	if a.Outcome == provider.Confirmed && a.Reference != "" {
-		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.clock.Now()
+		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.Clock.Now()
 		u.Transition(x.record(), turnText(x.turn))
 	} else {
-		// Nobody can answer an OTP whose session we do not know, so an unknown
-		// outcome is a failure to the caller. The attempt is used up.
+		// Without the provider's session nobody can check the OTP. So an unknown outcome
+		// is a failure for the caller, and the attempt is used up.
 		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed))
 	}
 	if e.End != nil {
 		e.End(&u, message, why)
 	}
 	if !u.IsEmpty() {
-		if err := s.book.Commit(context.WithoutCancel(ctx), u); err != nil {
+		if err := s.Book.Commit(context.WithoutCancel(ctx), u); err != nil {
 			return x, "", x.overtaken(err)
 		}
 	}
 	return x, message, why
 }
 
-// Said are the words of the provider, or "" if it did not speak. The words of our own
-// client about a broken connection are not for the company.
+// Said is the provider's message, or "" without an answer. A message of our own HTTP
+// client about a broken connection is not for the company.
 func Said(a provider.Answer) string {
 	switch a.Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
@@ -258,11 +257,11 @@ func Said(a provider.Answer) string {
 
 // ask calls the provider with a deadline.
 func (s *Service) ask(ctx context.Context, call func(context.Context) provider.Answer) provider.Answer {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.window)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Window)
 	defer cancel()
 	a := call(ctx)
 	if a.Outcome != provider.Confirmed {
-		s.log.Info("an identity was not proven", "outcome", a.Outcome.String(), "code", a.Code)
+		s.Log.Info("an identity was not proven", "outcome", a.Outcome.String(), "code", a.Code)
 	}
 	return a
 }
@@ -271,7 +270,7 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 // session stays open until Close. Faults are Limited (too many guesses) and Refused.
 func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
 	failed := fault.New(fault.Refused, "BVN OTP validation failed")
-	bank := s.banks.Named(x.Provider)
+	bank := s.Banks.Named(x.Provider)
 	if x.Reference == "" || bank == nil {
 		return "", failed
 	}
@@ -287,13 +286,13 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 	return a.Reference, nil
 }
 
-// Close adds the end of a session whose identity is proven.
+// Close has a unit end a session whose identity is proven.
 func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 
 // end adds the transition that closes a session in a state.
 func (s *Service) end(u *ledger.Unit, x Session, in State) {
 	x.turn++ // a call that read the open session may not change the closed one
-	x.State, x.subject, x.UpdatedAt = in, "", s.clock.Now()
+	x.State, x.subject, x.UpdatedAt = in, "", s.Clock.Now()
 	u.Update(x.record())
 }
 
@@ -316,7 +315,4 @@ func (x Session) overtaken(err error) error {
 }
 
 // Until is when a call that begins now is certainly over.
-func (s *Service) Until() time.Time { return s.clock.Now().Add(s.window) }
-
-// Window is how long a call to the provider may take.
-func (s *Service) Window() time.Duration { return s.window }
+func (s *Service) Until() time.Time { return s.Clock.Now().Add(s.Window) }

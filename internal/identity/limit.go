@@ -58,7 +58,7 @@ const successor = "/successor"
 // is a day old. Send writes the successor, and closes the spent session in the same
 // unit.
 func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
-	if x.attempts < most || s.clock.Now().Before(x.over()) {
+	if x.attempts < most || s.Clock.Now().Before(x.over()) {
 		return x, nil
 	}
 	next, err := s.New(x.Company, x.Purpose, s.Subjects(x.Company, bvn)[0], bvn)
@@ -72,7 +72,7 @@ func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
 // counted is the session with one more OTP, if the limits allow one. The unit gets
 // the counts.
 func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text) (Session, error) {
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	var err error
 	if x.Purpose == Customer {
 		x.count, err = s.countPerson(ctx, u, x, bvn, now)
@@ -84,7 +84,7 @@ func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn se
 	}
 	x.UpdatedAt = now
 	x.turn++
-	return x, quota.Count(ctx, s.db, u, quota.OTP, now)
+	return x, quota.Count(ctx, s.DB, u, quota.OTP, now)
 }
 
 // countPerson counts one more OTP of the company to the holder of a BVN.
@@ -120,7 +120,7 @@ func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bv
 // Guess takes one of the session's guesses of an OTP. The fault is Limited when
 // none is left.
 func (s *Service) Guess(ctx context.Context, x Session) error {
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	limit := now.Add((guesses - 1) * guessEvery)
 	if taken, err := s.takeGuess(ctx, x, now, limit); taken || err != nil {
 		return err

@@ -38,13 +38,13 @@ func (x Session) record() db.Record {
 func turnText(turn int64) string { return strconv.FormatInt(turn, 10) }
 
 func (s *Service) findPerson(ctx context.Context, company string, purpose Purpose, subjects []string) (person, error) {
-	return db.One(ctx, s.db, persons.Scan, `SELECT `+personColumns+` FROM identity_attempt
+	return db.One(ctx, s.DB, persons.Scan, `SELECT `+personColumns+` FROM identity_attempt
 		WHERE company_id = $1 AND purpose = $2 AND subject = ANY($3) ORDER BY asked_at DESC LIMIT 1`, company, string(purpose), subjects)
 }
 
 // takeGuess uses one of the session's guesses, if the limit allows it.
 func (s *Service) takeGuess(ctx context.Context, x Session, now, limit time.Time) (bool, error) {
-	n, err := s.db.Exec(ctx, `
+	n, err := s.DB.Exec(ctx, `
 		UPDATE identity_session
 		SET guessed_until = CASE WHEN guessed_until > $3 THEN guessed_until ELSE $3 END + $4
 		WHERE company_id = $1 AND id = $2 AND guessed_until <= $5`,
@@ -53,17 +53,17 @@ func (s *Service) takeGuess(ctx context.Context, x Session, now, limit time.Time
 }
 
 func (s *Service) guessedUntil(ctx context.Context, x Session) (time.Time, error) {
-	until, err := db.One(ctx, s.db, db.Value[int64],
+	until, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT guessed_until FROM identity_session WHERE company_id = $1 AND id = $2`, x.Company, x.ID)
 	return clock.Time(until), err
 }
 
 func (s *Service) find(ctx context.Context, company string, purpose Purpose, sessionID string) (Session, error) {
-	return db.One(ctx, s.db, sessions.Scan, `SELECT `+columns+` FROM identity_session
+	return db.One(ctx, s.DB, sessions.Scan, `SELECT `+columns+` FROM identity_session
 		WHERE company_id = $1 AND id = $2 AND purpose = $3`, company, sessionID, string(purpose))
 }
 
 func (s *Service) open(ctx context.Context, company string, purpose Purpose, subjects []string) (Session, error) {
-	return db.One(ctx, s.db, sessions.Scan, `SELECT `+columns+` FROM identity_session
+	return db.One(ctx, s.DB, sessions.Scan, `SELECT `+columns+` FROM identity_session
 		WHERE company_id = $1 AND purpose = $2 AND subject = ANY($3) AND subject <> ''`, company, string(purpose), subjects)
 }

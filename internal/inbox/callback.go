@@ -53,7 +53,7 @@ func (s *Service) Door() http.Handler {
 			Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 			return
 		}
-		s.stored()
+		s.Stored()
 		Say(w, http.StatusOK, "")
 	})
 }

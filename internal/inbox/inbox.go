@@ -31,7 +31,7 @@ const House = "house"
 // The kinds of job.
 const (
 	WorkJob  = "inbox.work"  // processes the notification that the subject names
-	SweepJob = "inbox.sweep" // polls the credits of the provider that the subject names
+	PollJob  = "inbox.sweep" // polls the credits of the provider that the subject names
 	ClearJob = "inbox.clear" // removes old notifications
 )
 
@@ -86,39 +86,33 @@ type Config struct {
 	Receive func(ctx context.Context, providerName string, in provider.Inbound) error
 	// Ask opens a case, once for each subject and doubt.
 	Ask func(ctx context.Context, subject string, d Doubt, detail string) error
+	// Payout learns of a notification about a payout, by our reference. It asks the bank
+	// itself, and is called more than once for a payout.
+	Payout func(ctx context.Context, reference string) error
+	// Stored is called when a notification is stored.
+	Stored func()
 }
 
 // Service is the inbox.
 type Service struct {
 	Config
-	batcher  *batch.Queue[*waiting]
-	onPayout func(ctx context.Context, reference string) error
-	stored   func()
+	batcher *batch.Queue[*waiting]
 }
 
 // NewService is an inbox without jobs. Begin adds them.
 func NewService(cfg Config) *Service {
-	s := &Service{Config: cfg, stored: func() {}}
+	s := &Service{Config: cfg}
 	s.batcher = batch.New(most, math.MaxInt, s.storeBatch, nil)
 	return s
 }
-
-// OnPayout sets the function that learns of a notification about a payout, by our
-// reference. It asks the bank itself, and is called more than once for a payout. Call
-// OnPayout before the first notification.
-func (s *Service) OnPayout(fn func(ctx context.Context, reference string) error) { s.onPayout = fn }
-
-// Stored sets the function that is called when a notification is stored. Call Stored
-// before the first notification.
-func (s *Service) Stored(fn func()) { s.stored = fn }
 
 // Handle registers the inbox's kinds of job, and reserves workers for those that bring
 // money in. The banks share these workers.
 func (s *Service) Handle(w *job.Worker) {
 	w.Handle(WorkJob, s.Work)
-	w.Handle(SweepJob, s.Sweep)
+	w.Handle(PollJob, s.Poll)
 	w.Handle(ClearJob, s.Clear)
-	w.Reserve(WorkJob, SweepJob)
+	w.Reserve(WorkJob, PollJob)
 	w.Share(slices.Sorted(maps.Keys(s.Banks))...)
 }
 
@@ -128,8 +122,8 @@ func (s *Service) Begin(ctx context.Context) error {
 	now := s.Clock.Now()
 	rows := []db.Record{job.Job{Company: House, Kind: ClearJob, RunAt: now.Add(clearEvery)}.Record()}
 	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // sorted, so that two programs cannot deadlock
-		sweep := job.Job{Company: House, Kind: SweepJob, Subject: name, Provider: name, RunAt: now.Add(pollEvery)}
-		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now}), sweep.Record())
+		work := job.Job{Company: House, Kind: PollJob, Subject: name, Provider: name, RunAt: now.Add(pollEvery)}
+		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now}), work.Record())
 	}
 	return s.DB.Insert(ctx, rows...)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -142,7 +143,8 @@ func (w shared) open(t testing.TB) *house {
 	log := slog.New(slog.NewTextHandler(lines{h.log, &sync.Mutex{}}, nil))
 	h.book = ledger.New(w.db, w.clock)
 	h.operations = operation.NewService(w.db, h.book, w.clock, log, time.Second)
-	h.settlements = settlement.New(w.db, h.book, w.clock, h.operations)
+	h.settlements = settlement.New(settlement.Config{DB: w.db, Book: h.book, Clock: w.clock, Operations: h.operations})
+	h.worker = job.NewWorker(w.db, w.clock, log)
 	h.Service = inbox.NewService(inbox.Config{
 		DB: w.db, Keys: w.keys, Clock: w.clock, Log: log,
 		Banks:   map[string]provider.Receiver{"bank": w.bank},
@@ -150,10 +152,10 @@ func (w shared) open(t testing.TB) *house {
 		Ask: func(ctx context.Context, subject string, d inbox.Doubt, detail string) error {
 			return h.settlements.Ask(ctx, subject, operation.Reason(d), detail)
 		},
+		Payout: func(context.Context, string) error { return fault.New(fault.Missing, "Payout not found") },
+		Stored: h.worker.Wake,
 	})
-	h.worker = job.NewWorker(w.db, w.clock, log)
 	h.Handle(h.worker)
-	h.Stored(h.worker.Wake)
 	mux := http.NewServeMux()
 	mux.Handle(inbox.Pattern, h.Door())
 	h.server = httptest.NewServer(mux)

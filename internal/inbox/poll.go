@@ -35,10 +35,10 @@ type poll struct {
 	nextUntil time.Time `db:"next_until"` // doneUntil after the round
 }
 
-// Sweep is the work of a SweepJob, the credit poll. It passes every finished credit of
+// Poll is the work of a PollJob, the credit poll. It passes every finished credit of
 // the bank's list to Config.Receive, which records each once. The list is the bank's
 // own answer, so the poll does not ask again.
-func (s *Service) Sweep(ctx context.Context, j job.Job) (next time.Time, err error) {
+func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err error) {
 	bank := s.Banks[j.Subject]
 	if bank == nil {
 		return time.Time{}, nil // no longer configured
@@ -76,7 +76,7 @@ func (s *Service) CatchUp(ctx context.Context, bank string) error {
 		}
 		// An old unfinished round lacks the credits since its begin.
 		ours := at.roundAt.IsZero() || !at.roundAt.Before(began)
-		next, err := s.Sweep(ctx, job.Job{Subject: bank})
+		next, err := s.Poll(ctx, job.Job{Subject: bank})
 		if err != nil || next.IsZero() || ours && next.After(s.Clock.Now()) {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// sweeps moves the clock to the next credit poll and waits for its end.
-func (h *house) sweeps() {
+// polls moves the clock to the next credit poll and waits for its end.
+func (h *house) polls() {
 	h.t.Helper()
 	h.clock.Advance(5 * time.Minute)
 	h.settled()
@@ -30,15 +30,15 @@ func TestANotificationThatNeverCame(t *testing.T) {
 		h.notify(notice{Kind: provider.AccountCredit, Session: "s-7", Account: account, Amount: 100})
 		h.settled()
 		h.holds(a, 100)
-		h.sweeps()
+		h.polls()
 		h.holds(a, 4000)
-		h.sweeps()
+		h.polls()
 		h.holds(a, 4000)
 		// This credit is on the list later than it happened.
 		late := h.credit("s-late", account, 50)
 		late.At = h.clock.Now().Add(-50 * time.Minute)
 		h.bank.book(late)
-		h.sweeps()
+		h.polls()
 		h.holds(a, 4050)
 	})
 }
@@ -82,27 +82,27 @@ func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
 		pending := h.credit("s-1", account, 100)
 		pending.Outcome = provider.Unknown
 		h.bank.book(pending)
-		h.sweeps()
+		h.polls()
 		h.clock.Advance(48 * time.Hour)
 		h.settled()
 		h.holds(a, 0)
 		h.bank.change(func(b *bank) { b.credits[0].Outcome = provider.Confirmed })
-		h.sweeps()
+		h.polls()
 		h.holds(a, 100)
 		// A credit that stays unfinished becomes a case, and the poll goes on.
 		stuck := h.credit("s-2", account, 100)
 		stuck.Outcome = provider.Unknown
 		h.bank.book(stuck)
-		h.sweeps()
+		h.polls()
 		h.clock.Advance(73 * time.Hour)
 		h.settled()
 		if c := h.cases(operation.Unresolved); len(c) != 1 || c[0].Subject != "bank/s-2" {
 			t.Errorf("%+v", c)
 		}
-		h.sweeps()
+		h.polls()
 		from, err := db.One(t.Context(), h.db, db.Value[int64], `SELECT done_until FROM inbox_sweep`)
 		if err != nil || from < h.clock.Now().Add(-time.Hour).UnixMicro() {
-			t.Errorf("the sweep has stopped at %d, %v", from, err)
+			t.Errorf("the poll has stopped at %d, %v", from, err)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func TestARefusedCreditKeepsNoOtherOut(t *testing.T) {
 		h.bank.book(h.credit("s-1", account, 100))
 		h.bank.book(h.credit("s-bad", account, 0))
 		h.bank.book(h.credit("s-2", account, 100))
-		h.sweeps()
+		h.polls()
 		h.holds(a, 200)
 	})
 }
@@ -124,11 +124,11 @@ func TestABankThatIsAwayIsSweptLater(t *testing.T) {
 		a := h.fed(account)
 		h.bank.change(func(b *bank) { b.away = true })
 		h.bank.book(h.credit("s-1", account, 100))
-		h.sweeps()
+		h.polls()
 		h.clock.Advance(6 * time.Hour)
 		h.settled()
 		h.bank.change(func(b *bank) { b.away = false })
-		h.sweeps()
+		h.polls()
 		h.holds(a, 100)
 	})
 }
@@ -142,7 +142,7 @@ func TestTwoProgramsSweepOnce(t *testing.T) {
 		for i := range 20 {
 			w.bank.book(one.credit(fmt.Sprintf("s-%d", i), account, 100))
 		}
-		one.sweeps()
+		one.polls()
 		one.holds(a, 2000)
 	})
 }

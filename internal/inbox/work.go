@@ -125,10 +125,10 @@ func (s *Service) credit(ctx context.Context, n Notification, bank provider.Rece
 
 // payout passes on a notification about a payout.
 func (s *Service) payout(ctx context.Context, notice provider.Notification) (result, error) {
-	if s.onPayout == nil || notice.Reference == "" {
+	if notice.Reference == "" {
 		return result{Ignored, "a payment that is not ours"}, nil
 	}
-	err := s.onPayout(ctx, notice.Reference)
+	err := s.Payout(ctx, notice.Reference)
 	if fault.Is(err, fault.Missing) {
 		return result{Ignored, "a payment that is not ours: " + notice.Reference}, nil
 	}

@@ -121,7 +121,7 @@ func TestPoisonBecomesACase(t *testing.T) {
 			}
 		}
 		h.notify(notice{Kind: "news"})
-		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"}) // no payouts are configured
+		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"}) // of an unknown payout
 		h.settled()
 		if s := h.states(); s["CASE"] != 3 || s["IGNORED"] != 2 || s["NEW"] != 0 {
 			t.Errorf("%v", s)
@@ -147,7 +147,7 @@ func TestPayoutsAreToldByReference(t *testing.T) {
 		h := newShared(t, d).open(t)
 		var mu sync.Mutex
 		told := map[string]int{}
-		h.OnPayout(func(_ context.Context, reference string) error {
+		h.Payout = func(_ context.Context, reference string) error {
 			mu.Lock()
 			defer mu.Unlock()
 			told[reference]++
@@ -158,7 +158,7 @@ func TestPayoutsAreToldByReference(t *testing.T) {
 				return errRefused
 			}
 			return nil
-		})
+		}
 		h.begins()
 		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"})
 		h.notify(notice{Kind: provider.PayoutNotice, Reference: "foreign"})

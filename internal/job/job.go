@@ -12,7 +12,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
-	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // Job is one thing to do for a company.
@@ -30,9 +29,9 @@ type Job struct {
 	Provider   string    `db:"provider"` // the provider that the work calls; "" for none
 }
 
-// Record is the row of a new job. The unit that needs the work adds it (ledger.Unit.Enqueue).
-// While the list has a job of the same kind and subject, a new one changes nothing. So every
-// program can insert a standing job at its start (db.Insert), and the list has it once.
+// Record is the row of a new job. While the list has a job of the same kind and subject, a
+// new one changes nothing. So every program can insert a standing job at its start
+// (db.Insert), and the list has it once.
 //
 // A job names the provider that it calls. A slow provider holds no more workers than its
 // share (Limits.PerProvider).
@@ -45,8 +44,8 @@ func (j Job) Record() db.Record {
 // an error the job runs again after a pause.
 type Work func(ctx context.Context, j Job) (next time.Time, err error)
 
-// Enqueue has a unit put a job of its company on the to-do list.
-func Enqueue(u *ledger.Unit, j Job) {
-	j.Company = u.Company
-	u.Append(j.Record())
+// For is the row of a new job of a company. The unit that needs the work appends it.
+func (j Job) For(company string) db.Record {
+	j.Company = company
+	return j.Record()
 }

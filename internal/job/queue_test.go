@@ -16,7 +16,7 @@ func (o *office) ask(kind, provider string, n int) {
 	o.t.Helper()
 	u := ledger.For(o.company)
 	for i := range n {
-		job.Enqueue(&u, job.Job{Kind: kind, Subject: fmt.Sprint(provider, i), Provider: provider, RunAt: o.clock.Now()})
+		u.Append(job.Job{Kind: kind, Subject: fmt.Sprint(provider, i), Provider: provider, RunAt: o.clock.Now()}.For(u.Company))
 	}
 	if err := o.book.Commit(o.t.Context(), u); err != nil {
 		o.t.Fatal(err)

@@ -45,7 +45,7 @@ func each(t *testing.T, f func(t *testing.T, o *office)) {
 func (o *office) want(kind, subject string, at time.Time) {
 	o.t.Helper()
 	u := ledger.For(o.company)
-	job.Enqueue(&u, job.Job{Kind: kind, Subject: subject, RunAt: at})
+	u.Append(job.Job{Kind: kind, Subject: subject, RunAt: at}.For(u.Company))
 	if err := o.book.Commit(o.t.Context(), u); err != nil {
 		o.t.Fatal(err)
 	}

@@ -19,17 +19,19 @@ import (
 
 // Machine opens the things of one kind.
 type Machine struct {
-	book   *ledger.Book
-	clock  clock.Clock
-	log    *slog.Logger
-	cases  *operation.Service
-	window time.Duration
-	kind   Kind
-}
+	Book   *ledger.Book
+	Clock  clock.Clock
+	Log    *slog.Logger
+	Cases  *operation.Service
+	Window time.Duration // the longest time that a call to the provider may take
 
-// New is the machine of a kind. Window is how long a call to the provider may take.
-func New(book *ledger.Book, c clock.Clock, log *slog.Logger, cases *operation.Service, window time.Duration, k Kind) *Machine {
-	return &Machine{book: book, clock: c, log: log, cases: cases, window: window, kind: k}
+	Kind    string // for the log
+	Job     string // the kind of the job that follows an attempt
+	Unknown string // the log line while nobody knows the outcome
+	Gone    string // the refusal when the provider never had the thing
+	TooOld  string // the detail of the case after 72 hours
+	// Find is the open attempt that a job follows; nil when the attempt is over.
+	Find func(ctx context.Context, j job.Job) (Attempt, error)
 }
 
 // From is the row that an attempt takes up.
@@ -50,7 +52,7 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 	}
 	ctx = context.WithoutCancel(ctx)
 	began, i := a.Record(), a.intent()
-	said, err := m.call(ctx, a, i.CalledUntil.Sub(m.clock.Now()), func(ctx context.Context) (provider.Answer, error) {
+	said, err := m.call(ctx, a, i.CalledUntil.Sub(m.Clock.Now()), func(ctx context.Context) (provider.Answer, error) {
 		if from.Asked {
 			if found, err := a.Look(ctx); err != nil || !found.Missing {
 				return found, err
@@ -58,7 +60,7 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 		}
 		return a.Ask(ctx)
 	})
-	i.CalledUntil = m.clock.Now()
+	i.CalledUntil = m.Clock.Now()
 	a.Touch(i.CalledUntil)
 	switch {
 	case said.Outcome == provider.Confirmed:
@@ -83,9 +85,9 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 
 // begin writes an attempt, with the job that follows it.
 func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, also func(u *ledger.Unit) error) error {
-	now, n, i := m.clock.Now(), a.Name(), a.intent()
+	now, n, i := m.Clock.Now(), a.Name(), a.intent()
 	a.Touch(now)
-	i.CalledUntil, i.Missing = now.Add(m.window), 0
+	i.CalledUntil, i.Missing = now.Add(m.Window), 0
 	u := ledger.For(n.Company)
 	if was.Table == nil {
 		u.Insert(a.Record())
@@ -100,8 +102,8 @@ func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idem
 	if key.Subject() == "" {
 		key.Begin(&u, n.ID, i.CalledUntil)
 	}
-	job.Enqueue(&u, job.Job{Kind: m.kind.Job, Subject: n.Subject, Provider: n.Provider, RunAt: i.search().Next(i.CalledUntil)})
-	err := m.book.Commit(ctx, u)
+	u.Append(job.Job{Kind: m.Job, Subject: n.Subject, Provider: n.Provider, RunAt: i.search().Next(i.CalledUntil)}.For(u.Company))
+	err := m.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) || ledger.Is(err, ledger.Exists, a.Record().Table) {
 		return ErrTaken
 	}
@@ -118,7 +120,7 @@ func (m *Machine) call(
 	defer func() {
 		if p := recover(); p != nil {
 			n := a.Name()
-			m.log.Error("a plug panicked", "provider", n.Provider, m.kind.Name, n.ID, "panic", fmt.Sprint(p))
+			m.Log.Error("a plug panicked", "provider", n.Provider, m.Kind, n.ID, "panic", fmt.Sprint(p))
 			said, err = provider.Answer{Code: "panic"}, nil
 		}
 	}()
@@ -128,7 +130,7 @@ func (m *Machine) call(
 // warn logs that nobody knows the outcome.
 func (m *Machine) warn(a Attempt, said provider.Answer) {
 	n := a.Name()
-	m.log.Warn(m.kind.Unknown, "company", n.Company, "reference", n.Reference, "code", said.Code)
+	m.Log.Warn(m.Unknown, "company", n.Company, "reference", n.Reference, "code", said.Code)
 }
 
 // adopt makes a thing of the provider the company's.
@@ -175,7 +177,7 @@ func (m *Machine) conclude(
 			return err
 		}
 		replace(&u, was, a.Record())
-		switch err = m.book.Commit(ctx, u); {
+		switch err = m.Book.Commit(ctx, u); {
 		case ledger.Is(err, ledger.Moved, was.Table):
 			return ErrTaken
 		case idempotency.Answered(err):
@@ -183,7 +185,7 @@ func (m *Machine) conclude(
 		case !ledger.Is(err, ledger.Moved):
 			return err
 		default: // somebody else may have ended the attempt, together with that row
-			open, e := m.kind.Find(ctx, job.Job{Company: n.Company, Kind: m.kind.Job, Subject: n.Subject})
+			open, e := m.Find(ctx, job.Job{Company: n.Company, Kind: m.Job, Subject: n.Subject})
 			if e == nil && open == nil {
 				return ErrTaken
 			}

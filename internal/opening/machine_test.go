@@ -102,10 +102,11 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 		book := ledger.New(d, w.clock)
 		t.Cleanup(book.Drain)
 		w.keys = idempotency.NewService(d, book, w.clock, ring)
-		w.Machine = opening.New(book, w.clock, log, operation.NewService(d, book, w.clock, log, time.Second), time.Second, opening.Kind{
-			Name: "thing", Job: "thing.resolve", Unknown: "unknown", Gone: "gone", TooOld: "old",
+		w.Machine = &opening.Machine{
+			Book: book, Clock: w.clock, Log: log, Cases: operation.NewService(d, book, w.clock, log, time.Second), Window: time.Second,
+			Kind: "thing", Job: "thing.resolve", Unknown: "unknown", Gone: "gone", TooOld: "old",
 			Find: func(context.Context, job.Job) (opening.Attempt, error) { return w.open, nil },
-		})
+		}
 		c, _, err := company.New(d, book, ring, w.clock).Create(t.Context(), operator.Local("test"), "Acme")
 		w.must(err)
 		w.company = c.Reference

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -31,14 +30,14 @@ var ErrTaken = errors.New("opening: somebody else has changed the attempt")
 // Intent is the machine's part of an attempt's row. A row type embeds it.
 type Intent struct {
 	CalledUntil time.Time `db:"called_until,changes"` // by then the last call that may have made the thing is over
-	Missing     int64     `db:"missing,changes"`      // looks without the thing since then
+	Missing     int64     `db:"missing,changes"`      // looks since then that did not find the thing
 }
 
 func (i *Intent) intent() *Intent { return i }
 
 var _ interface{ intent() *Intent } = &Intent{} // an attempt gets the method by embedding
 
-// search is the clock of the looks for the thing.
+// search decides when to look for the thing again.
 func (i *Intent) search() operation.Search {
 	return operation.Search{Since: i.CalledUntil, Missing: i.Missing}
 }
@@ -58,7 +57,7 @@ type Attempt interface {
 	Name() Name
 	// Record is the attempt's row as the attempt is now.
 	Record() db.Record
-	// Touch dates a change of the row.
+	// Touch sets the time of a change of the row.
 	Touch(now time.Time)
 	// Ask has the provider make the thing, and keeps what the provider shows of it.
 	// An error says that the provider was not asked.
@@ -81,17 +80,6 @@ type Attempt interface {
 	Unanswered(said provider.Answer) error
 
 	intent() *Intent
-}
-
-// Kind describes all attempts of one kind to the machine.
-type Kind struct {
-	Name    string // for the log
-	Job     string // the kind of the job that follows an attempt
-	Unknown string // the log line while nobody knows the outcome
-	Gone    string // the refusal when the provider never had the thing
-	TooOld  string // the detail of the case after 72 hours
-	// Find is the open attempt that a job follows; nil when the attempt is over.
-	Find func(ctx context.Context, j job.Job) (Attempt, error)
 }
 
 // FindAccount looks for an account at a bank, and keeps the account. The bank is nil if

@@ -16,11 +16,11 @@ import (
 // Resolve is the work of the kind's job: one look for the thing. The job makes
 // nothing.
 func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
-	a, err := m.kind.Find(ctx, j)
+	a, err := m.Find(ctx, j)
 	if err != nil || a == nil {
 		return time.Time{}, err
 	}
-	now := m.clock.Now()
+	now := m.Clock.Now()
 	if until := a.intent().CalledUntil; now.Before(until) {
 		return a.intent().search().Next(until), nil
 	}
@@ -29,13 +29,13 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 		return a.intent().search().Next(now), nil // a request has taken the attempt up meanwhile
 	}
 	if err == nil {
-		a, err = m.kind.Find(ctx, j)
+		a, err = m.Find(ctx, j)
 	}
 	if err != nil || a == nil {
 		return time.Time{}, err
 	}
 	if a.intent().search().TooOld(now) {
-		err = m.cases.OpenCase(ctx, j.Company, a.Name().ID, operation.Unresolved, m.kind.TooOld)
+		err = m.Cases.OpenCase(ctx, j.Company, a.Name().ID, operation.Unresolved, m.TooOld)
 	}
 	return a.intent().search().Next(now), err
 }
@@ -45,12 +45,12 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 // for the company, and no fault here.
 func (m *Machine) Look(ctx context.Context, a Attempt) error {
 	was := a.Record()
-	said, err := m.call(ctx, a, m.window, a.Look)
+	said, err := m.call(ctx, a, m.Window, a.Look)
 	if err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	a.Touch(m.clock.Now())
+	a.Touch(m.Clock.Now())
 	switch {
 	case said.Outcome == provider.Confirmed:
 		err = m.adopt(ctx, a, was, nil)
@@ -58,8 +58,8 @@ func (m *Machine) Look(ctx context.Context, a Attempt) error {
 		err = m.refuse(ctx, a, was, said, nil)
 	case said.Missing:
 		i := a.intent()
-		if i.Missing++; i.search().Gone(m.clock.Now()) {
-			err = m.refuse(ctx, a, was, provider.Answer{Message: m.kind.Gone}, nil)
+		if i.Missing++; i.search().Gone(m.Clock.Now()) {
+			err = m.refuse(ctx, a, was, provider.Answer{Message: m.Gone}, nil)
 		} else {
 			err = m.conclude(ctx, a, was, nil, func(*ledger.Unit, *idempotency.Key) error { return nil })
 		}

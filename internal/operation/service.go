@@ -88,7 +88,7 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	}
 	u.Insert(operations.Record(o))
 	u.Transfer(first)
-	job.Enqueue(&u, o.resolveJob())
+	u.Append(o.resolveJob().For(u.Company))
 	return u
 }
 
@@ -239,7 +239,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 		return u, err
 	}
 	if !after.NextAt.IsZero() { // it FAILED by absence
-		job.Enqueue(&u, job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt})
+		u.Append(job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt}.For(u.Company))
 	}
 	u.Transfer(s.settle(after)...)
 	s.bookCharge(&u, after)

@@ -122,7 +122,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	}}
 	w.operations = operation.NewService(d, w.book, w.clock, log, 2*time.Second)
 	w.companies = company.New(d, w.book, keys, w.clock)
-	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
+	w.settlements = settlement.New(settlement.Config{DB: d, Book: w.book, Clock: w.clock, Operations: w.operations})
 	w.Service = payout.New(d, w.book, w.clock, log, w.companies, w.operations, w.settlements,
 		provider.Only[provider.Payer]("bank", w.bank))
 	must(t, w.SyncDue(t.Context()))

@@ -30,7 +30,7 @@ func TestIntegrityOfCredits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		settlements := settlement.New(d, book, clk, operation.NewService(d, book, clk, slog.New(slog.DiscardHandler), time.Second))
+		settlements := settlement.New(settlement.Config{DB: d, Book: book, Clock: clk, Operations: operation.NewService(d, book, clk, slog.New(slog.DiscardHandler), time.Second)})
 		c, _, err := company.New(d, book, keys, clk).Create(ctx, me, "Acme")
 		if err != nil {
 			t.Fatal(err)

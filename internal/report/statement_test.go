@@ -67,7 +67,7 @@ func newWorld(t testing.TB, d *db.DB) *world {
 		},
 		Effects: func(context.Context, operation.Operation, *ledger.Unit) error { return nil },
 	})
-	w.settlements = settlement.New(d, w.book, w.clock, w.operations)
+	w.settlements = settlement.New(settlement.Config{DB: d, Book: w.book, Clock: w.clock, Operations: w.operations})
 	c, _, err := company.New(d, w.book, keys, w.clock).Create(t.Context(), me, "Ọláyínká & Sons Trading Limited")
 	must(t, err)
 	w.company = c.Reference

@@ -68,12 +68,12 @@ func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment
 	if _, err := s.Find(ctx, a.Company, a.SettlementID); err != nil {
 		return Adjustment{}, err
 	}
-	a.ID, a.State, a.CreatedBy, a.CreatedAt = id.New(), Pending, by.Name, s.clock.Now()
+	a.ID, a.State, a.CreatedBy, a.CreatedAt = id.New(), Pending, by.Name, s.Clock.Now()
 	a.DecidedBy, a.Note, a.DecidedAt = "", "", time.Time{}
 	u := ledger.For(a.Company)
 	u.Insert(adjustments.Record(a))
 	by.Audit(&u, "adjustment.create", a.ID, a.details(), a.CreatedAt)
-	if err := s.book.Commit(ctx, u); err != nil {
+	if err := s.Book.Commit(ctx, u); err != nil {
 		return Adjustment{}, explain(err)
 	}
 	return a, nil
@@ -87,7 +87,7 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if err != nil {
 		return Adjustment{}, err
 	}
-	if err := s.operations.FourEyes(ctx, "An adjustment must be approved", a.CreatedBy, by.Name); err != nil {
+	if err := s.Operations.FourEyes(ctx, "An adjustment must be approved", a.CreatedBy, by.Name); err != nil {
 		return Adjustment{}, err
 	}
 	transfer := ledger.Transfer{
@@ -121,14 +121,14 @@ func (s *Service) Reject(ctx context.Context, by operator.Operator, adjustmentID
 // decideOn ends a pending adjustment in a unit. If two operators decide at the same time,
 // the first decision counts.
 func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustment, u ledger.Unit, to AdjustmentState) (Adjustment, error) {
-	a.State, a.DecidedBy, a.DecidedAt = to, by.Name, s.clock.Now()
+	a.State, a.DecidedBy, a.DecidedAt = to, by.Name, s.Clock.Now()
 	action := "adjustment.approve"
 	if to == Rejected {
 		action = "adjustment.reject"
 	}
 	u.Transition(adjustments.Record(a), string(Pending))
 	by.Audit(&u, action, a.ID, a.details(), a.DecidedAt)
-	err := s.book.Commit(ctx, u)
+	err := s.Book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
 		return Adjustment{}, fault.Newf(fault.Refused, "The adjustment is %s already", strings.ToLower(r.State))
 	}
@@ -145,17 +145,6 @@ func (s *Service) Adjustment(ctx context.Context, adjustmentID string) (Adjustme
 		err = fault.New(fault.Missing, "Adjustment not found")
 	}
 	return a, err
-}
-
-// Adjustments is a page of the adjustments of all companies, the newest first, and the
-// number of all. It shows those in a state, or all for "".
-func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
-	total, err := s.countAdjustments(ctx, state)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.adjustments(ctx, state, limit, offset)
-	return list, total, err
 }
 
 // details describe an adjustment in the audit log.

@@ -17,18 +17,10 @@ import (
 
 // Alert sets the low-balance alert of a settlement account; 0 ends it. The company gets
 // an event each time the balance falls below the amount. A balance that is below already
-// must first rise to the amount.
-func (s *Service) Alert(ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo) (Account, error) {
-	return s.alert(ctx, by, company, settlementID, below, nil)
-}
-
-// AlertOwn is Alert by the company itself, through its API. Key is the request's
-// Idempotency-Key; nil for none.
-func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
-	return s.alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, key)
-}
-
-func (s *Service) alert(ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
+// must first rise to the amount. Key is the request's Idempotency-Key; nil for none.
+func (s *Service) Alert(
+	ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo, key *idempotency.Key,
+) (Account, error) {
 	if below < 0 || below > money.Max {
 		return Account{}, fault.New(fault.Invalid, `"lowBalance" is not an amount`)
 	}
@@ -40,12 +32,16 @@ func (s *Service) alert(ctx context.Context, by operator.Operator, company strin
 	u := ledger.For(company)
 	key.Answer(&u, a, nil)
 	u.SetAlert(LedgerAccount(settlementID), below)
-	by.Audit(&u, "settlement.alert", LedgerAccount(settlementID), map[string]string{"lowBalance": below.Decimal()}, s.clock.Now())
-	err = s.book.Commit(ctx, u)
-	if err != nil {
+	by.Audit(&u, "settlement.alert", LedgerAccount(settlementID), map[string]string{"lowBalance": below.Decimal()}, s.Clock.Now())
+	if err = s.Book.Commit(ctx, u); err != nil {
 		return Account{}, explain(idempotency.Taken(err))
 	}
 	return a, nil
+}
+
+// AlertOwn is Alert by the company itself, through its API.
+func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
+	return s.Alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, key)
 }
 
 // fell makes the events for the falls of a batch, with the accounts as they are after

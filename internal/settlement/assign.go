@@ -55,7 +55,7 @@ func (s *Service) release(u *ledger.Unit, credit Credit, caseID, company string)
 		Reference: credit.ID, Step: assignStep, Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
 		Kind: "assign", Narration: "to company " + company,
 	})
-	job.Enqueue(u, job.Job{Kind: AssignJob, Subject: caseID, RunAt: s.clock.Now()})
+	u.Append(job.Job{Kind: AssignJob, Subject: caseID, RunAt: s.Clock.Now()}.For(u.Company))
 }
 
 // suspended is the credit of a case about an unknown account.
@@ -70,7 +70,7 @@ func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, erro
 // Assign is the work of an AssignJob: the company's half. It may run again, and credits
 // the money once.
 func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
-	c, err := s.operations.FindCase(ctx, j.Subject)
+	c, err := s.Operations.FindCase(ctx, j.Subject)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -82,7 +82,7 @@ func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
 		return time.Time{}, err
 	}
 	credit.ID = id.New()
-	err = s.book.Commit(ctx, s.creditUnit(c.Target, credit, s.ownBooking(credit, c.TargetID)))
+	err = s.Book.Commit(ctx, s.creditUnit(c.Target, credit, s.ownBooking(credit, c.TargetID)))
 	if ledger.Is(err, ledger.Exists, credits.Table) {
 		return time.Time{}, nil
 	}

@@ -20,9 +20,6 @@ type Bank struct {
 	Float      string // the number of the fintech's own account there, which makes the payouts
 }
 
-// Know adds a bank, by the provider's name. Call it before the first Attach.
-func (s *Service) Know(provider string, b Bank) { s.banks[provider] = b }
-
 var tenDigits = regexp.MustCompile(`^[0-9]{10}$`)
 
 // Attach lets a bank account that somebody opened in the bank's dashboard feed a
@@ -33,17 +30,17 @@ var tenDigits = regexp.MustCompile(`^[0-9]{10}$`)
 // Only the bank knows whether the account exists. Many accounts have a wrong check
 // digit, so Attach ignores check digits.
 func (s *Service) Attach(ctx context.Context, by operator.Operator, company string, settlementID int64, provider, number, name string) (BankAccount, error) {
-	bank, known := s.banks[provider]
+	bank, known := s.Banks[provider]
 	name = strings.TrimSpace(name)
 	n := utf8.RuneCountInString(name)
 	switch {
 	case !known:
-		return BankAccount{}, fault.Newf(fault.Invalid, `"bank" must be one of [%s]`, strings.Join(slices.Sorted(maps.Keys(s.banks)), ", "))
+		return BankAccount{}, fault.Newf(fault.Invalid, `"bank" must be one of [%s]`, strings.Join(slices.Sorted(maps.Keys(s.Banks)), ", "))
 	case !tenDigits.MatchString(number):
 		return BankAccount{}, fault.New(fault.Invalid, `"accountNumber" must be exactly 10 digits`)
 	case n < 2 || n > 100:
 		return BankAccount{}, fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
-	case slices.ContainsFunc(slices.Collect(maps.Values(s.banks)), func(b Bank) bool { return b.Float == number }):
+	case slices.ContainsFunc(slices.Collect(maps.Values(s.Banks)), func(b Bank) bool { return b.Float == number }):
 		// Money on this account is the fintech's, and companies have got much of it already.
 		return BankAccount{}, fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
 	}

@@ -15,7 +15,7 @@ import (
 
 // knows adds a bank for attached accounts.
 func (h *house) knows() {
-	h.Know(bank, settlement.Bank{Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"})
+	h.Banks = map[string]settlement.Bank{bank: {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"}}
 }
 
 func (h *house) attaches(a settlement.Account, number string) {
@@ -74,9 +74,9 @@ func TestANumberInUseIsNotAttached(t *testing.T) {
 		if err := h.Enter(ctx, a.Company, "8000000055", "090286"); err != nil {
 			t.Fatal(err)
 		}
-		h.AddRecipient(func(_ context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
+		h.Recipients = []settlement.Recipient{func(_ context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 			return settlement.Booking{SettlementID: a.ID}, company == a.Company && c.Account == "8000000055", nil
-		})
+		}}
 		for number, why := range map[string]string{
 			"8000000011": "The bank account belongs to another company, " + foreign.Company,
 			"8000000044": "The bank account belongs to another company, " + foreign.Company,

@@ -59,10 +59,6 @@ type Booking struct {
 // Receive asks the recipient again.
 type Recipient func(ctx context.Context, company string, c Credit) (b Booking, ok bool, err error)
 
-// AddRecipient adds a recipient. Recipients are asked in their order. Call it before the
-// first credit.
-func (s *Service) AddRecipient(r Recipient) { s.recipients = append(s.recipients, r) }
-
 // Receive books the bank's final answer about a credit. It credits confirmed money to
 // the owner of the account, once for any number of notifications. Money for an unknown
 // account goes into suspense, with a case for an operator. A rejected credit changes
@@ -97,20 +93,20 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 // unknown account. It stores its first decision about a session before the credit, and
 // that decision stays. So an account that becomes known later never doubles a credit.
 func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
-	company, err := decided(ctx, s.db, c)
+	company, err := s.decided(ctx, c)
 	if !errors.Is(err, db.ErrNone) {
 		return company, err
 	}
-	known := false
-	company, err = s.holder(ctx, c.Account)
-	if err == nil {
-		_, known, err = s.booking(ctx, company, c)
+	company = House
+	owners, err := s.holders(ctx, c.Account)
+	if err == nil && len(owners) == 1 {
+		var known bool
+		if _, known, err = s.booking(ctx, owners[0], c); known {
+			company = owners[0]
+		}
 	}
-	if err != nil && !errors.Is(err, db.ErrNone) {
+	if err != nil {
 		return "", err
-	}
-	if !known {
-		company = House
 	}
 	return s.decideFor(ctx, c, company)
 }
@@ -129,7 +125,7 @@ func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 		if !ok {
 			return fmt.Errorf("settlement: company %s has no recipient for account %s any more", company, c.Account)
 		}
-		err = s.book.Commit(ctx, s.creditUnit(company, c, b))
+		err = s.Book.Commit(ctx, s.creditUnit(company, c, b))
 		r := ledger.Refused(err)
 		switch {
 		case r == nil:
@@ -146,7 +142,7 @@ func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 // withdrawn opens a case for a credit that the bank has rejected after it was booked. No
 // money moves without an operator.
 func (s *Service) withdrawn(ctx context.Context, c Credit) error {
-	company, err := decided(ctx, s.db, c)
+	company, err := s.decided(ctx, c)
 	if errors.Is(err, db.ErrNone) {
 		return nil
 	}
@@ -157,14 +153,14 @@ func (s *Service) withdrawn(ctx context.Context, c Credit) error {
 	if err != nil || !there {
 		return err
 	}
-	return s.operations.OpenCase(ctx, company, c.subject(), operation.Contradiction,
+	return s.Operations.OpenCase(ctx, company, c.subject(), operation.Contradiction,
 		"this credit is in the book, and "+c.Provider+" now says that it did not stay")
 }
 
 // booking asks the recipients in their order, and at last the settlement accounts' own
 // bank accounts.
 func (s *Service) booking(ctx context.Context, company string, c Credit) (Booking, bool, error) {
-	for _, ask := range s.recipients {
+	for _, ask := range s.Recipients {
 		if b, ok, err := ask(ctx, company, c); ok || err != nil {
 			return b, ok, err
 		}
@@ -199,7 +195,7 @@ func (s *Service) own(ctx context.Context, company string, c Credit) (Booking, b
 
 // ownBooking books a credit to a settlement account, with its event.
 func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	return Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
 		event.Emit(u, event.SettlementCredit, creditEvent{
 			ID: c.ID, SettlementID: settlementID, Amount: c.Amount, AccountNumber: c.Account, SenderName: c.SenderName,
@@ -217,7 +213,7 @@ func (s *Service) creditUnit(company string, c Credit, b Booking) ledger.Unit {
 		to = SuspenseAccount
 		u.OpenAccounts(ledger.Account{ID: to})
 	}
-	u.Insert(credits.Record(creditRow{company, c, b.SettlementID, s.clock.Now()}))
+	u.Insert(credits.Record(creditRow{company, c, b.SettlementID, s.Clock.Now()}))
 	u.Transfer(ledger.Transfer{
 		Reference: c.ID, Debit: ProviderAccount(c.Provider), Credit: to, Amount: c.Amount,
 		Kind: cmp.Or(b.Kind, "credit"), Narration: cmp.Or(b.Narration, c.Narration),
@@ -238,7 +234,7 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	if err := s.foundHouse(ctx); err != nil {
 		return err
 	}
-	err := s.book.Commit(ctx, s.creditUnit(House, c, suspense))
+	err := s.Book.Commit(ctx, s.creditUnit(House, c, suspense))
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
 		// This is a repeated notification. The case's subject is the session, so there is
 		// only one case. A credit that operators have assigned needs no case.
@@ -246,7 +242,7 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 		if earlier, err = credits.Value(r.Rows[0]); err != nil {
 			return err
 		}
-		assigned, err := s.book.Taken(ctx, House, earlier.ID, assignStep)
+		assigned, err := s.Book.Taken(ctx, House, earlier.ID, assignStep)
 		if err != nil || assigned {
 			return err
 		}
@@ -260,7 +256,7 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 
 // askWhose opens the case of a credit of an unknown account.
 func (s *Service) askWhose(ctx context.Context, c Credit) error {
-	return s.operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
+	return s.Operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
 		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
 }
 
@@ -272,7 +268,7 @@ func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time)
 			return c, err
 		}
 	}
-	return s.operations.Raise(ctx, c, judged)
+	return s.Operations.Raise(ctx, c, judged)
 }
 
 // Ask opens a case of the house, about a notification without a known company.
@@ -280,25 +276,22 @@ func (s *Service) Ask(ctx context.Context, subject string, reason operation.Reas
 	if err := s.foundHouse(ctx); err != nil {
 		return err
 	}
-	return s.operations.OpenCase(ctx, House, subject, reason, detail)
+	return s.Operations.OpenCase(ctx, House, subject, reason, detail)
 }
 
 // foundHouse founds the house's ledger before its first use.
 func (s *Service) foundHouse(ctx context.Context) error {
-	there, err := s.book.Exists(ctx, House)
+	there, err := s.Book.Exists(ctx, House)
 	if err != nil || there {
 		return err
 	}
-	return s.book.Commit(ctx, ledger.Found(House))
+	return s.Book.Commit(ctx, ledger.Found(House))
 }
 
-// Holds tells whether an account number belongs to a company.
+// Holds tells whether an account number belongs to one company.
 func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error) {
-	_, err := s.holder(ctx, accountNumber)
-	if errors.Is(err, db.ErrNone) {
-		return false, nil
-	}
-	return err == nil, err
+	owners, err := s.holders(ctx, accountNumber)
+	return len(owners) == 1, err
 }
 
 // Enter writes an account number into the directory, before anybody learns the number. A

@@ -197,10 +197,10 @@ func TestARecipientIsAskedAgainAfterAChangeOfItsRow(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a, other := h.fed("8000000011"), h.account(h.company())
 		from, asked := string(settlement.Inactive), 0
-		h.AddRecipient(func(context.Context, string, settlement.Credit) (settlement.Booking, bool, error) {
+		stranger := func(context.Context, string, settlement.Credit) (settlement.Booking, bool, error) {
 			return settlement.Booking{}, false, nil // not an account of its kind
-		})
-		h.AddRecipient(func(_ context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
+		}
+		h.Recipients = append(h.Recipients, stranger, func(_ context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 			if company != a.Company {
 				t.Errorf("asked about %s", company)
 			}

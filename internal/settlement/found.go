@@ -69,7 +69,7 @@ func (s *Service) found(ctx context.Context, c operation.Case, f operation.Findi
 // noTwin refuses a credit while a case is open about a credit of the same amount that
 // only the ledger has. The two may be one credit under two names.
 func (s *Service) noTwin(ctx context.Context, credit Credit) error {
-	missing, err := s.operations.OpenOf(ctx, operation.NotOnStatement, -credit.Amount)
+	missing, err := s.Operations.OpenOf(ctx, operation.NotOnStatement, -credit.Amount)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 // first stored decision about the owner stays. After two operators have agreed, a
 // notification finds their decision.
 func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, agreed bool) error {
-	owner, err := decided(ctx, s.db, credit)
+	owner, err := s.decided(ctx, credit)
 	if errors.Is(err, db.ErrNone) {
 		owner, err = company, nil
 		if agreed {

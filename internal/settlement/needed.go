@@ -19,7 +19,7 @@ func (s *Service) Needed(ctx context.Context, company, name string) (Account, er
 		// The count comes first. Another request that opens an account after this read
 		// raises the count, and the ledger refuses this request's unit.
 		var opened int64
-		if opened, err = s.book.Last(ctx, company, needed); err != nil {
+		if opened, err = s.Book.Last(ctx, company, needed); err != nil {
 			return Account{}, err
 		}
 		if a, err = s.Default(ctx, company); !fault.Is(err, fault.Missing) {

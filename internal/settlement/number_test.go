@@ -97,7 +97,7 @@ func TestProgramsShareTheNumbers(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		company, book := h.company(), ledger.New(h.db, h.clock)
 		t.Cleanup(book.Drain)
-		programs := []*settlement.Service{h.Service, settlement.New(h.db, book, h.clock, h.operations)}
+		programs := []*settlement.Service{h.Service, settlement.New(settlement.Config{DB: h.db, Book: book, Clock: h.clock, Operations: h.operations})}
 		var all sync.WaitGroup
 		for i := range 24 {
 			all.Go(func() {

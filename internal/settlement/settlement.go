@@ -13,7 +13,6 @@ package settlement
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -30,6 +29,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/text"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // Status tells whether an account may be used.
@@ -41,53 +41,35 @@ const (
 	Inactive Status = "INACTIVE"
 )
 
-// Account is a settlement account, with the first bank account that feeds it.
+// Account is a settlement account, with the first bank account that feeds it, as the
+// API and the events show it.
 type Account struct {
-	Company       string    `db:"company_id,key"`
-	ID            int64     `db:"id,key"`
-	Name          string    `db:"name"`
-	Status        Status    `db:"status,state"`
-	CreatedAt     time.Time `db:"created_at"`
-	IsDefault     bool      // the first active one of the company
-	Balance       money.Kobo
-	LowBalance    money.Kobo // the company gets an event when the balance falls below; 0 for never
-	AccountNumber string     // "" until a bank account feeds it
-	AccountName   string
-	BankName      string
-	BankCode      string
+	Company       string        `db:"company_id,key" json:"-"`
+	ID            int64         `db:"id,key" json:"id"`
+	Name          string        `db:"name" json:"name"`
+	AccountNumber wire.Text     `json:"accountNumber"` // "" until a bank account feeds it
+	AccountName   wire.Text     `json:"accountName"`
+	BankName      wire.Text     `json:"bankName"`
+	BankCode      string        `json:"-"`
+	Balance       money.Kobo    `json:"balance"`
+	Currency      wire.Naira    `json:"currency"`
+	IsDefault     bool          `json:"isDefault"` // the first active one of the company
+	Status        Status        `db:"status,state" json:"status"`
+	CreatedAt     clock.Instant `db:"created_at" json:"createdAt"`
+	LowBalance    money.Kobo    `json:"-"` // the company gets an event when the balance falls below; 0 for never
 }
 
-// MarshalJSON is the account in the form of GET /settlement/accounts, which its events
-// carry too.
+// MarshalJSON adds the low balance, which is null for never.
 func (a Account) MarshalJSON() ([]byte, error) {
-	var low *money.Kobo
+	type plain Account
+	out := struct {
+		plain
+		LowBalance *money.Kobo `json:"lowBalance"`
+	}{plain: plain(a)}
 	if a.LowBalance > 0 {
-		low = &a.LowBalance
+		out.LowBalance = &a.LowBalance
 	}
-	return json.Marshal(struct {
-		ID            int64             `json:"id"`
-		Name          string            `json:"name"`
-		AccountNumber *string           `json:"accountNumber"`
-		AccountName   *string           `json:"accountName"`
-		BankName      *string           `json:"bankName"`
-		Balance       money.Kobo        `json:"balance"`
-		Currency      map[string]string `json:"currency"`
-		IsDefault     bool              `json:"isDefault"`
-		Status        Status            `json:"status"`
-		CreatedAt     string            `json:"createdAt"`
-		LowBalance    *money.Kobo       `json:"lowBalance"`
-	}{
-		a.ID, a.Name, present(a.AccountNumber), present(a.AccountName), present(a.BankName), a.Balance,
-		map[string]string{"name": "NGN"},
-		a.IsDefault, a.Status, clock.Text(a.CreatedAt), low,
-	})
-}
-
-func present(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	return json.Marshal(out)
 }
 
 // ProviderAccount is the ledger account of the fintech's money at a provider, by the
@@ -111,24 +93,27 @@ const FeeAccount = "fee"
 // so the account goes below zero.
 func ChargeAccount(name string) string { return "charge/" + name }
 
-// Service manages settlement accounts and books credits.
-type Service struct {
-	db         *db.DB
-	book       *ledger.Book
-	clock      clock.Clock
-	operations *operation.Service // for the cases of credits
-	recipients []Recipient
-	banks      map[string]Bank // by the provider's name
+// Config is what the service needs.
+type Config struct {
+	DB         *db.DB
+	Book       *ledger.Book
+	Clock      clock.Clock
+	Operations *operation.Service // for the cases of credits
+	Banks      map[string]Bank    // by the provider's name
+	Recipients []Recipient        // are asked about a credit in their order
 }
 
+// Service manages settlement accounts and books credits.
+type Service struct{ Config }
+
 // New is the service on a database and its ledger.
-func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Service) *Service {
-	s := &Service{db: d, book: book, clock: clk, operations: operations, banks: map[string]Bank{}}
-	operations.HandleCases(operation.UnknownAccount, operation.Assigned, s.assigned)
-	operations.HandleCases(operation.MissingCredit, operation.Assigned, s.found)
-	operations.HandleCases(operation.UnbookedCharge, operation.Booked, s.booked)
-	operations.HandleCases(operation.NotOnStatement, operation.Booked, s.booked)
-	book.Watch(s.fell)
+func New(c Config) *Service {
+	s := &Service{c}
+	c.Operations.HandleCases(operation.UnknownAccount, operation.Assigned, s.assigned)
+	c.Operations.HandleCases(operation.MissingCredit, operation.Assigned, s.found)
+	c.Operations.HandleCases(operation.UnbookedCharge, operation.Booked, s.booked)
+	c.Operations.HandleCases(operation.NotOnStatement, operation.Booked, s.booked)
+	c.Book.Watch(s.fell)
 	return s
 }
 
@@ -148,8 +133,8 @@ func (s *Service) Create(ctx context.Context, by operator.Operator, company, nam
 // request's Idempotency-Key; nil for none. Only CreateOwn counts in the company's
 // quota. A fault of kind Limited says that the day's quota is used up.
 func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (Account, error) {
-	now, u := s.clock.Now(), ledger.For(company)
-	if err := quota.Count(ctx, s.db, &u, quota.SettlementAccount, now); err != nil {
+	now, u := s.Clock.Now(), ledger.For(company)
+	if err := quota.Count(ctx, s.DB, &u, quota.SettlementAccount, now); err != nil {
 		return Account{}, err
 	}
 	a, err := s.create(ctx, operator.Self(company).From(ctx), u, name, key)
@@ -173,7 +158,7 @@ func (s *Service) create(ctx context.Context, by operator.Operator, counts ledge
 			return Account{}, err
 		}
 		a := Account{
-			ID: 1, Company: counts.Company, Name: name, Status: Active, CreatedAt: s.clock.Now(),
+			ID: 1, Company: counts.Company, Name: name, Status: Active, CreatedAt: clock.Instant{Time: s.Clock.Now()},
 			IsDefault: !slices.ContainsFunc(earlier, func(e Account) bool { return e.Status == Active }),
 		}
 		if n := len(earlier); n > 0 {
@@ -183,8 +168,8 @@ func (s *Service) create(ctx context.Context, by operator.Operator, counts ledge
 		u.OpenAccounts(ledger.Account{ID: LedgerAccount(a.ID)})
 		key.Answer(&u, a, nil)
 		u.Insert(accounts.Record(a))
-		by.Audit(&u, "settlement.create", LedgerAccount(a.ID), map[string]string{"name": name}, a.CreatedAt)
-		err = idempotency.Taken(s.book.Commit(ctx, u)) // the key first: a repeated request takes no number
+		by.Audit(&u, "settlement.create", LedgerAccount(a.ID), map[string]string{"name": name}, a.CreatedAt.Time)
+		err = idempotency.Taken(s.Book.Commit(ctx, u)) // the key first: a repeated request takes no number
 		if ledger.Is(err, ledger.Exists, accounts.Table) {
 			continue
 		}
@@ -206,11 +191,11 @@ func (s *Service) Accounts(ctx context.Context, company string) ([]Account, erro
 	if err != nil {
 		return nil, err
 	}
-	balances, err := s.book.Balances(ctx, company)
+	balances, err := s.Book.Balances(ctx, company)
 	if err != nil {
 		return nil, err
 	}
-	alerts, err := s.book.Alerts(ctx, company)
+	alerts, err := s.Book.Alerts(ctx, company)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +218,7 @@ func complete(all []Account, feeding []feeder) {
 		at := slices.IndexFunc(feeding, func(f feeder) bool { return f.SettlementID == a.ID })
 		if at >= 0 {
 			f := feeding[at]
-			a.AccountNumber, a.AccountName, a.BankName, a.BankCode = f.Number, f.Name, f.BankName, f.BankCode
+			a.AccountNumber, a.AccountName, a.BankName, a.BankCode = wire.Text(f.Number), wire.Text(f.Name), wire.Text(f.BankName), f.BankCode
 		}
 	}
 }
@@ -284,11 +269,11 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 	if owner != company {
 		return errForeign
 	}
-	b.Since = s.clock.Now()
+	b.Since = s.Clock.Now()
 	u := ledger.For(company)
 	u.Insert(feeders.Record(feeder{Company: company, BankAccount: b, SettlementID: settlementID}))
 	by.Audit(&u, "settlement.feed", LedgerAccount(settlementID), map[string]string{"accountNumber": b.Number, "bankCode": b.BankCode}, b.Since)
-	err = s.book.Commit(ctx, u)
+	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) {
 		return fault.New(fault.Refused, "The bank account feeds a settlement account already")
 	}
@@ -308,24 +293,11 @@ func (s *Service) RedirectFeed(ctx context.Context, u *ledger.Unit, by operator.
 	}
 	by.Audit(u, "settlement.redirect", LedgerAccount(settlementID), map[string]string{
 		"accountNumber": b.Number, "bankCode": b.BankCode, "from": LedgerAccount(f.SettlementID),
-	}, s.clock.Now())
+	}, s.Clock.Now())
 	f.SettlementID = settlementID
 	f.Turn++
 	u.Update(feeders.Record(f))
 	return nil
-}
-
-// Redirected tells whether a unit was refused because another request has just
-// redirected the bank account.
-func Redirected(err error) bool { return ledger.Is(err, ledger.Moved, feeders.Table) }
-
-// Owner is the company of a bank account.
-func (s *Service) Owner(ctx context.Context, accountNumber, bankCode string) (company string, err error) {
-	company, err = ownerOf(ctx, s.db, accountNumber, bankCode)
-	if errors.Is(err, db.ErrNone) {
-		return "", fault.New(fault.Missing, "Bank account not found")
-	}
-	return company, err
 }
 
 // Fund credits a settlement account from the fintech's money at a provider. It gives a
@@ -343,8 +315,8 @@ func (s *Service) Fund(ctx context.Context, by operator.Operator, company string
 		Reference: id.New(), Debit: ProviderAccount(provider), Credit: LedgerAccount(settlementID), Amount: amount,
 		Kind: "credit", Narration: narration,
 	})
-	by.Audit(&u, "settlement.fund", LedgerAccount(settlementID), map[string]string{"amount": amount.Decimal()}, s.clock.Now())
-	return explain(s.book.Commit(ctx, u))
+	by.Audit(&u, "settlement.fund", LedgerAccount(settlementID), map[string]string{"amount": amount.Decimal()}, s.Clock.Now())
+	return explain(s.Book.Commit(ctx, u))
 }
 
 // explain turns the ledger's refusals into faults.

@@ -26,8 +26,8 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 	}
 	u := ledger.For(company)
 	u.Transition(accounts.Record(Account{Company: company, ID: settlementID, Status: to}), string(Active), string(Inactive))
-	by.Audit(&u, "settlement.status", LedgerAccount(settlementID), map[string]string{"status": string(to), "reason": reason}, s.clock.Now())
-	err := s.book.Commit(ctx, u)
+	by.Audit(&u, "settlement.status", LedgerAccount(settlementID), map[string]string{"status": string(to), "reason": reason}, s.Clock.Now())
+	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return Account{}, errNoAccount
 	}

@@ -43,18 +43,18 @@ type creditRow struct {
 }
 
 func (s *Service) accounts(ctx context.Context, company string) ([]Account, error) {
-	return db.All(ctx, s.db, accounts.Scan,
+	return db.All(ctx, s.DB, accounts.Scan,
 		`SELECT `+accountColumns+` FROM settlement_account WHERE company_id = $1 ORDER BY id`, company)
 }
 
 func (s *Service) status(ctx context.Context, company string, settlementID int64) (Status, error) {
-	return db.One(ctx, s.db, db.Value[Status],
+	return db.One(ctx, s.DB, db.Value[Status],
 		`SELECT status FROM settlement_account WHERE company_id = $1 AND id = $2`, company, settlementID)
 }
 
 // feeders are all bank accounts of a company, the oldest first.
 func (s *Service) feeders(ctx context.Context, company string) ([]feeder, error) {
-	all, err := db.All(ctx, s.db, feeders.Scan, `SELECT `+feederColumns+` FROM settlement_bank_account WHERE company_id = $1`, company)
+	all, err := db.All(ctx, s.DB, feeders.Scan, `SELECT `+feederColumns+` FROM settlement_bank_account WHERE company_id = $1`, company)
 	sortByAge(all)
 	return all, err
 }
@@ -67,97 +67,68 @@ func sortByAge(all []feeder) {
 
 // findFeeder is one bank account of the company.
 func (s *Service) findFeeder(ctx context.Context, company string, b BankAccount) (feeder, error) {
-	return db.One(ctx, s.db, feeders.Scan, `SELECT `+feederColumns+` FROM settlement_bank_account
+	return db.One(ctx, s.DB, feeders.Scan, `SELECT `+feederColumns+` FROM settlement_bank_account
 		WHERE company_id = $1 AND account_number = $2 AND bank_code = $3`, company, b.Number, b.BankCode)
 }
 
 // fed is the settlement account that a bank account of the company feeds.
 func (s *Service) fed(ctx context.Context, company, accountNumber string) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64],
+	return db.One(ctx, s.DB, db.Value[int64],
 		`SELECT settlement_id FROM settlement_bank_account WHERE company_id = $1 AND account_number = $2`, company, accountNumber)
 }
 
 // enter writes a bank account into the directory, and returns its owner. The first of
 // two companies keeps the account.
 func (s *Service) enter(ctx context.Context, company string, b BankAccount) (owner string, err error) {
-	err = s.db.Tx(ctx, func(q db.Querier) error {
-		_, err := q.Exec(ctx, `
-			INSERT INTO settlement_directory (account_number, bank_code, company_id) VALUES ($1, $2, $3)
-			ON CONFLICT DO NOTHING`, b.Number, b.BankCode, company)
-		if err != nil {
-			return err
-		}
-		owner, err = ownerOf(ctx, q, b.Number, b.BankCode)
-		return err
-	})
-	return owner, err
-}
-
-func ownerOf(ctx context.Context, q db.Querier, accountNumber, bankCode string) (string, error) {
-	return db.One(ctx, q, db.Value[string], `
-		SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, accountNumber, bankCode)
-}
-
-// holder is the only company with an account number.
-func (s *Service) holder(ctx context.Context, accountNumber string) (string, error) {
-	owners, err := s.holders(ctx, accountNumber)
-	if err != nil {
-		return "", err
-	}
-	if len(owners) != 1 {
-		return "", db.ErrNone
-	}
-	return owners[0], nil
+	return db.Reserve(ctx, s.DB, `
+		INSERT INTO settlement_directory (account_number, bank_code, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, `
+		SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, company, b.Number, b.BankCode)
 }
 
 // holders are the companies with an account number. Two companies may have the same
 // number at two banks.
 func (s *Service) holders(ctx context.Context, accountNumber string) ([]string, error) {
-	return db.All(ctx, s.db, db.Value[string],
+	return db.All(ctx, s.DB, db.Value[string],
 		`SELECT DISTINCT company_id FROM settlement_directory WHERE account_number = $1 LIMIT 2`, accountNumber)
 }
 
 // Operators name an adjustment by its id alone, so these statements read all companies.
 
 func (s *Service) findAdjustment(ctx context.Context, adjustmentID string) (Adjustment, error) {
-	return db.One(ctx, s.db, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment WHERE id = $1`, adjustmentID)
+	return db.One(ctx, s.DB, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment WHERE id = $1`, adjustmentID)
 }
 
-func (s *Service) countAdjustments(ctx context.Context, state AdjustmentState) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64],
+// Adjustments is a page of the adjustments of all companies, the newest first, and the
+// number of all. It shows those in a state, or all for "".
+func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
+	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM settlement_adjustment WHERE ($1 = '' OR state = $1)`, string(state))
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment
+		WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
+	return list, total, err
 }
 
-func (s *Service) adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, error) {
-	return db.All(ctx, s.db, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment
-		WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
-}
+const selectSession = `SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`
 
 // decideFor stores the owner of a credit's session, and returns the stored owner. The
 // first decision stays.
 func (s *Service) decideFor(ctx context.Context, c Credit, company string) (owner string, err error) {
-	err = s.db.Tx(ctx, func(q db.Querier) error {
-		_, err := q.Exec(ctx, `
-			INSERT INTO settlement_session (provider, session_id, company_id) VALUES ($1, $2, $3)
-			ON CONFLICT DO NOTHING`, c.Provider, c.Session, company)
-		if err != nil {
-			return err
-		}
-		owner, err = decided(ctx, q, c)
-		return err
-	})
-	return owner, err
+	return db.Reserve(ctx, s.DB, `
+		INSERT INTO settlement_session (provider, session_id, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		selectSession, company, c.Provider, c.Session)
 }
 
 // decided is the stored owner of a credit's session.
-func decided(ctx context.Context, q db.Querier, c Credit) (string, error) {
-	return db.One(ctx, q, db.Value[string],
-		`SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`, c.Provider, c.Session)
+func (s *Service) decided(ctx context.Context, c Credit) (string, error) {
+	return db.One(ctx, s.DB, db.Value[string], selectSession, c.Provider, c.Session)
 }
 
 // credited tells whether a credit is in the company's ledger.
 func (s *Service) credited(ctx context.Context, company string, c Credit) (bool, error) {
-	n, err := db.One(ctx, s.db, db.Value[int64], `
+	n, err := db.One(ctx, s.DB, db.Value[int64], `
 		SELECT count(*) FROM settlement_credit WHERE company_id = $1 AND provider = $2 AND session_id = $3`,
 		company, c.Provider, c.Session)
 	return n > 0, err
@@ -166,7 +137,7 @@ func (s *Service) credited(ctx context.Context, company string, c Credit) (bool,
 // suspendedIn is the house's credit with the bank and the session of a case's subject.
 func (s *Service) suspendedIn(ctx context.Context, subject string) (Credit, error) {
 	bank, session, _ := strings.Cut(subject, "/")
-	row, err := db.One(ctx, s.db, credits.Scan, `SELECT `+creditColumns+` FROM settlement_credit
+	row, err := db.One(ctx, s.DB, credits.Scan, `SELECT `+creditColumns+` FROM settlement_credit
 		WHERE company_id = $1 AND provider = $2 AND session_id = $3`, House, bank, session)
 	return row.Credit, err
 }

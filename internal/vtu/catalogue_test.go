@@ -71,7 +71,7 @@ func each(t *testing.T, f func(t *testing.T, m *market)) {
 		open := func() *vtu.Shop {
 			book, log := ledger.New(d, m.clock), slog.New(slog.DiscardHandler)
 			operations := operation.NewService(d, book, m.clock, log, time.Second)
-			return vtu.New(d, book, m.clock, log, operations, settlement.New(d, book, m.clock, operations),
+			return vtu.New(d, book, m.clock, log, operations, settlement.New(settlement.Config{DB: d, Book: book, Clock: m.clock, Operations: operations}),
 				map[string]provider.Biller{"biller": m.biller}, vtu.Routes{}.Otherwise("biller"))
 		}
 		m.Shop, m.other = open(), open()

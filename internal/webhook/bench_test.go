@@ -120,7 +120,7 @@ func TestALongQueueIsNotScanned(t *testing.T) {
 }
 
 // old adds n deliveries to an endpoint, all of 1970.
-func (w *world) old(t *testing.T, e Secret, n int) {
+func (w *world) old(t *testing.T, e Endpoint, n int) {
 	t.Helper()
 	for first := 0; first < n; first += 500 {
 		var rows []string

@@ -7,11 +7,14 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // DeliveryState is the state of a delivery.
@@ -25,23 +28,33 @@ const (
 )
 
 // Delivery is an event that was sent to an endpoint, with the result of the last
-// attempt.
+// attempt, as the API shows it.
 type Delivery struct {
-	Company   string        `db:"company_id,key"`
-	ID        string        `db:"id,key"`
-	Endpoint  string        `db:"endpoint_id"`
-	EventID   string        `db:"event_id"` // the webhook-id of the message in all attempts
-	Kind      string        `db:"kind"`
-	Sequence  int64         `db:"sequence"` // of the event; 0 for a test
-	State     DeliveryState `db:"state"`
-	Attempts  int64         `db:"attempts"`
-	Status    int64         `db:"status"`     // of the last answer; 0 for none
-	Latency   int64         `db:"latency_ms"` // of the last attempt
-	Excerpt   string        `db:"excerpt"`
-	Trouble   string        `db:"trouble"` // why the last attempt failed; "" if it succeeded
-	NextAt    time.Time     `db:"next_at"`
-	CreatedAt time.Time     `db:"created_at"`
-	UpdatedAt time.Time     `db:"updated_at"` // the last attempt
+	Company   string        `db:"company_id,key" json:"-"`
+	ID        string        `db:"id,key" json:"id"`
+	Endpoint  string        `db:"endpoint_id" json:"webhookId"`
+	EventID   string        `db:"event_id" json:"eventId"` // the webhook-id of the message in all attempts
+	Kind      string        `db:"kind" json:"event"`
+	Sequence  int64         `db:"sequence" json:"sequence"` // of the event; 0 for a test
+	State     DeliveryState `db:"state" json:"status"`
+	Attempts  int64         `db:"attempts" json:"attempts"`
+	Status    wire.Number   `db:"status" json:"responseStatus"` // of the last answer; 0 for none
+	Latency   int64         `db:"latency_ms" json:"-"`          // of the last attempt, in milliseconds
+	Took      *int64        `json:"latencyMs"`                  // Latency in JSON; null before the first attempt
+	Excerpt   wire.Text     `db:"excerpt" json:"response"`
+	Trouble   wire.Text     `db:"trouble" json:"error"` // why the last attempt failed; "" if it succeeded
+	NextAt    clock.Instant `db:"next_at" json:"nextAttemptAt"`
+	CreatedAt clock.Instant `db:"created_at" json:"createdAt"`
+	UpdatedAt clock.Instant `db:"updated_at" json:"updatedAt"` // the last attempt
+}
+
+// MarshalJSON adds how long the last attempt took.
+func (d Delivery) MarshalJSON() ([]byte, error) {
+	type plain Delivery
+	if d.Attempts > 0 {
+		d.Took = &d.Latency
+	}
+	return json.Marshal(plain(d))
 }
 
 // TestKind is the kind of a test message. The feed has no such event.
@@ -83,19 +96,19 @@ func next(created, now time.Time, attempts int64) (at time.Time, ok bool) {
 func (e Endpoint) fresh(v event.Event, now time.Time) Delivery {
 	return Delivery{
 		ID: id.New(), Company: e.Company, Endpoint: e.ID, EventID: v.ID, Kind: v.Kind, Sequence: v.Sequence,
-		State: Pending, CreatedAt: now, UpdatedAt: now,
+		State: Pending, CreatedAt: clock.Instant{Time: now}, UpdatedAt: clock.Instant{Time: now},
 	}
 }
 
 // after is the delivery with the result of one more attempt.
 func (d Delivery) after(r result, now time.Time) Delivery {
 	d.Attempts++
-	d.Status, d.Latency, d.Excerpt, d.Trouble, d.UpdatedAt = r.status, r.latency, r.excerpt, r.trouble, now
-	d.State, d.NextAt = Delivered, time.Time{}
+	d.Status, d.Latency, d.Excerpt, d.Trouble = wire.Number(r.status), r.latency, wire.Text(r.excerpt), wire.Text(r.trouble)
+	d.State, d.NextAt, d.UpdatedAt = Delivered, clock.Instant{}, clock.Instant{Time: now}
 	if !r.isSuccess() {
 		d.State = Pending
-		at, again := next(d.CreatedAt, now, d.Attempts)
-		if d.NextAt = at; !again {
+		at, again := next(d.CreatedAt.Time, now, d.Attempts)
+		if d.NextAt.Time = at; !again {
 			d.State = GivenUp
 		}
 	}
@@ -121,7 +134,7 @@ func (s *Service) Deliveries(ctx context.Context, company, endpointID string, st
 
 // Test posts a test message to an endpoint, without retries, and returns the result.
 // If the endpoint accepts it, the waiting events and retries are sent too.
-func (s *Service) Test(ctx context.Context, company, endpointID string, answered Answered) (Delivery, error) {
+func (s *Service) Test(ctx context.Context, company, endpointID string, key *idempotency.Key) (Delivery, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
 		return Delivery{}, err
@@ -138,12 +151,12 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, answered
 	}
 	d := e.fresh(v, now).after(s.post(ctx, e.URL, v.ID, body, secrets), s.Clock.Now())
 	if d.State == Pending { // a test has no retries
-		d.State, d.NextAt = GivenUp, time.Time{}
+		d.State, d.NextAt = GivenUp, clock.Instant{}
 	}
 	u := ledger.For(company)
-	answered(&u, d, nil)
+	key.Answer(&u, d, nil)
 	u.Append(deliveryTable.Record(d))
-	err = s.Book.Commit(context.WithoutCancel(ctx), u)
+	err = idempotency.Taken(s.Book.Commit(context.WithoutCancel(ctx), u))
 	if err == nil && d.State == Delivered {
 		s.endRest(ctx, e)
 	}
@@ -152,7 +165,7 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, answered
 
 // Resend sends the event of a delivery again, as a new delivery with the same
 // message id.
-func (s *Service) Resend(ctx context.Context, company, deliveryID string, answered Answered) (Delivery, error) {
+func (s *Service) Resend(ctx context.Context, company, deliveryID string, key *idempotency.Key) (Delivery, error) {
 	old, err := s.findDelivery(ctx, company, deliveryID)
 	if errors.Is(err, db.ErrNone) {
 		return Delivery{}, fault.New(fault.Missing, "Delivery not found")
@@ -172,11 +185,11 @@ func (s *Service) Resend(ctx context.Context, company, deliveryID string, answer
 	}
 	now := s.Clock.Now()
 	d := e.fresh(event.Event{ID: old.EventID, Kind: old.Kind, Sequence: old.Sequence}, now)
-	d.NextAt = now
+	d.NextAt.Time = now
 	u := ledger.For(company)
-	answered(&u, d, nil)
+	key.Answer(&u, d, nil)
 	u.Append(deliveryTable.Record(d))
-	if err = s.Book.Commit(ctx, u); err != nil {
+	if err = idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
 		return Delivery{}, err
 	}
 	// If the program stops here, recoverRetries finds the delivery.
@@ -187,11 +200,12 @@ func (s *Service) Resend(ctx context.Context, company, deliveryID string, answer
 	return d, nil
 }
 
-// Replay is a part of the feed that is sent again.
+// Replay is a part of the feed that is sent again, as the API shows it.
 type Replay struct {
-	Endpoint    string
-	First, Last int64 // sequence numbers
-	RequestedAt time.Time
+	Endpoint    string        `json:"webhookId"`
+	First       int64         `json:"from"` // the sequence number of the first event
+	Last        int64         `json:"to"`
+	RequestedAt clock.Instant `json:"requestedAt"`
 }
 
 // mostReplays is how many replays an endpoint may have at once. Each has a queue, and
@@ -200,7 +214,7 @@ const mostReplays = 5
 
 // Replay sends the events from first to last again, by their sequence numbers. They
 // go to the endpoint in order, beside the new events.
-func (s *Service) Replay(ctx context.Context, company, endpointID string, first, last int64, answered Answered) (Replay, error) {
+func (s *Service) Replay(ctx context.Context, company, endpointID string, first, last int64, key *idempotency.Key) (Replay, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
 		return Replay{}, err
@@ -223,12 +237,12 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 		return Replay{}, err
 	}
 	now := s.Clock.Now()
-	r := Replay{Endpoint: endpointID, First: first, Last: last, RequestedAt: now}
+	r := Replay{Endpoint: endpointID, First: first, Last: last, RequestedAt: clock.Instant{Time: now}}
 	q := queue{company: company, endpoint: e.ID, id: id.New(), kind: queueReplay, sequence: first - 1, through: last, due: now}
 	u := ledger.For(company)
-	answered(&u, r, nil)
+	key.Answer(&u, r, nil)
 	u.Append(queueTable.Record(q))
-	if err = s.Book.Commit(ctx, u); err != nil {
+	if err = idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
 		return Replay{}, err
 	}
 	s.nudge()

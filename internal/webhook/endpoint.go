@@ -8,11 +8,15 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 const (
@@ -32,35 +36,22 @@ type Draft struct {
 	Active      *bool
 }
 
-// Answered has the unit of a request's effect store the request's answer
-// (idempotency.Key.Answer).
-type Answered func(u *ledger.Unit, result any, err error)
-
-// Secret is an endpoint with its signing secret. A company sees the secret only in
-// the answer to the request that made it.
-type Secret struct {
-	Endpoint
-	Value secret.Text
-}
-
 // Create adds an endpoint. The service sends it the events from now on.
-func (s *Service) Create(ctx context.Context, company string, d Draft, answered Answered) (Secret, error) {
+func (s *Service) Create(ctx context.Context, company string, d Draft, key *idempotency.Key) (Endpoint, error) {
 	now := s.Clock.Now()
-	e := Endpoint{ID: id.New(), Company: company, State: Active, CreatedAt: now}
-	if err := s.apply(ctx, &e, d, now); err != nil {
-		return Secret{}, err
+	e := Endpoint{ID: id.New(), Company: company, State: Active, CreatedAt: clock.Instant{Time: now}, UpdatedAt: clock.Instant{Time: now}}
+	if err := s.apply(ctx, &e, d); err != nil {
+		return Endpoint{}, err
 	}
-	value, err := s.freshSecret(&e)
-	if err != nil {
-		return Secret{}, err
+	if err := s.freshSecret(&e); err != nil {
+		return Endpoint{}, err
 	}
 	head, err := s.Book.Head(ctx, company)
 	if err != nil {
-		return Secret{}, err
+		return Endpoint{}, err
 	}
-	made := Secret{e, value}
 	u := ledger.For(company)
-	answered(&u, made, nil)
+	key.Answer(&u, e, nil)
 	u.Count(count, 1, most)
 	u.Append(
 		endpointTable.Record(e),
@@ -68,30 +59,23 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 		queueTable.Record(queue{company: company, endpoint: e.ID, id: queueRetries, kind: queueRetries}),
 		s.audit(ctx, "create", e, now),
 	)
-	err = s.Book.Commit(ctx, u)
+	err = idempotency.Taken(s.Book.Commit(ctx, u))
 	if ledger.Is(err, ledger.Over) {
 		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most)
 	}
-	if err != nil {
-		return Secret{}, err
-	}
-	return made, nil
+	return e, err
 }
 
 // freshSecret gives the endpoint a new secret. The present one becomes the old one.
-func (s *Service) freshSecret(e *Endpoint) (secret.Text, error) {
+func (s *Service) freshSecret(e *Endpoint) error {
 	value := newSecret()
 	sealed, err := s.Keys.Seal(e.Company, sealedAs, value)
-	if err != nil {
-		return secret.Text{}, err
-	}
-	e.oldSecret, e.secret = e.secret, sealed
-	return secret.NewText(value), nil
+	e.oldSecret, e.secret, e.Secret = e.secret, sealed, Secret{secret.NewText(value)}
+	return err
 }
 
 // apply checks a draft and writes it into an endpoint.
-func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time) error {
-	e.UpdatedAt = now
+func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft) error {
 	if d.URL != nil {
 		if err := s.guard.check(ctx, *d.URL); err != nil {
 			return err
@@ -102,15 +86,16 @@ func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time
 		if utf8.RuneCountInString(*d.Description) > 200 {
 			return fault.New(fault.Refused, "The description is longer than 200 characters")
 		}
-		e.Description = *d.Description
+		e.Description = wire.Text(*d.Description)
 	}
 	if d.Kinds != nil {
-		e.Kinds = slices.Compact(slices.Sorted(slices.Values(*d.Kinds)))
-		if strings.ContainsAny(strings.Join(e.Kinds, ""), " ,") {
+		kinds := slices.Compact(slices.Sorted(slices.Values(*d.Kinds)))
+		if strings.ContainsAny(strings.Join(kinds, ""), " ,") {
 			return fault.New(fault.Refused, "An event's name has no space and no comma")
 		}
-		e.kinds = strings.Join(e.Kinds, ",")
+		e.kinds = strings.Join(kinds, ",")
 	}
+	e.Kinds = splitKinds(e.kinds)
 	switch {
 	case d.Active == nil:
 	case !*d.Active:
@@ -123,19 +108,13 @@ func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft, now time.Time
 
 // Update changes an endpoint. An endpoint that becomes active again continues from
 // its position in the feed.
-func (s *Service) Update(ctx context.Context, company, endpointID string, d Draft, answered Answered) (Endpoint, error) {
-	e, err := s.Find(ctx, company, endpointID)
-	if err != nil {
-		return Endpoint{}, err
-	}
-	before := e
-	if err := s.apply(ctx, &e, d, s.Clock.Now()); err != nil {
-		return Endpoint{}, err
-	}
-	u := ledger.For(company)
-	answered(&u, e, nil)
-	err = s.change(ctx, u, "update", before, e)
-	if err == nil && e.URL != before.URL {
+func (s *Service) Update(ctx context.Context, company, endpointID string, d Draft, key *idempotency.Key) (Endpoint, error) {
+	before := ""
+	e, err := s.change(ctx, "update", company, endpointID, key, func(e *Endpoint, _ *ledger.Unit) error {
+		before = e.URL
+		return s.apply(ctx, e, d)
+	})
+	if err == nil && e.URL != before {
 		s.endRest(ctx, e) // the failures were those of the old address
 	}
 	return e, err
@@ -155,48 +134,47 @@ func (s *Service) endRest(ctx context.Context, e Endpoint) {
 
 // Rotate gives an endpoint a new secret. Both secrets sign for a day, so that the
 // company has time to install the new one.
-func (s *Service) Rotate(ctx context.Context, company, endpointID string, answered Answered) (Secret, error) {
-	e, err := s.Find(ctx, company, endpointID)
-	if err != nil {
-		return Secret{}, err
-	}
-	before, now := e, s.Clock.Now()
-	value, err := s.freshSecret(&e)
-	if err != nil {
-		return Secret{}, err
-	}
-	e.OldUntil, e.UpdatedAt = now.Add(overlap), now
-	made := Secret{e, value}
-	u := ledger.For(company)
-	answered(&u, made, nil)
-	return made, s.change(ctx, u, "rotate_secret", before, e)
+func (s *Service) Rotate(ctx context.Context, company, endpointID string, key *idempotency.Key) (Endpoint, error) {
+	return s.change(ctx, "rotate_secret", company, endpointID, key, func(e *Endpoint, _ *ledger.Unit) error {
+		e.OldUntil.Time = s.Clock.Now().Add(overlap)
+		return s.freshSecret(e)
+	})
 }
 
 // Delete ends an endpoint. Its deliveries stay on record.
 func (s *Service) Delete(ctx context.Context, company, endpointID string) error {
-	e, err := s.Find(ctx, company, endpointID)
-	if err != nil {
-		return err
-	}
-	before := e
-	e.State, e.UpdatedAt = Deleted, s.Clock.Now()
-	u := ledger.For(company)
-	u.Count(count, -1, 0)
-	return s.change(ctx, u, "delete", before, e)
+	_, err := s.change(ctx, "delete", company, endpointID, nil, func(e *Endpoint, u *ledger.Unit) error {
+		e.State = Deleted
+		u.Count(count, -1, 0)
+		return nil
+	})
+	return err
 }
 
 // change commits an endpoint over the one that was read, with a line of the audit
 // log. The second of two requests at once is refused. Otherwise the secret in one
 // answer would never sign, or the endpoint would have its old address again.
-func (s *Service) change(ctx context.Context, u ledger.Unit, what string, before, e Endpoint) error {
-	u.Transition(endpointTable.Record(e), string(before.State)).Expect("url", before.URL).
-		Expect("description", before.Description).Expect("kinds", before.kinds).Expect("secret", before.secret)
-	u.Append(s.audit(ctx, what, e, e.UpdatedAt))
-	err := s.Book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Moved) {
-		return fault.New(fault.Conflict, "The webhook is being changed")
+func (s *Service) change(
+	ctx context.Context, what, company, endpointID string, key *idempotency.Key, edit func(e *Endpoint, u *ledger.Unit) error,
+) (Endpoint, error) {
+	before, err := s.Find(ctx, company, endpointID)
+	if err != nil {
+		return Endpoint{}, err
 	}
-	return err
+	e, u := before, ledger.For(company)
+	e.UpdatedAt.Time = s.Clock.Now()
+	if err := edit(&e, &u); err != nil {
+		return Endpoint{}, err
+	}
+	key.Answer(&u, e, nil)
+	u.Transition(endpointTable.Record(e), string(before.State)).Expect("url", before.URL).
+		Expect("description", string(before.Description)).Expect("kinds", before.kinds).Expect("secret", before.secret)
+	u.Append(s.audit(ctx, what, e, e.UpdatedAt.Time))
+	err = idempotency.Taken(s.Book.Commit(ctx, u))
+	if ledger.Is(err, ledger.Moved) {
+		err = fault.New(fault.Conflict, "The webhook is being changed")
+	}
+	return e, err
 }
 
 // Address is the endpoint's url for operators. It leaves out the query, where people
@@ -216,7 +194,7 @@ func (s *Service) audit(ctx context.Context, what string, e Endpoint, at time.Ti
 	if u, err := url.Parse(e.URL); err == nil {
 		host = u.Scheme + "://" + u.Host
 	}
-	return s.Audit(ctx, e.Company, "webhook."+what, e.ID, map[string]string{
+	return operator.SelfNote(ctx, e.Company, "webhook."+what, e.ID, map[string]string{
 		"host": host, "events": e.kinds, "status": string(e.State),
 	}, at)
 }

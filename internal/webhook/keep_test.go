@@ -118,7 +118,7 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 		for _, l := range lines {
 			got = append(got, l.Action+" "+l.Details["status"])
 			said := fmt.Sprint(l)
-			for _, hidden := range []string{"hush", first.Value.Reveal(), second.Value.Reveal()} {
+			for _, hidden := range []string{"hush", first.Secret.Reveal(), second.Secret.Reveal()} {
 				if strings.Contains(said, hidden) {
 					t.Errorf("the log tells %s: %s", hidden, said)
 				}

@@ -24,7 +24,7 @@ func (h health) after(d Delivery) health {
 	}
 	h.failures++
 	if h.failingAt.IsZero() {
-		h.failingAt = d.UpdatedAt
+		h.failingAt = d.UpdatedAt.Time
 	}
 	return h
 }
@@ -125,15 +125,15 @@ func (v *visit) record(ctx context.Context) (before, after health, err error) {
 
 // queues are the keys of the queues that the visit writes to, in the order of locks.
 func (v *visit) queues() [][]any {
-	own := []any{v.queue.company, v.queue.endpoint, v.queue.id}
-	if v.queue.kind == queueRetries {
-		return [][]any{own}
+	q := v.queue
+	keys := [][]any{{q.company, q.endpoint, q.id}}
+	if q.kind != queueRetries {
+		keys = append(keys, []any{q.company, q.endpoint, queueRetries})
 	}
-	retry := []any{v.queue.company, v.queue.endpoint, queueRetries}
-	if v.queue.id < queueRetries {
-		return [][]any{own, retry}
+	if q.id > queueRetries {
+		slices.Reverse(keys)
 	}
-	return [][]any{retry, own}
+	return keys
 }
 
 // writes are the rows that record commits. A delivery that failed for the first time
@@ -160,7 +160,7 @@ func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	}
 	due := retriesDue
 	for _, d := range v.done {
-		if at := clock.Micros(d.NextAt); at != 0 && (due == 0 || at < due) {
+		if at := clock.Micros(d.NextAt.Time); at != 0 && (due == 0 || at < due) {
 			due = at
 		}
 	}
@@ -175,13 +175,13 @@ func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 
 // failing is the data of the event about a failing endpoint.
 type failing struct {
-	ID        string `json:"id"`
-	URL       string `json:"url"`
-	Status    State  `json:"status"`
-	Delivery  string `json:"deliveryId"`
-	EventID   string `json:"eventId"`
-	Trouble   string `json:"error"`
-	FailingAt string `json:"failingSince"`
+	ID        string        `json:"id"`
+	URL       string        `json:"url"`
+	Status    State         `json:"status"`
+	Delivery  string        `json:"deliveryId"`
+	EventID   string        `json:"eventId"`
+	Trouble   string        `json:"error"`
+	FailingAt clock.Instant `json:"failingSince"`
 }
 
 // markFailing marks the endpoint of a FAILED delivery and tells the company, once.
@@ -195,14 +195,14 @@ func (v *visit) markFailing(ctx context.Context, d Delivery) error {
 		since = d.CreatedAt
 	}
 	u := e.transition(Failing)
-	event.Emit(&u, event.WebhookFailing, failing{e.ID, e.URL, Failing, d.ID, d.EventID, d.Trouble, clock.Text(since)})
+	event.Emit(&u, event.WebhookFailing, failing{e.ID, e.URL, Failing, d.ID, d.EventID, string(d.Trouble), since})
 	err := v.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return nil // marked, paused or deleted meanwhile
 	}
 	if err == nil {
 		v.endpoint.State = Failing
-		v.Log.Warn("a webhook is failing", "company", e.Company, "webhook", e.ID, "since", since, "trouble", d.Trouble)
+		v.Log.Warn("a webhook is failing", "company", e.Company, "webhook", e.ID, "since", since.Time, "trouble", d.Trouble)
 	}
 	return err
 }

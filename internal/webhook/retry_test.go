@@ -131,13 +131,13 @@ func TestAnEndpointThatIsGoneIsFlagged(t *testing.T) {
 // A successful test and a new address end an endpoint's rest: everything that waits
 // is sent now.
 func TestARepairedEndpointNeedNotWait(t *testing.T) {
-	for name, repair := range map[string]func(w *world, e Secret, down *receiver){
-		"another address": func(w *world, e Secret, _ *receiver) {
+	for name, repair := range map[string]func(w *world, e Endpoint, down *receiver){
+		"another address": func(w *world, e Endpoint, _ *receiver) {
 			up := newReceiver(w.t)
 			_, err := w.Update(w.t.Context(), "acme", e.ID, Draft{URL: &up.URL}, none)
 			must(w.t, err)
 		},
-		"a test": func(w *world, e Secret, down *receiver) {
+		"a test": func(w *world, e Endpoint, down *receiver) {
 			down.set(nil)
 			d, err := w.Test(w.t.Context(), "acme", e.ID, none)
 			if must(w.t, err); d.State != Delivered {
@@ -340,7 +340,7 @@ func TestForgottenRetriesAreFound(t *testing.T) {
 		must(t, err)
 		w.settle(0)
 		forgotten := w.now(e).fresh(event.Event{ID: r.all()[0].ID, Kind: event.VTUSuccess, Sequence: 1}, w.clock.Now())
-		forgotten.NextAt = w.clock.Now()
+		forgotten.NextAt.Time = w.clock.Now()
 		_, err = w.db.Exec(t.Context(), `INSERT INTO webhook_delivery (company_id, id, endpoint_id, event_id, kind, sequence, state,
 			attempts, status, latency_ms, excerpt, trouble, next_at, created_at, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`, deliveryTable.Record(forgotten).Values...)

@@ -60,7 +60,7 @@ func Sign(h http.Header, messageID string, at time.Time, body []byte, secrets ..
 // secrets are the secrets that sign for an endpoint now, the present one first.
 func (s *Service) secrets(e Endpoint, now time.Time) ([]secret.Text, error) {
 	current, err := s.Keys.Open(e.Company, sealedAs, e.secret)
-	if err != nil || e.oldSecret == "" || !now.Before(e.OldUntil) {
+	if err != nil || e.oldSecret == "" || !now.Before(e.OldUntil.Time) {
 		return []secret.Text{current}, err
 	}
 	old, err := s.Keys.Open(e.Company, sealedAs, e.oldSecret)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	endpointColumns = `company_id, id, url, description, kinds, state, secret, old_secret, old_until, failures, failed_at,
+	endpointColumns = `company_id, id, url, description, kinds, state, secret, old_secret, failed_at, old_until, failures,
 	created_at, updated_at`
 	queueColumns    = `company_id, endpoint_id, id, kind, sequence, through, due_at, lease_until, fence`
 	deliveryColumns = `company_id, id, endpoint_id, event_id, kind, sequence, state, attempts, status, latency_ms, excerpt,
@@ -29,30 +29,36 @@ var (
 
 func scanEndpoint(r db.Scanner) (Endpoint, error) {
 	e, err := endpointTable.Scan(r)
-	if e.kinds != "" {
-		e.Kinds = strings.Split(e.kinds, ",")
-	}
+	e.Kinds = splitKinds(e.kinds)
 	return e, err
+}
+
+// splitKinds are the kinds in a text with commas. JSON shows none of them as [].
+func splitKinds(kinds string) []string {
+	return strings.FieldsFunc(kinds, func(c rune) bool { return c == ',' })
 }
 
 func (s *Service) findEndpoint(ctx context.Context, company, endpointID string) (Endpoint, error) {
 	return db.One(ctx, s.DB, scanEndpoint, endpointsWhere+`company_id = $1 AND id = $2`, company, endpointID)
 }
 
-func (s *Service) endpoints(ctx context.Context, company string) ([]Endpoint, error) {
+// List is a company's endpoints, the newest first.
+func (s *Service) List(ctx context.Context, company string) ([]Endpoint, error) {
 	return db.All(ctx, s.DB, scanEndpoint,
 		endpointsWhere+`company_id = $1 AND state <> 'DELETED' ORDER BY id DESC`, company)
 }
 
-// all is a page of the endpoints of all companies, for operators.
-func (s *Service) all(ctx context.Context, state State, limit, offset int) ([]Endpoint, error) {
-	return db.All(ctx, s.DB, scanEndpoint, endpointsWhere+`state <> 'DELETED' AND (state = $1 OR $1 = '')
-		ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
-}
-
-func (s *Service) allCount(ctx context.Context, state State) (int64, error) {
-	return db.One(ctx, s.DB, db.Value[int64],
+// All is a page of the endpoints of all companies, newest first, and their number:
+// those in a state, or all for "".
+func (s *Service) All(ctx context.Context, state State, limit, offset int) ([]Endpoint, int64, error) {
+	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM webhook_endpoint WHERE state <> 'DELETED' AND (state = $1 OR $1 = '')`, string(state))
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, scanEndpoint, endpointsWhere+`state <> 'DELETED' AND (state = $1 OR $1 = '')
+		ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
+	return list, total, err
 }
 
 const idle = `SELECT l.company_id, l.endpoint_id, l.id, l.kind, l.sequence, l.through, l.due_at, l.lease_until, l.fence, e.failures

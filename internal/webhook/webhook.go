@@ -18,6 +18,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -31,6 +32,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // State is the state of an endpoint.
@@ -44,25 +46,34 @@ const (
 	Deleted State = "DELETED"
 )
 
-// Endpoint is an address that a company's events are posted to.
+// Endpoint is an address that a company's events are posted to, as the API shows it.
 type Endpoint struct {
-	Company     string   `db:"company_id,key"`
-	ID          string   `db:"id,key"`
-	URL         string   `db:"url,changes"`
-	Description string   `db:"description,changes"`
-	Kinds       []string // the kinds of events that it wants; empty for all
-	kinds       string   `db:"kinds,changes"` // Kinds with commas
-	State       State    `db:"state,state"`
+	Company     string    `db:"company_id,key" json:"-"`
+	ID          string    `db:"id,key" json:"id"`
+	URL         string    `db:"url,changes" json:"url"`
+	Description wire.Text `db:"description,changes" json:"description"`
+	Kinds       []string  `json:"events"`      // the kinds of events that it wants; empty for all
+	kinds       string    `db:"kinds,changes"` // Kinds with commas
+	State       State     `db:"state,state" json:"status"`
 
-	secret    string    `db:"secret,changes"`     // encrypted
-	oldSecret string    `db:"old_secret,changes"` // the secret before the last rotation, encrypted
-	OldUntil  time.Time `db:"old_until,changes"`  // the old secret signs until then
-
-	Failures  int64     `db:"failures"`  // failed attempts since the last success
-	FailingAt time.Time `db:"failed_at"` // the first of them; zero when there is none
-	CreatedAt time.Time `db:"created_at"`
-	UpdatedAt time.Time `db:"updated_at,changes"`
+	// Secret is the signing secret. A company sees it only in the answer to the request
+	// that made it.
+	Secret    Secret        `json:"secret,omitzero"`
+	secret    string        `db:"secret,changes"`                          // encrypted
+	oldSecret string        `db:"old_secret,changes"`                      // the secret before the last rotation, encrypted
+	FailingAt clock.Instant `db:"failed_at" json:"failingSince"`           // the first failed attempt since the last success
+	OldUntil  clock.Instant `db:"old_until,changes" json:"oldSecretUntil"` // the old secret signs until then
+	Failures  int64         `db:"failures" json:"-"`                       // failed attempts since the last success
+	Backlog   *Backlog      `json:"backlog,omitempty"`                     // nil where nobody asked for it
+	CreatedAt clock.Instant `db:"created_at" json:"createdAt"`
+	UpdatedAt clock.Instant `db:"updated_at,changes" json:"updatedAt"`
 }
+
+// Secret is a signing secret that JSON shows.
+type Secret struct{ secret.Text }
+
+// MarshalJSON reveals the secret.
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.Reveal()) }
 
 // wants tells whether the endpoint wants events of this kind.
 func (e Endpoint) wants(kind string) bool {
@@ -87,9 +98,6 @@ type Config struct {
 	Resolver *net.Resolver
 	// Keep is how long finished deliveries are kept.
 	Keep time.Duration
-	// Audit is the audit log's line for a change that a company makes to an
-	// endpoint (operator.SelfNote).
-	Audit func(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record
 }
 
 // Service manages endpoints and sends to them.
@@ -118,28 +126,12 @@ func (s *Service) Find(ctx context.Context, company, endpointID string) (Endpoin
 	return e, err
 }
 
-// List is a company's endpoints, the newest first.
-func (s *Service) List(ctx context.Context, company string) ([]Endpoint, error) {
-	return s.endpoints(ctx, company)
-}
-
-// All is a page of the endpoints of all companies, newest first, and their number:
-// those in a state, or all for "".
-func (s *Service) All(ctx context.Context, state State, limit, offset int) ([]Endpoint, int64, error) {
-	total, err := s.allCount(ctx, state)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.all(ctx, state, limit, offset)
-	return list, total, err
-}
-
 // Backlog is what waits to be sent to an endpoint.
 type Backlog struct {
-	Sequence int64 // the last event that was sent or not wanted
-	Behind   int64 // events after that
-	Retrying int64 // deliveries to retry
-	Failed   int64 // deliveries that are FAILED
+	Sequence int64 `json:"sequence"` // the last event that was sent or not wanted
+	Behind   int64 `json:"behind"`   // events after that
+	Retrying int64 `json:"retrying"` // deliveries to retry
+	Failed   int64 `json:"failed"`   // deliveries that are FAILED
 }
 
 // Backlog tells how far an endpoint is behind its company's feed.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // An endpoint gets the events after its creation: signed, in order, and as the feed
@@ -79,7 +78,7 @@ func TestTwoSecretsSignDuringARotation(t *testing.T) {
 		first := w.endpoint("acme", r.URL)
 		second, err := w.Rotate(t.Context(), "acme", first.ID, none)
 		must(t, err)
-		if first.Value.Reveal() == second.Value.Reveal() || !strings.HasPrefix(second.Value.Reveal(), "whsec_") {
+		if first.Secret.Reveal() == second.Secret.Reveal() || !strings.HasPrefix(second.Secret.Reveal(), "whsec_") {
 			t.Fatal("not rotated")
 		}
 		r.trust(first, second)
@@ -108,7 +107,7 @@ func TestSecretsAreSealed(t *testing.T) {
 		w.found("acme")
 		e := w.endpoint("acme", "http://127.0.0.1:9/")
 		kept := w.now(e)
-		if kept.secret == "" || strings.Contains(kept.secret, e.Value.Reveal()[6:20]) {
+		if kept.secret == "" || strings.Contains(kept.secret, e.Secret.Reveal()[6:20]) {
 			t.Errorf("kept as %q", kept.secret)
 		}
 		kept.Company = "other"
@@ -286,23 +285,23 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("c1")
 		e, ctx := w.endpoint("c1", "http://127.0.0.1:9/old"), t.Context()
-		inner, address, words := Secret{}, "http://127.0.0.1:9/new", "Orders"
-		_, err := w.Rotate(ctx, "c1", e.ID, func(*ledger.Unit, any, error) {
+		inner, address, words := Endpoint{}, "http://127.0.0.1:9/new", "Orders"
+		_, err := w.Rotate(ctx, "c1", e.ID, w.during("c1", func() {
 			var err error
 			inner, err = w.Rotate(ctx, "c1", e.ID, none)
 			must(t, err)
-		})
+		}))
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("the second rotation: %v", err)
 		}
 		signing, err := w.secrets(w.now(e), w.Clock.Now())
-		if must(t, err); len(signing) != 2 || signing[0].Reveal() != inner.Value.Reveal() || signing[1].Reveal() != e.Value.Reveal() {
+		if must(t, err); len(signing) != 2 || signing[0].Reveal() != inner.Secret.Reveal() || signing[1].Reveal() != e.Secret.Reveal() {
 			t.Error("the secret that was shown does not sign, or the one before does not any more")
 		}
-		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, func(*ledger.Unit, any, error) {
+		_, err = w.Update(ctx, "c1", e.ID, Draft{Description: &words}, w.during("c1", func() {
 			_, err := w.Update(ctx, "c1", e.ID, Draft{URL: &address}, none)
 			must(t, err)
-		})
+		}))
 		if now := w.now(e); !fault.Is(err, fault.Conflict) || now.URL != address || now.Description != "" {
 			t.Errorf("the second update: %v, and now %+v", err, now)
 		}

@@ -18,8 +18,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
-	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -48,7 +49,6 @@ func newWorld(t testing.TB, d *db.DB, clk *clock.Movable, keys *secret.Keyring) 
 	return &world{t: t, db: d, clock: clk, Service: New(Config{
 		DB: d, Book: book, Events: event.NewService(d, book), Keys: keys, Clock: clk,
 		Log: slog.New(slog.DiscardHandler), Loopback: true, Keep: 30 * 24 * time.Hour,
-		Audit: operator.SelfNote,
 	})}
 }
 
@@ -100,10 +100,22 @@ func (w *world) tell(company, kind string, n int) {
 func aSecret() secret.Text { return secret.NewText(newSecret()) }
 
 // none is a request without an Idempotency-Key.
-func none(*ledger.Unit, any, error) {}
+var none *idempotency.Key
+
+// during is an Idempotency-Key of a company whose request does something before its commit.
+func (w *world) during(company string, do func()) *idempotency.Key {
+	w.t.Helper()
+	key, _, err := idempotency.NewService(w.db, w.Book, w.clock, w.Keys).Open(context.Background(), company, id.New(), "print")
+	must(w.t, err)
+	key.Render(func(any, error) idempotency.Answer {
+		do()
+		return idempotency.Answer{Status: 200}
+	})
+	return key
+}
 
 // endpoint makes an endpoint of a company at an address.
-func (w *world) endpoint(company, url string, kinds ...string) Secret {
+func (w *world) endpoint(company, url string, kinds ...string) Endpoint {
 	w.t.Helper()
 	e, err := w.Create(context.Background(), company, Draft{URL: &url, Kinds: &kinds}, none)
 	must(w.t, err)
@@ -119,14 +131,14 @@ func (w *world) settle(by time.Duration) {
 	must(w.t, w.Settled(ctx))
 }
 
-func (w *world) now(e Secret) Endpoint {
+func (w *world) now(e Endpoint) Endpoint {
 	w.t.Helper()
 	found, err := w.Find(context.Background(), e.Company, e.ID)
 	must(w.t, err)
 	return found
 }
 
-func (w *world) sent(e Secret, state DeliveryState) []Delivery {
+func (w *world) sent(e Endpoint, state DeliveryState) []Delivery {
 	w.t.Helper()
 	list, total, err := w.Deliveries(context.Background(), e.Company, e.ID, state, 1000, 0)
 	must(w.t, err)
@@ -204,12 +216,12 @@ func (r *receiver) set(answer func(w http.ResponseWriter, m received)) {
 	r.answer = answer
 }
 
-func (r *receiver) trust(secrets ...Secret) {
+func (r *receiver) trust(secrets ...Endpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secrets = nil
 	for _, s := range secrets {
-		r.secrets = append(r.secrets, s.Value.Reveal())
+		r.secrets = append(r.secrets, s.Secret.Reveal())
 	}
 }
 

@@ -17,3 +17,26 @@ func Optional(s string) *string {
 	}
 	return &s
 }
+
+// Number is a number that is null when it is 0.
+type Number int64
+
+// MarshalJSON writes the number, or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if n == 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(int64(n))
+}
+
+// Null is null.
+type Null struct{}
+
+// MarshalJSON writes null.
+func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// Naira is the currency of every amount. JSON shows it as an object with its name.
+type Naira struct{}
+
+// MarshalJSON writes the currency.
+func (Naira) MarshalJSON() ([]byte, error) { return []byte(`{"name":"NGN"}`), nil }
