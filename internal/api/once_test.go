@@ -164,7 +164,7 @@ func (w *twins) Send(ctx context.Context, o payout.Order) (payout.Payout, error)
 		return w.other()
 	}
 	<-w.both
-	sent := payout.Payout{Reference: o.VerifyID, Status: payout.Success, Amount: o.Amount}
+	sent := payout.Payout{Sent: payout.Sent{Reference: o.VerifyID, Status: payout.Success, Amount: o.Amount}}
 	begin, end := ledger.For(o.Company), ledger.For(o.Company)
 	o.Key.Begin(&begin, sent.Reference, w.clock.Now().Add(time.Minute))
 	if err := w.book.Commit(ctx, begin); err != nil {
@@ -184,8 +184,12 @@ func TestTheOtherOfTwoEqualRequestsSaysNothingOfItsOwn(t *testing.T) {
 			return payout.Payout{}, fault.New(fault.Refused, "Insufficient balance")
 		},
 		"no such id": func() (payout.Payout, error) { return payout.Payout{}, fault.New(fault.Missing, "Not found") },
-		"a success":  func() (payout.Payout, error) { return payout.Payout{Reference: "other", Status: payout.Success}, nil },
-		"a failure":  func() (payout.Payout, error) { return payout.Payout{Reference: "other", Status: payout.Failed}, nil },
+		"a success": func() (payout.Payout, error) {
+			return payout.Payout{Sent: payout.Sent{Reference: "other", Status: payout.Success}}, nil
+		},
+		"a failure": func() (payout.Payout, error) {
+			return payout.Payout{Sent: payout.Sent{Reference: "other", Status: payout.Failed}}, nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

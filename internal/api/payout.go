@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/payout"
@@ -36,14 +35,7 @@ func (l keptList) VisitListBanksResponse(w http.ResponseWriter) error {
 // ListBanks shows which banks can be paid.
 func (h *handlers) ListBanks(ctx context.Context, r ListBanksRequestObject) (ListBanksResponseObject, error) {
 	banks, err := h.Payouts.Banks(ctx, r.Params.Search)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Bank, 0, len(banks))
-	for _, b := range banks {
-		rows = append(rows, Bank{Name: b.Name, Code: b.Code})
-	}
-	return keptList{Status: "success", Data: rows}, nil
+	return keptList{Status: "success", Data: append([]Bank{}, banks...)}, err
 }
 
 // ValidateAccount says whose a bank account is.
@@ -63,7 +55,8 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 	c := callOf(ctx)
 	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration}
 	if isDry(c.request) {
-		return h.previewPayout(ctx, order)
+		p, err := h.Payouts.Preview(ctx, order)
+		return SendPayout200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
 	return answer(ctx, sentAnswer, func(key *idempotency.Key) (payout.Payout, error) {
 		if begun := key.Subject(); begun != "" {
@@ -74,6 +67,9 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 	})
 }
 
+// nothingSent is the message of a dry run.
+const nothingSent = "Dry run. Nothing was sent."
+
 // sentAnswer is the 200 of a payout, or the fault of one that failed.
 func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 	message := "Payout successful"
@@ -83,33 +79,11 @@ func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 	case payout.Pending:
 		message = "Payout is being confirmed. Do not retry; check the payout status."
 	}
-	return SendPayout200JSONResponse{Status: "success", Message: message, Data: SentPayout{
-		Reference: p.Reference, Amount: p.Amount, Fee: p.Fee, Status: string(p.Status), AccountName: p.AccountName,
-		AccountNumber: p.AccountNumber, BankCode: p.BankCode, Narration: present(p.Narration), CreatedAt: clock.Text(p.CreatedAt),
-	}}, nil
-}
-
-func (h *handlers) previewPayout(ctx context.Context, order payout.Order) (SendPayoutResponseObject, error) {
-	p, err := h.Payouts.Preview(ctx, order)
-	if err != nil {
-		return nil, err
-	}
-	return SendPayout200JSONResponse{Status: "success", Message: "Dry run. Nothing was sent.", Data: PayoutPreview{
-		DryRun: true, WouldSucceed: p.Refusal == "", Refusal: present(p.Refusal), Amount: p.Amount, Fee: p.Fee, Total: p.Amount + p.Fee,
-		Balance: p.Balance, BalanceAfter: p.BalanceAfter,
-	}}, nil
+	return SendPayout200JSONResponse{Status: "success", Message: message, Data: p.Sent}, nil
 }
 
 // FindPayout shows what became of a payout.
 func (h *handlers) FindPayout(ctx context.Context, r FindPayoutRequestObject) (FindPayoutResponseObject, error) {
 	p, err := h.Payouts.Status(ctx, callOf(ctx).company, r.Reference)
-	if err != nil {
-		return nil, err
-	}
-	return FindPayout200JSONResponse{Status: "success", Data: Payout{
-		Reference: p.Reference, Amount: p.Amount, Fee: p.Fee, Status: string(p.Status), AccountName: p.AccountName,
-		AccountNumber: p.AccountNumber, BankCode: p.BankCode, Narration: present(p.Narration), CreatedAt: clock.Text(p.CreatedAt),
-		BankName: present(p.BankName), SessionID: present(p.SessionID), FailureReason: present(p.FailureReason), Refunded: p.Refunded,
-		SettlementID: p.SettlementID, CompletedAt: moment(p.CompletedAt),
-	}}, nil
+	return FindPayout200JSONResponse{Status: "success", Data: p}, err
 }

@@ -66,11 +66,17 @@ func newWorld(t testing.TB) *world {
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}
 	collections := collection.New(d, book, clk, log, settlements, operations, collection.Bank{Name: "safehaven", Opener: bank}, 2*time.Second)
-	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"safehaven": &biller{paid: map[string]provider.Purchase{}}}, nil)
+	shop := vtu.New(vtu.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Operations: operations, Settlements: settlements,
+		Billers: map[string]provider.Biller{"safehaven": &biller{paid: map[string]provider.Purchase{}}},
+	})
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	payouts := payout.New(d, book, clk, log, companies, operations, settlements, map[string]provider.Payer{"safehaven": &payer{paid: map[string]string{}}}, "safehaven")
+	payouts := payout.New(payout.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Companies: companies, Operations: operations, Settlements: settlements,
+		Payers: map[string]provider.Payer{"safehaven": &payer{paid: map[string]string{}}}, Pays: "safehaven",
+	})
 	if err := payouts.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +115,10 @@ func newWorld(t testing.TB) *world {
 			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements), "POST /sandbox/crypto-deposit": node.deposit(addresses, worker),
 		},
 	}
-	w.Cards = card.New(d, book, clk, log, operations, settlements, w.Customers.(*customer.Service), answers,
-		map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}}, "sudo", 2*time.Second, customer.Address{})
+	w.Cards = card.New(card.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Operations: operations, Settlements: settlements, Customers: w.Customers.(*customer.Service), Keys: answers,
+		Issuers: map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}}, Issues: "sudo", Window: 2 * time.Second,
+	})
 	w.found(t)
 	return w
 }

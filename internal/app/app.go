@@ -161,8 +161,13 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Customers = customer.New(a.DB, a.Book, a.Clock, a.log, identities, a.Settlements, a.Operations, a.Keys, p.banks[bankName], a.callback(bankName))
 	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements, a.Operations,
 		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
-	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
-	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements, p.payers(), bankName)
+	a.Shop = vtu.New(vtu.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements, Billers: p.billers, Routes: p.routes,
+	})
+	a.Payouts = payout.New(payout.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,
+		Payers: p.payers(), Pays: bankName,
+	})
 	a.Inbox.OnPayout(a.Payouts.Notified)
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)

@@ -92,8 +92,10 @@ func (a *App) sudo() (map[string]provider.Issuer, error) {
 
 // newCards opens the business of cards.
 func (a *App) newCards(issuers map[string]provider.Issuer) *card.Service {
-	return card.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, a.Customers, a.Keys, issuers, sudoName, a.cfg.Window,
-		a.cfg.Cards.address(a.cfg.Mode))
+	return card.New(card.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements, Customers: a.Customers, Keys: a.Keys,
+		Issuers: issuers, Issues: sudoName, Window: a.cfg.Window, House: a.cfg.Cards.address(a.cfg.Mode),
+	})
 }
 
 // address is the last resort for a billing address.

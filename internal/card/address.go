@@ -25,7 +25,7 @@ type LastResort struct {
 func (s *Service) Address(ctx context.Context, company string) (LastResort, error) {
 	a, err := s.findAddress(ctx, company)
 	if errors.Is(err, db.ErrNone) {
-		return LastResort{Address: s.house}, nil
+		return LastResort{Address: s.House}, nil
 	}
 	return a, err
 }
@@ -35,13 +35,13 @@ func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company 
 	if err := checkAddress(&a); err != nil {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	u := ledger.For(company)
 	u.Append(addresses.Record(address{company, id.New(), a, now}))
 	by.Audit(&u, "card.address", company, map[string]string{
 		"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
 	}, now)
-	err := s.book.Commit(ctx, u)
+	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")
 	}

@@ -25,7 +25,7 @@ const slack = 5 * time.Minute
 // attempt is a card being created. A job has no holder and no request.
 type attempt struct {
 	*Service
-	Card
+	stored
 	holder  holder
 	request Request
 	who     customer.Customer
@@ -38,28 +38,28 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 
 // followed is the open attempt that a job is about.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
-	c, err := findCard(ctx, s.db, j.Company, j.Subject)
+	c, err := findCard(ctx, s.DB, j.Company, j.Subject)
 	if err != nil || c.state != creating {
 		return nil, err
 	}
-	return &attempt{Service: s, Card: c}, nil
+	return &attempt{Service: s, stored: c}, nil
 }
 
 // lookFor looks once for a card whose creation has no answer, and reads the card
 // again.
-func (s *Service) lookFor(ctx context.Context, c Card) (Card, error) {
-	err := s.openings.Look(ctx, &attempt{Service: s, Card: c})
+func (s *Service) lookFor(ctx context.Context, c stored) (stored, error) {
+	err := s.openings.Look(ctx, &attempt{Service: s, stored: c})
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return c, err
 	}
-	return findCard(ctx, s.db, c.Company, c.ID)
+	return findCard(ctx, s.DB, c.Company, c.ID)
 }
 
 func (a *attempt) Name() opening.Name {
 	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID, Reference: a.ID, Provider: a.provider}
 }
 
-func (a *attempt) Record() db.Record { return cards.Record(a.Card) }
+func (a *attempt) Record() db.Record { return cards.Record(a.stored) }
 
 // Touch sets no date: updatedAt is for changes of an issued card.
 func (a *attempt) Touch(time.Time) {}
@@ -71,7 +71,7 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 		return provider.Answer{Outcome: provider.Rejected, Message: "the issuer is not configured"}, nil
 	}
 	if err := a.introduce(ctx, by); err != nil {
-		a.log.Warn("a cardholder was not made known", "company", a.Company, "card", a.ID, "error", err)
+		a.Log.Warn("a cardholder was not made known", "company", a.Company, "card", a.ID, "error", err)
 		no := provider.Answer{Outcome: provider.Rejected}
 		var why *provider.Error
 		if errors.As(err, &why) {
@@ -84,7 +84,7 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 		Number: a.request.Number, SendPINSMS: a.request.SendPINSMS,
 	})
 	if said.Outcome == provider.Confirmed {
-		a.Card = a.shown(said.Card)
+		a.stored = a.shown(said.Card)
 	}
 	return said.Answer, nil
 }
@@ -101,7 +101,7 @@ func (a *attempt) introduce(ctx context.Context, by provider.Issuer) (err error)
 	h.state, h.cardID = busy, a.ID
 	u := ledger.For(a.Company)
 	u.Transition(holders.Record(*h), busy)
-	return a.book.Commit(ctx, u)
+	return a.Book.Commit(ctx, u)
 }
 
 func person(c customer.Customer) provider.Cardholder {
@@ -130,14 +130,14 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	}
 	list, err := by.Cards(ctx, h.providerID)
 	if err != nil {
-		a.log.Warn("a cardholder's cards could not be read", "company", a.Company, "card", a.ID, "error", err)
+		a.Log.Warn("a cardholder's cards could not be read", "company", a.Company, "card", a.ID, "error", err)
 		return provider.Answer{Code: "not_read"}, nil
 	}
 	made, err := a.pick(ctx, list)
 	if err != nil || made == nil {
 		return provider.Answer{Missing: true}, err
 	}
-	a.Card = a.shown(*made)
+	a.stored = a.shown(*made)
 	return provider.Answer{Outcome: provider.Confirmed}, nil
 }
 
@@ -164,14 +164,14 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provid
 }
 
 // Enter makes a notice find its card before the card is issued.
-func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.Card) }
+func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.stored) }
 
 // Adopt issues the card, and lets the customer's next one begin. A load comes before
 // the answer.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.state, a.message = issued, ""
 	a.release(u)
-	event.Emit(u, event.CardGenerated, a.Card)
+	event.Emit(u, event.CardGenerated, a.card())
 	return nil, nil
 }
 
@@ -179,14 +179,14 @@ func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 func (a *attempt) Refuse(u *ledger.Unit, no provider.Answer) error {
 	a.state, a.message = failed, no.Message
 	a.release(u)
-	return a.why(a.Card)
+	return a.why(a.stored)
 }
 
 func (a *attempt) Unanswered(provider.Answer) error { return errCreating }
 
 // why is the reason for no card, in words for the company.
-func (s *Service) why(c Card) error {
-	by := s.issuers[c.provider]
+func (s *Service) why(c stored) error {
+	by := s.Issuers[c.provider]
 	if c.message == "" || by == nil {
 		return errNotCreated
 	}

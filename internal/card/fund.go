@@ -2,7 +2,6 @@ package card
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -28,42 +27,25 @@ const (
 	Funded = operation.Success
 )
 
-// Funding is money for a card.
+// Funding is money for a card, as GET /card/transaction and the events show it.
 type Funding struct {
-	Reference    string
-	CardID       string
-	Amount       money.Kobo
-	Status       operation.State
-	Refunded     bool
-	SettlementID int64
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	Reference    string          `json:"reference"`
+	CardID       string          `json:"cardId"`
+	Amount       money.Kobo      `json:"amount"`
+	Status       operation.State `json:"status"`
+	Refunded     bool            `json:"refunded"`
+	SettlementID int64           `json:"settlementId"`
+	CreatedAt    clock.Instant   `json:"createdAt"`
+	UpdatedAt    clock.Instant   `json:"updatedAt"`
 
 	message, provider string // the issuer's last words, and its name
-}
-
-// MarshalJSON is the funding as GET /card/transaction and its events show it. A test
-// compares the two.
-func (f Funding) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Reference    string     `json:"reference"`
-		CardID       string     `json:"cardId"`
-		Amount       money.Kobo `json:"amount"`
-		Status       string     `json:"status"`
-		Refunded     bool       `json:"refunded"`
-		SettlementID int64      `json:"settlementId"`
-		CreatedAt    string     `json:"createdAt"`
-		UpdatedAt    string     `json:"updatedAt"`
-	}{
-		f.Reference, f.CardID, f.Amount, string(f.Status), f.Refunded, f.SettlementID, clock.Text(f.CreatedAt), clock.Text(f.UpdatedAt),
-	})
 }
 
 // of is the funding of an operation and a card.
 func of(o operation.Operation, cardID string) Funding {
 	return Funding{
 		Reference: o.ID, CardID: cardID, Amount: o.Amount, Status: o.State, Refunded: o.Refunded(), SettlementID: o.SettlementID,
-		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, message: o.Message, provider: o.Provider,
+		CreatedAt: clock.Instant{Time: o.CreatedAt}, UpdatedAt: clock.Instant{Time: o.UpdatedAt}, message: o.Message, provider: o.Provider,
 	}
 }
 
@@ -89,7 +71,7 @@ func Confirming(reference string) *fault.Fault {
 // Declined is the answer to a funding that the issuer refused.
 func (s *Service) Declined(f Funding) error {
 	const end = ". Your balance has been refunded."
-	by := s.issuers[f.provider]
+	by := s.Issuers[f.provider]
 	if by == nil || f.message == "" {
 		return fault.New(fault.Refused, "Card funding failed"+end)
 	}
@@ -99,11 +81,11 @@ func (s *Service) Declined(f Funding) error {
 // purse is the account that pays for fundings, the company's first active one. A
 // company without an active account gets an empty one (wallet-api.md, fund card).
 func (s *Service) purse(ctx context.Context, company string) (settlement.Account, error) {
-	return s.settlements.Needed(ctx, company, "Main account")
+	return s.Settlements.Needed(ctx, company, "Main account")
 }
 
 // plan is a funding before it begins.
-func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation, error) {
+func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operation, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {
 		return c, operation.Operation{}, err
@@ -115,7 +97,7 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 		return c, operation.Operation{}, err
 	}
 	if c.account == "" {
-		if c, err = s.Find(ctx, o.Company, o.CardID); err != nil {
+		if c, err = s.renewed(ctx, o.Company, o.CardID); err != nil {
 			return c, operation.Operation{}, err
 		}
 	}
@@ -142,7 +124,7 @@ func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 }
 
 // load puts the first money on a new card, once, under the card's own id.
-func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
+func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	f, err := s.Funding(ctx, c.Company, c.ID)
 	if !fault.Is(err, fault.Missing) {
 		return f, err
@@ -161,9 +143,9 @@ const tries = 10
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
 
 // fund takes the three steps of an operation.
-func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
+func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
 	for range tries {
-		op = s.operations.Start(op)
+		op = s.Operations.Start(op)
 		err := s.begin(ctx, c, op, key)
 		if err == nil {
 			key.Begun()
@@ -197,8 +179,8 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 // begin is the first step. A refusal of the key comes before all others: a repeated
 // request hears that it is at work. A funding without a key does not begin beside
 // another of the same card and amount.
-func (s *Service) begin(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) error {
-	u := s.operations.Unit(op, 0, "Card funding")
+func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) error {
+	u := s.Operations.Unit(op, 0, "Card funding")
 	key.Begin(&u, op.ID, op.CalledUntil)
 	limit := int64(0)
 	if key == nil {
@@ -207,24 +189,24 @@ func (s *Service) begin(ctx context.Context, c Card, op operation.Operation, key
 	u.Count(guard(c.ID, op.Amount), 1, limit)
 	u.Append(fundings.Record(fundingRow{op.Company, op.ID, c.ID, op.Amount, opens, op.CreatedAt}))
 	event.Emit(&u, event.CardFundingPending, of(op, c.ID))
-	return idempotency.Taken(s.book.Commit(ctx, u))
+	return idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
-func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
-	op, err := s.operations.Run(ctx, op,
+func (s *Service) run(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
+	op, err := s.Operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
-			return s.issuers[op.Provider].FundCard(ctx, funding(op, c))
+			return s.Issuers[op.Provider].FundCard(ctx, funding(op, c))
 		},
 		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, of(after, c.ID), nil) })
 	if err != nil {
 		// The issuer's answer is not in the ledger, so the funding is PENDING. The
 		// resolver will ask again.
-		s.log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
+		s.Log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return of(op, c.ID), nil
 }
 
-func funding(o operation.Operation, c Card) provider.CardFunding {
+func funding(o operation.Operation, c stored) provider.CardFunding {
 	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
 }
 
@@ -242,15 +224,15 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	if err != nil {
 		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
 	}
-	cardID, err := cardOf(ctx, s.db, o.Company, o.ID)
+	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The funding could not be read"}
 	}
-	c, err := findCard(ctx, s.db, o.Company, cardID)
+	c, err := findCard(ctx, s.DB, o.Company, cardID)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The card could not be read"}
 	}
-	known, err := s.operations.Repeated(ctx, o)
+	known, err := s.Operations.Repeated(ctx, o)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The funding's answers could not be read"}
 	}
@@ -264,7 +246,7 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 // effects adds to an outcome its event, and makes room for another funding of the
 // same card and amount.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
-	cardID, err := cardOf(ctx, s.db, o.Company, o.ID)
+	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
 	if err != nil {
 		return err
 	}
@@ -280,14 +262,14 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 
 // Funding is a funding of the company by its reference.
 func (s *Service) Funding(ctx context.Context, company, reference string) (Funding, error) {
-	o, err := s.operations.Find(ctx, company, reference)
+	o, err := s.Operations.Find(ctx, company, reference)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
 		return Funding{}, fault.New(fault.Missing, "Card transaction not found")
 	}
 	if err != nil {
 		return Funding{}, err
 	}
-	cardID, err := cardOf(ctx, s.db, company, reference)
+	cardID, err := cardOf(ctx, s.DB, company, reference)
 	return of(o, cardID), err
 }
 
@@ -298,42 +280,33 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	if err != nil {
 		return Funding{}, err
 	}
-	return f, key.Resume(ctx, s.book, f)
+	return f, key.Resume(ctx, s.Book, f)
 }
 
-// Preview is the expected outcome of a funding.
-type Preview struct {
-	Amount       money.Kobo
-	Balance      money.Kobo // now
-	BalanceAfter money.Kobo // equal to Balance when the funding would be refused
-	Refusal      string     // why the funding would be refused; "" if no reason is known now
-}
+// Preview is the effect that a funding would have.
+type Preview = operation.Preview[money.Kobo]
 
 // Preview says what Fund would do. It debits nothing and asks no issuer, so it does
 // not know the issuer's answer.
 func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
-	c, err := s.find(ctx, o.Company, o.CardID)
+	c, _, err := s.atIssuer(ctx, o.Company, o.CardID)
 	if err != nil {
 		return Preview{}, err
 	}
-	if _, err := s.issuer(c.provider); err != nil {
-		return Preview{}, err
-	}
-	a, err := s.settlements.Default(ctx, o.Company)
+	a, err := s.Settlements.Default(ctx, o.Company)
 	if err != nil && !fault.Is(err, fault.Missing) {
 		return Preview{}, err
 	}
-	p := Preview{Amount: o.Amount, Balance: a.Balance, BalanceAfter: a.Balance}
 	reference, err := s.openFunding(ctx, o.Company, c.ID, o.Amount)
+	if err != nil && !errors.Is(err, db.ErrNone) {
+		return Preview{}, err
+	}
+	var why error
 	switch {
 	case err == nil && !o.Keyed:
-		p.Refusal = Confirming(reference).Message
-	case err != nil && !errors.Is(err, db.ErrNone):
-		return Preview{}, err
+		why = Confirming(reference)
 	case a.Balance < o.Amount:
-		p.Refusal = errShort.Message
-	default:
-		p.BalanceAfter -= o.Amount
+		why = errShort
 	}
-	return p, nil
+	return operation.NewPreview[money.Kobo](operation.Operation{Amount: o.Amount}, a.Balance, why), nil
 }

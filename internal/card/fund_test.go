@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 const confirming = "Card funding is being confirmed. Do not retry; check the card transaction status."
@@ -241,7 +242,7 @@ func TestRefusedFundings(t *testing.T) {
 		w.issuer.answer = provider.Answer{}
 		open, err := w.fund(c.ID, 400*money.Naira)
 		must(t, err)
-		for keyed, refusal := range map[bool]string{false: card.Confirming(open.Reference).Message, true: ""} {
+		for keyed, refusal := range map[bool]wire.Text{false: wire.Text(card.Confirming(open.Reference).Message), true: ""} {
 			p, err = w.Preview(t.Context(), card.Order{Company: w.company, CardID: c.ID, Amount: 400 * money.Naira, Keyed: keyed})
 			must(t, err)
 			if p.Refusal != refusal {

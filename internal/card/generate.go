@@ -31,8 +31,9 @@ type Request struct {
 
 // Generated is a new card and its first funding.
 type Generated struct {
-	Card Card
-	Load *Funding // nil if no load was wanted or possible
+	CardID string `json:"cardId"` // the same as its id
+	Card
+	Load *Funding `json:"funding,omitempty"` // nil if no load was wanted or possible
 }
 
 var (
@@ -62,9 +63,9 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if earlier.answers(r) {
 		return s.answer(ctx, r, earlier)
 	}
-	a := &attempt{Service: s, holder: h, request: r, who: who, Card: Card{
+	a := &attempt{Service: s, holder: h, request: r, who: who, stored: stored{
 		Company: r.Company, ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
-		CreatedAt: s.clock.Now(), state: creating, provider: h.provider, load: r.Load,
+		CreatedAt: s.Clock.Now(), state: creating, provider: h.provider, load: r.Load,
 	}}
 	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) error {
 		h.begin(u, a.ID)
@@ -77,7 +78,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err
 	}
-	c, err := findCard(ctx, s.db, r.Company, a.ID)
+	c, err := findCard(ctx, s.DB, r.Company, a.ID)
 	if errors.Is(err, db.ErrNone) {
 		return Generated{}, errCreating // another card of the customer began first
 	}
@@ -89,14 +90,14 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 
 // answer puts the wanted load on a card that was just issued, and stores the answer
 // under the request's key.
-func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, error) {
+func (s *Service) answer(ctx context.Context, r Request, c stored) (Generated, error) {
 	switch c.state {
 	case creating:
 		return Generated{}, errCreating
 	case failed:
 		return Generated{}, s.finish(ctx, r.Key, nil, s.why(c))
 	}
-	out := Generated{Card: c}
+	out := Generated{CardID: c.ID, Card: c.card()}
 	if c.load > 0 {
 		load, err := s.load(ctx, c)
 		if err == nil {
@@ -110,7 +111,7 @@ func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, err
 
 // resume answers a request whose first try, under the same key, was cut off.
 func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generated, error) {
-	c, err := findCard(ctx, s.db, r.Company, cardID)
+	c, err := findCard(ctx, s.DB, r.Company, cardID)
 	if err == nil && c.state == creating {
 		c, err = s.lookFor(ctx, c)
 	}
@@ -122,7 +123,7 @@ func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generat
 
 // finish stores the answer to a request with a key, and returns the refusal, if any.
 func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, why error) error {
-	if err := s.keys.Finish(ctx, key, result, why); err != nil {
+	if err := s.Keys.Finish(ctx, key, result, why); err != nil {
 		return err
 	}
 	return why
@@ -131,13 +132,13 @@ func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, 
 // cardholder is the customer of a request. The customer must have completed their
 // OTP and have an address: their own, or else the company's.
 func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer, error) {
-	if s.issuers[s.issues] == nil {
+	if s.Issuers[s.Issues] == nil {
 		return customer.Customer{}, errNoIssuer
 	}
 	if (r.Type == Physical) == (r.Number.Reveal() == "") {
 		return customer.Customer{}, errNumber
 	}
-	who, err := s.customers.Find(ctx, r.Company, r.Customer)
+	who, err := s.Customers.Find(ctx, r.Company, r.Customer)
 	switch {
 	case err != nil:
 		return who, err
@@ -168,23 +169,23 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 // free is the customer as the issuer knows them, while no card is being created. An
 // earlier card without an answer is looked for first, and comes back once its
 // creation is over.
-func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier Card, err error) {
+func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier stored, err error) {
 	h, err = s.findHolder(ctx, company, customerID)
 	if errors.Is(err, db.ErrNone) {
-		h = holder{company: company, customerID: customerID, state: free, provider: s.issues, createdAt: s.clock.Now()}
+		h = holder{company: company, customerID: customerID, state: free, provider: s.Issues, createdAt: s.Clock.Now()}
 		u := ledger.For(company)
 		u.Insert(holders.Record(h))
-		if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Exists) {
+		if err = s.Book.Commit(ctx, u); ledger.Is(err, ledger.Exists) {
 			h, err = s.findHolder(ctx, company, customerID)
 		}
 	}
 	if err != nil || h.cardID == "" {
 		return h, earlier, err
 	}
-	if earlier, err = findCard(ctx, s.db, company, h.cardID); err != nil {
+	if earlier, err = findCard(ctx, s.DB, company, h.cardID); err != nil {
 		return h, earlier, err
 	}
-	if s.clock.Now().Before(earlier.CalledUntil) {
+	if s.Clock.Now().Before(earlier.CalledUntil) {
 		return h, earlier, errCreating
 	}
 	if earlier, err = s.lookFor(ctx, earlier); err == nil && earlier.state == creating {
@@ -198,7 +199,7 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 
 // answers tells whether a card that was just found answers a request: then the
 // request repeats the one without an answer.
-func (c Card) answers(r Request) bool {
+func (c stored) answers(r Request) bool {
 	number := r.Number.Reveal()
 	return c.state == issued && c.Type == r.Type && c.load == r.Load &&
 		strings.HasSuffix(c.MaskedPAN, number[max(0, len(number)-4):])

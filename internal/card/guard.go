@@ -26,10 +26,10 @@ func guard(cardID string, amount money.Kobo) string { return "card/" + cardID + 
 // changes guard and funding alike. The card's own row lets one correction through:
 // a second correction with an old reading is refused.
 func (s *Service) correct(ctx context.Context, company, cardID string, amount money.Kobo) (reference string, err error) {
-	var seen Card
+	var seen stored
 	var counted int64
 	var list []string
-	err = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+	err = s.DB.Snapshot(ctx, func(q db.Querier) (err error) {
 		if seen, err = findCard(ctx, q, company, cardID); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (s *Service) correct(ctx context.Context, company, cardID string, amount mo
 
 // unresolved are the fundings of a card and an amount that hold money, the oldest
 // first. A funding without a known card counts, since it may be of this one.
-func unresolved(ctx context.Context, q db.Querier, c Card, amount money.Kobo) (out []string, err error) {
+func unresolved(ctx context.Context, q db.Querier, c stored, amount money.Kobo) (out []string, err error) {
 	list, err := operation.PendingOf(ctx, q, c.Company, Kind, amount)
 	for _, reference := range list {
 		of, err := cardOf(ctx, q, c.Company, reference)
@@ -68,20 +68,20 @@ func unresolved(ctx context.Context, q db.Querier, c Card, amount money.Kobo) (o
 }
 
 // takeOff commits a correction, if the card's row is as it was seen.
-func (s *Service) takeOff(ctx context.Context, seen Card, guard string, excess int64) error {
+func (s *Service) takeOff(ctx context.Context, seen stored, guard string, excess int64) error {
 	later := seen
-	if later.UpdatedAt = s.clock.Now(); !later.UpdatedAt.After(seen.UpdatedAt) {
+	if later.UpdatedAt = s.Clock.Now(); !later.UpdatedAt.After(seen.UpdatedAt) {
 		later.UpdatedAt = seen.UpdatedAt.Add(time.Microsecond)
 	}
 	u := ledger.For(seen.Company)
 	u.Count(guard, -excess, 0)
 	u.Transition(cards.Record(later), string(issued)).Only("updated_at").Expect("updated_at", clock.Micros(seen.UpdatedAt))
-	err := s.book.Commit(ctx, u)
+	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return nil // another correction was faster: the caller reads again
 	}
 	if err == nil {
-		s.log.Error("a guard counted card fundings that are not open", "company", seen.Company, "card", seen.ID, "excess", excess)
+		s.Log.Error("a guard counted card fundings that are not open", "company", seen.Company, "card", seen.ID, "excess", excess)
 	}
 	return err
 }

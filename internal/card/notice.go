@@ -22,7 +22,7 @@ const Pattern = "POST /callbacks/{provider}"
 func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
-		by := s.issuers[name]
+		by := s.Issuers[name]
 		if by == nil {
 			inbox.Say(w, http.StatusNotFound, "Not found")
 			return
@@ -37,12 +37,12 @@ func (s *Service) Door() http.Handler {
 			return
 		}
 		if err != nil {
-			s.log.Warn("a card notice could not be read", "provider", name, "error", err)
+			s.Log.Warn("a card notice could not be read", "provider", name, "error", err)
 			inbox.Say(w, http.StatusBadRequest, "The notice cannot be read")
 			return
 		}
 		if err := s.Notified(r.Context(), name, n); err != nil {
-			s.log.Error("a card notice was not written down", "provider", name, "word", n.Word, "error", err)
+			s.Log.Error("a card notice was not written down", "provider", name, "word", n.Word, "error", err)
 			inbox.Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 			return
 		}
@@ -59,21 +59,21 @@ func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNo
 	if err != nil || !ours {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	if n.At.IsZero() {
 		n.At = now
 	}
 	u := ledger.For(whose.company)
 	u.Insert(activities.Record(activity{whose.company, n.ID, whose.card, n.Word, n.Amount, n.At, now}))
 	if n.Kind == provider.CardEnded {
-		c, err := findCard(ctx, s.db, whose.company, whose.card)
+		c, err := findCard(ctx, s.DB, whose.company, whose.card)
 		if err != nil {
 			return err
 		}
 		c.Status, c.UpdatedAt = "canceled", now
 		u.Transition(cards.Record(c), string(issued))
 	}
-	err = s.book.Commit(ctx, u)
+	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) || ledger.Is(err, ledger.Moved) {
 		return nil
 	}

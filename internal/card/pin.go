@@ -14,18 +14,14 @@ import (
 // of two equal requests asks. After a request that was cut off nobody knows whether
 // the message went out, so the next one sends it again.
 func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (string, error) {
-	c, err := s.find(ctx, company, cardID)
-	if err != nil {
-		return "", err
-	}
-	by, err := s.issuer(c.provider)
+	c, by, err := s.atIssuer(ctx, company, cardID)
 	if err != nil {
 		return "", err
 	}
 	if key != nil && key.Subject() == "" {
 		u := ledger.For(company)
-		key.Begin(&u, c.ID, s.clock.Now().Add(s.window))
-		if err := s.book.Commit(ctx, u); err != nil {
+		key.Begin(&u, c.ID, s.Clock.Now().Add(s.Window))
+		if err := s.Book.Commit(ctx, u); err != nil {
 			return "", idempotency.Taken(err)
 		}
 	}
@@ -37,7 +33,7 @@ func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, ke
 	return message, s.finish(context.WithoutCancel(ctx), key, message, err)
 }
 
-func deliver(ctx context.Context, by provider.Issuer, c Card) (message string, err error) {
+func deliver(ctx context.Context, by provider.Issuer, c stored) (message string, err error) {
 	message, err = by.SendDefaultPIN(ctx, c.ProviderCardID)
 	if err != nil {
 		return "", saidBy(by, err)

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/opening"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 const (
@@ -19,7 +22,7 @@ const (
 
 var (
 	holders    = db.Declare[holder]("card_holder", db.Reads(holderColumns))
-	cards      = db.Declare[Card]("card", db.Reads(cardColumns))
+	cards      = db.Declare[stored]("card", db.Reads(cardColumns))
 	fundings   = db.Declare[fundingRow]("card_funding")
 	activities = db.Declare[activity]("card_activity")
 	addresses  = db.Declare[address]("card_address")
@@ -52,8 +55,54 @@ func (h holder) begin(u *ledger.Unit, cardID string) {
 }
 
 // release adds the transition that lets the customer's next card begin.
-func (c Card) release(u *ledger.Unit) {
+func (c stored) release(u *ledger.Unit) {
 	u.Transition(holders.Record(holder{company: c.Company, customerID: c.CustomerID, state: free}), busy).Only("card_id")
+}
+
+// stored is a card with all that Kobo keeps.
+type stored struct {
+	Company        string     `db:"company_id,key"`
+	ID             string     `db:"id,key"`
+	CustomerID     string     `db:"customer_id"`
+	state          state      `db:"state,state"`
+	provider       string     `db:"provider"` // the issuer, as the ledger names it
+	ProviderCardID string     `db:"provider_card_id,changes"`
+	account        string     `db:"account,changes"` // the issuer's id of the money that the card spends
+	Type           string     `db:"kind,changes"`
+	Brand          string     `db:"brand,changes"`
+	Currency       string     `db:"currency,changes"`
+	MaskedPAN      string     `db:"masked_pan,changes"`
+	ExpiryMonth    string     `db:"expiry_month,changes"`
+	ExpiryYear     string     `db:"expiry_year,changes"`
+	Status         string     `db:"status,changes"`  // the issuer's word: active, inactive, canceled
+	message        string     `db:"message,changes"` // why there is no card
+	load           money.Kobo `db:"load_kobo"`
+	opening.Intent
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at,changes"` // zero while nothing has changed
+}
+
+// card is the card as its company sees it.
+func (c stored) card() Card {
+	return Card{
+		ID: c.ID, Type: c.Type, Brand: c.Brand, Currency: c.Currency, MaskedPAN: c.MaskedPAN, ExpiryMonth: c.ExpiryMonth,
+		ExpiryYear: c.ExpiryYear, Status: c.Status, CustomerID: c.CustomerID, CreatedAt: clock.Instant{Time: c.CreatedAt},
+		UpdatedAt: clock.Instant{Time: c.UpdatedAt}, ProviderCardID: c.ProviderCardID,
+	}
+}
+
+// shown is the card with the fields that its issuer shows.
+func (c stored) shown(i provider.IssuedCard) stored {
+	c.ProviderCardID, c.Status = i.ID, i.Status
+	for field, value := range map[*string]string{
+		&c.account: i.Account, &c.Type: i.Type, &c.Brand: i.Brand, &c.Currency: i.Currency,
+		&c.MaskedPAN: i.MaskedPAN, &c.ExpiryMonth: i.ExpiryMonth, &c.ExpiryYear: i.ExpiryYear,
+	} {
+		if value != "" {
+			*field = value
+		}
+	}
+	return c
 }
 
 // fundingRow is a funding beside its operation.
@@ -86,31 +135,31 @@ type address struct {
 }
 
 func (s *Service) findHolder(ctx context.Context, company, customerID string) (holder, error) {
-	return db.One(ctx, s.db, holders.Scan,
+	return db.One(ctx, s.DB, holders.Scan,
 		`SELECT `+holderColumns+` FROM card_holder WHERE company_id = $1 AND customer_id = $2`, company, customerID)
 }
 
 const selectCard = `SELECT ` + cardColumns + ` FROM card `
 
-func findCard(ctx context.Context, q db.Querier, company, cardID string) (Card, error) {
+func findCard(ctx context.Context, q db.Querier, company, cardID string) (stored, error) {
 	return db.One(ctx, q, cards.Scan, selectCard+`WHERE company_id = $1 AND id = $2`, company, cardID)
 }
 
 func (s *Service) countCards(ctx context.Context, company, customerID string) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64],
+	return db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM card WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '')`, company, customerID)
 }
 
 // page is a page of the cards of a company, or of one of its customers.
-func (s *Service) page(ctx context.Context, company, customerID string, limit, offset int) ([]Card, error) {
-	return db.All(ctx, s.db, cards.Scan, selectCard+`
+func (s *Service) page(ctx context.Context, company, customerID string, limit, offset int) ([]stored, error) {
+	return db.All(ctx, s.DB, cards.Scan, selectCard+`
 		WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '') ORDER BY id DESC LIMIT $3 OFFSET $4`,
 		company, customerID, limit, offset)
 }
 
 // enter writes the owner of a card into the directory.
-func (s *Service) enter(ctx context.Context, c Card) error {
-	_, err := s.db.Exec(ctx, `INSERT INTO card_directory (provider, provider_card_id, company_id, card_id) VALUES ($1, $2, $3, $4)
+func (s *Service) enter(ctx context.Context, c stored) error {
+	_, err := s.DB.Exec(ctx, `INSERT INTO card_directory (provider, provider_card_id, company_id, card_id) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`, c.provider, c.ProviderCardID, c.Company, c.ID)
 	return err
 }
@@ -120,7 +169,7 @@ type owned struct{ company, card string }
 
 // owner is the owner of an issuer's card. IsOurs tells whether we know the card.
 func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o owned, isOurs bool, err error) {
-	o, err = db.One(ctx, s.db, db.Fields[owned],
+	o, err = db.One(ctx, s.DB, db.Fields[owned],
 		`SELECT company_id, card_id FROM card_directory WHERE provider = $1 AND provider_card_id = $2`, issuer, providerCardID)
 	if errors.Is(err, db.ErrNone) {
 		return o, false, nil
@@ -130,7 +179,7 @@ func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o o
 
 // openFunding is the first funding of a card and an amount without an outcome.
 func (s *Service) openFunding(ctx context.Context, company, cardID string, amount money.Kobo) (string, error) {
-	return db.One(ctx, s.db, db.Value[string], `SELECT id FROM card_funding
+	return db.One(ctx, s.DB, db.Value[string], `SELECT id FROM card_funding
 		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY created_at, id LIMIT 1`,
 		company, cardID, int64(amount))
 }
@@ -140,6 +189,6 @@ func cardOf(ctx context.Context, q db.Querier, company, reference string) (strin
 }
 
 func (s *Service) findAddress(ctx context.Context, company string) (LastResort, error) {
-	return db.One(ctx, s.db, db.Fields[LastResort], `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
+	return db.One(ctx, s.DB, db.Fields[LastResort], `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
 		WHERE company_id = $1 ORDER BY version DESC LIMIT 1`, company)
 }

@@ -212,8 +212,10 @@ func (w *world) run(d *db.DB) {
 	bank := &verifier{}
 	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, w.ring, bank, 2*time.Second),
 		w.settlements, w.operations, w.keys, bank, "")
-	w.Service = card.New(d, w.book, w.clock, log, w.operations, w.settlements, w.customers, w.keys,
-		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second, customer.Address{})
+	w.Service = card.New(card.Config{
+		DB: d, Book: w.book, Clock: w.clock, Log: log, Operations: w.operations, Settlements: w.settlements, Customers: w.customers, Keys: w.keys,
+		Issuers: map[string]provider.Issuer{"sudo": w.issuer}, Issues: "sudo", Window: 2 * time.Second,
+	})
 }
 
 // another is a second program, with connections of its own, on the same database.

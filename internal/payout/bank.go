@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -15,7 +14,8 @@ import (
 
 // Bank is a bank that can receive payouts.
 type Bank struct {
-	Name, Code string
+	Name string `json:"name"`
+	Code string `json:"code"`
 }
 
 // The lengths of a bank code (wallet-api.md, Limits). A company could not send back a
@@ -28,7 +28,7 @@ const (
 // Banks are the banks that can receive payouts, by name. Search keeps those with the
 // text in their name.
 func (s *Service) Banks(ctx context.Context, search string) ([]Bank, error) {
-	all, err := s.banks(ctx, s.pays)
+	all, err := s.banks(ctx, s.Pays)
 	if err != nil {
 		return nil, err
 	}
@@ -43,27 +43,15 @@ func (s *Service) Banks(ctx context.Context, search string) ([]Bank, error) {
 // plain is a name in upper case with single blanks, for comparisons.
 func plain(name string) string { return strings.Join(strings.Fields(strings.ToUpper(name)), " ") }
 
-const (
-	fresh = 6 * time.Hour   // between two syncs
-	retry = 5 * time.Minute // after a failed sync
-)
-
-// SyncDue copies the list of banks from the paying bank, when the sync is due. Only one
-// of several programs on a database does so.
+// SyncDue copies the list of banks from the paying bank, if the copy is due.
 func (s *Service) SyncDue(ctx context.Context) error {
-	p := s.payers[s.pays]
+	p := s.Payers[s.Pays]
 	if p == nil {
 		return nil
 	}
-	now := s.clock.Now()
-	mine, err := takeSync(ctx, s.db, s.pays, now, now.Add(fresh))
-	if err == nil && mine {
-		if err = s.sync(ctx, p); err != nil {
-			err = errors.Join(err, dueSync(ctx, s.db, s.pays, now.Add(retry)))
-		}
-	}
+	err := provider.SyncDue(ctx, s.Clock.Now(), s.takeSync, func(ctx context.Context) error { return s.sync(ctx, p) })
 	if err != nil {
-		return fmt.Errorf("payout: the banks of %s: %w", s.pays, err)
+		return fmt.Errorf("payout: the banks of %s: %w", s.Pays, err)
 	}
 	return nil
 }
@@ -80,13 +68,13 @@ func (s *Service) sync(ctx context.Context, p provider.Payer) error {
 		// An empty list is an error of the bank. Taking it over would stop all payouts.
 		return errors.New("the list is empty")
 	}
-	at := s.clock.Now()
-	return s.db.Tx(ctx, func(q db.Querier) error {
+	at := s.Clock.Now()
+	return s.DB.Tx(ctx, func(q db.Querier) error {
 		for _, b := range list {
-			if err := saveBank(ctx, q, s.pays, b, at); err != nil {
+			if err := saveBank(ctx, q, s.Pays, b, at); err != nil {
 				return err
 			}
 		}
-		return retireBanks(ctx, q, s.pays, at)
+		return retireBanks(ctx, q, s.Pays, at)
 	})
 }

@@ -83,7 +83,7 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	if err := schedule.check(); err != nil {
 		return err
 	}
-	now, version := s.clock.Now(), id.New()
+	now, version := s.Clock.Now(), id.New()
 	u := ledger.For(company)
 	by.Audit(&u, "payout.fees", version, map[string]string{"bands": schedule.String()}, now)
 	if len(schedule) == 0 {
@@ -92,7 +92,7 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	for _, b := range schedule {
 		u.Append(fees.Record(feeRow{company, version, b, now}))
 	}
-	return explain(s.book.Commit(ctx, u))
+	return explain(s.Book.Commit(ctx, u))
 }
 
 // Fees is the schedule in force.

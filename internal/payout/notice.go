@@ -24,7 +24,7 @@ func (s *Service) Notified(ctx context.Context, reference string) error {
 	if err != nil {
 		return err
 	}
-	o, err := s.operations.Find(ctx, company, reference)
+	o, err := s.Operations.Find(ctx, company, reference)
 	if err != nil || o.State == Reversed {
 		return err
 	}
@@ -32,6 +32,6 @@ func (s *Service) Notified(ctx context.Context, reference string) error {
 	if o.State == Success && said.Outcome == provider.Unknown {
 		return errBankAway
 	}
-	_, err = s.operations.Notified(ctx, company, reference, s.heard(ctx, o, said))
+	_, err = s.Operations.Notified(ctx, company, reference, s.heard(ctx, o, said))
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 func TestFees(t *testing.T) {
@@ -270,14 +271,16 @@ func TestAPreviewSaysWhatWouldHappenAndDoesNothing(t *testing.T) {
 			must(t, err)
 			return p
 		}
-		want := payout.Preview{Amount: 50_000, Fee: 1500, Balance: 100_000, BalanceAfter: 48_500}
+		want := payout.Preview{
+			DryRun: true, WouldSucceed: true, Amount: 50_000, Fee: 1500, Total: 51_500, Balance: 100_000, BalanceAfter: 48_500,
+		}
 		if got := look(50_000); got != want {
 			t.Errorf("%+v", got)
 		}
-		for amount, refusal := range map[money.Kobo]string{
+		for amount, refusal := range map[money.Kobo]wire.Text{
 			100_000: "Insufficient balance", 200_001: "Daily payout limit reached",
 		} {
-			if got := look(amount); got.Refusal != refusal || got.BalanceAfter != got.Balance {
+			if got := look(amount); got.Refusal != refusal || got.WouldSucceed || got.BalanceAfter != got.Balance {
 				t.Errorf("%+v", got)
 			}
 		}

@@ -52,7 +52,7 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	if err := s.mayPay(ctx, o.Company, v.SettlementID); err != nil {
 		return plan{}, err
 	}
-	if s.payers[v.Provider] == nil {
+	if s.Payers[v.Provider] == nil {
 		return plan{}, errBankAway
 	}
 	bands, err := s.Fees(ctx, o.Company)
@@ -76,28 +76,28 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err != nil {
 		return Payout{}, err
 	}
-	if err := s.companies.MayUsePIN(ctx, o.Company); err != nil {
+	if err := s.Companies.MayUsePIN(ctx, o.Company); err != nil {
 		return Payout{}, err
 	}
 	session, err := s.renewed(ctx, p.verification)
 	if err != nil {
 		return Payout{}, err
 	}
-	op, v := s.operations.Start(p.operation), p.verification
+	op, v := s.Operations.Start(p.operation), p.verification
 	to := order{v, o.Narration}
-	u := s.operations.Unit(op, 0, cmp.Or(o.Narration, "Payout to "+v.AccountName))
+	u := s.Operations.Unit(op, 0, cmp.Or(o.Narration, "Payout to "+v.AccountName))
 	o.Key.Begin(&u, op.ID, op.CalledUntil)
 	company.ExpectCredentials(&u, v.credentials) // before the limits: none hides that the verification is void
 	count(&u, counters(op, 1, p.whole, p.own))
 	u.Append(payouts.Record(payoutRow{op.Company, op.ID, o.Narration, session, op.CreatedAt}))
 	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
-	if err := s.book.Commit(ctx, u); err != nil {
+	if err := s.Book.Commit(ctx, u); err != nil {
 		return Payout{}, refused(err)
 	}
 	o.Key.Begun()
-	op, err = s.operations.Run(ctx, op,
+	op, err = s.Operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
-			return s.heard(ctx, op, s.payers[op.Provider].Transfer(ctx, provider.TransferOrder{
+			return s.heard(ctx, op, s.Payers[op.Provider].Transfer(ctx, provider.TransferOrder{
 				Reference: op.ID, NameEnquirySession: session, BankCode: v.BankCode, Account: v.AccountNumber,
 				Amount: op.Amount, Narration: cmp.Or(o.Narration, "Payout"), // a bank wants some text
 			}))
@@ -106,7 +106,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err != nil {
 		// The ledger does not hold the bank's answer, so the payout stays PENDING. The
 		// resolver asks the bank again.
-		s.log.Error("the outcome of a payout was not written", "company", op.Company, "operation", op.ID, "error", err)
+		s.Log.Error("the outcome of a payout was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return payoutOf(op, to), nil
 }
@@ -118,10 +118,10 @@ const stale = 15 * time.Minute
 // anything is debited. If the account has another name by now, the company has not
 // agreed to pay it.
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
-	if s.clock.Now().Sub(v.CreatedAt) <= stale {
+	if s.Clock.Now().Sub(v.CreatedAt) <= stale {
 		return v.session, nil
 	}
-	credentials, err := s.companies.Credentials(ctx, v.Company)
+	credentials, err := s.Companies.Credentials(ctx, v.Company)
 	if err != nil || credentials > v.credentials {
 		return v.session, err // the ledger will refuse the void verification, so the bank is not asked
 	}
@@ -161,5 +161,5 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	if err != nil {
 		return Payout{}, err
 	}
-	return p, key.Resume(ctx, s.book, p)
+	return p, key.Resume(ctx, s.Book, p)
 }

@@ -50,38 +50,38 @@ var (
 func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error) {
 	// The read comes before the check of the PIN. A reset in between voids the
 	// verification.
-	credentials, err := s.companies.Credentials(ctx, e.Company)
+	credentials, err := s.Companies.Credentials(ctx, e.Company)
 	if err != nil {
 		return Verification{}, err
 	}
-	if err := s.companies.CheckPIN(ctx, e.Company, e.PIN.Reveal()); err != nil {
+	if err := s.Companies.CheckPIN(ctx, e.Company, e.PIN.Reveal()); err != nil {
 		return Verification{}, err
 	}
 	if err := s.mayPay(ctx, e.Company, e.SettlementID); err != nil {
 		return Verification{}, err
 	}
-	named, err := s.enquire(ctx, s.pays, e.BankCode, e.AccountNumber)
+	named, err := s.enquire(ctx, s.Pays, e.BankCode, e.AccountNumber)
 	if err != nil {
 		return Verification{}, err
 	}
-	bank, err := s.bankName(ctx, s.pays, e.BankCode)
+	bank, err := s.bankName(ctx, s.Pays, e.BankCode)
 	if err != nil {
 		return Verification{}, err
 	}
 	v := Verification{
-		Company: e.Company, ID: id.New(), SettlementID: e.SettlementID, Provider: s.pays,
+		Company: e.Company, ID: id.New(), SettlementID: e.SettlementID, Provider: s.Pays,
 		BankCode: e.BankCode, BankName: bank, AccountNumber: e.AccountNumber, AccountName: named.Name,
-		session: named.Session, credentials: credentials, CreatedAt: s.clock.Now(),
+		session: named.Session, credentials: credentials, CreatedAt: s.Clock.Now(),
 	}
 	u := ledger.For(e.Company)
 	e.Key.Answer(&u, v, nil)
 	u.Append(verifications.Record(v))
-	return v, idempotency.Taken(s.book.Commit(ctx, u))
+	return v, idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
 // mayPay refuses an unknown or inactive settlement account.
 func (s *Service) mayPay(ctx context.Context, company string, settlementID int64) error {
-	active, err := s.settlements.Active(ctx, company, settlementID)
+	active, err := s.Settlements.Active(ctx, company, settlementID)
 	if err == nil && !active {
 		err = errNoSettlement
 	}
@@ -91,7 +91,7 @@ func (s *Service) mayPay(ctx context.Context, company string, settlementID int64
 // enquire asks a bank for the name on an account. Only a definite no of the bank means
 // that there is no such account.
 func (s *Service) enquire(ctx context.Context, bank, code, account string) (provider.NameAnswer, error) {
-	p := s.payers[bank]
+	p := s.Payers[bank]
 	if p == nil {
 		return provider.NameAnswer{}, errBankAway
 	}
@@ -100,7 +100,7 @@ func (s *Service) enquire(ctx context.Context, bank, code, account string) (prov
 	case a.Outcome == provider.Rejected && a.Code != provider.CodeNotSent:
 		return a, errNoBeneficiary
 	case a.Outcome != provider.Confirmed || a.Name == "":
-		s.log.Warn("a name enquiry gave no answer", "provider", bank, "code", a.Code, "message", a.Message)
+		s.Log.Warn("a name enquiry gave no answer", "provider", bank, "code", a.Code, "message", a.Message)
 		return a, errBankAway
 	}
 	return a, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// names are the services as the contract names them.
-var names = map[provider.ServiceKind]string{
+// Names are the names of the services in the API.
+var Names = map[provider.ServiceKind]string{
 	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
 }
 
@@ -55,23 +55,13 @@ func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, erro
 	return s.products(ctx, categoryID)
 }
 
-const (
-	fresh = 6 * time.Hour   // how old a biller's list may become
-	retry = 5 * time.Minute // when to ask again after a failure
-)
-
-// SyncDue takes over the lists of the billers whose turn it is. Of several
-// programs on one database only one does so.
+// SyncDue copies the lists of the billers whose copy is due.
 func (s *Shop) SyncDue(ctx context.Context) error {
 	var wrong []error
-	for name, b := range s.billers {
-		now := s.clock.Now()
-		mine, err := takeSync(ctx, s.db, name, now, now.Add(fresh))
-		if err == nil && mine {
-			if err = s.sync(ctx, name, b); err != nil {
-				err = errors.Join(err, dueSync(ctx, s.db, name, now.Add(retry)))
-			}
-		}
+	for name, b := range s.Billers {
+		err := provider.SyncDue(ctx, s.Clock.Now(), func(ctx context.Context, by, next time.Time) (bool, error) {
+			return s.takeSync(ctx, name, by, next)
+		}, func(ctx context.Context) error { return s.sync(ctx, name, b) })
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("vtu: the list of %s: %w", name, err))
 		}
@@ -91,8 +81,8 @@ func (s *Shop) sync(ctx context.Context, name string, b provider.Biller) error {
 	if err != nil {
 		return err
 	}
-	at := s.clock.Now()
-	return s.db.Tx(ctx, func(q db.Querier) error { return l.save(ctx, q, name, at) })
+	at := s.Clock.Now()
+	return s.DB.Tx(ctx, func(q db.Querier) error { return l.save(ctx, q, name, at) })
 }
 
 func read(ctx context.Context, b provider.Biller) (list, error) {

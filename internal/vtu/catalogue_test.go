@@ -71,8 +71,10 @@ func each(t *testing.T, f func(t *testing.T, m *market)) {
 		open := func() *vtu.Shop {
 			book, log := ledger.New(d, m.clock), slog.New(slog.DiscardHandler)
 			operations := operation.NewService(d, book, m.clock, log, time.Second)
-			return vtu.New(d, book, m.clock, log, operations, settlement.New(d, book, m.clock, operations),
-				map[string]provider.Biller{"biller": m.biller}, vtu.Routes{}.Otherwise("biller"))
+			return vtu.New(vtu.Config{
+				DB: d, Book: book, Clock: m.clock, Log: log, Operations: operations, Settlements: settlement.New(d, book, m.clock, operations),
+				Billers: map[string]provider.Biller{"biller": m.biller}, Routes: vtu.Routes{}.Otherwise("biller"),
+			})
 		}
 		m.Shop, m.other = open(), open()
 		f(t, m)
@@ -107,7 +109,7 @@ func (m *market) shelf() (shown, ids string) {
 			products, err := m.Products(m.t.Context(), c.ID)
 			check(err)
 			for _, p := range products {
-				shown, ids = shown+" | "+p.Name+" "+p.Amount.Number(), ids+" "+p.ID
+				shown, ids = shown+" | "+p.Name+" "+money.Kobo(p.Amount).Number(), ids+" "+p.ID
 			}
 		}
 	}

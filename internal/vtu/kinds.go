@@ -7,12 +7,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // DataPurchase is a data bundle for a phone.
 type DataPurchase struct {
 	Order
-	CategoryID, ProductID, PhoneNumber string
+	CategoryID string `json:"serviceCategoryId"`
+	ProductID  string `json:"productId"`
+	Phone      string `json:"phoneNumber"`
 }
 
 // PurchaseData buys a data bundle at its price. See buy.
@@ -23,7 +26,7 @@ func (s *Shop) PurchaseData(ctx context.Context, d DataPurchase) (Receipt, error
 			return basket{}, err
 		}
 		b, err := s.priced(ctx, category, d.ProductID)
-		b.PhoneNumber = d.PhoneNumber
+		b.Phone = wire.Text(d.Phone)
 		return b, err
 	})
 }
@@ -31,8 +34,9 @@ func (s *Shop) PurchaseData(ctx context.Context, d DataPurchase) (Receipt, error
 // CableTVPurchase is a TV package for a smartcard.
 type CableTVPurchase struct {
 	Order
-	VerificationID, ProductID string
-	CardNumber                string // sent as it is; not held against the number that was verified
+	VerificationID string `json:"meterVerificationId"`
+	ProductID      string `json:"productId"`
+	Card           string `json:"cardNumber"` // not compared with the verified number
 }
 
 // PurchaseCableTV buys a package of the category that was verified. See buy.
@@ -47,7 +51,7 @@ func (s *Shop) PurchaseCableTV(ctx context.Context, c CableTVPurchase) (Receipt,
 			return basket{}, err
 		}
 		b, err := s.priced(ctx, category, c.ProductID)
-		b.CardNumber, b.VerificationID = c.CardNumber, v.ID
+		b.Card, b.VerificationID = wire.Text(c.Card), v.ID
 		return b, err
 	})
 }
@@ -55,8 +59,9 @@ func (s *Shop) PurchaseCableTV(ctx context.Context, c CableTVPurchase) (Receipt,
 // AirtimePurchase is airtime for a phone.
 type AirtimePurchase struct {
 	Order
-	CategoryID, PhoneNumber string
-	Amount                  money.Kobo
+	CategoryID string     `json:"serviceCategoryId"`
+	Phone      string     `json:"phoneNumber"`
+	Amount     money.Kobo `json:"amount"`
 }
 
 // PurchaseAirtime buys airtime for an amount. See buy.
@@ -64,7 +69,7 @@ func (s *Shop) PurchaseAirtime(ctx context.Context, a AirtimePurchase) (Receipt,
 	return s.buy(ctx, a.Order, func() (basket, error) {
 		category, err := s.findOnSale(ctx, a.CategoryID, provider.Airtime)
 		b := free(category, a.Amount, category.Name+" airtime")
-		b.PhoneNumber = a.PhoneNumber
+		b.Phone = wire.Text(a.Phone)
 		return b, err
 	})
 }
@@ -72,8 +77,8 @@ func (s *Shop) PurchaseAirtime(ctx context.Context, a AirtimePurchase) (Receipt,
 // UtilityPurchase is power for the meter that was verified.
 type UtilityPurchase struct {
 	Order
-	VerificationID string
-	Amount         money.Kobo
+	VerificationID string     `json:"meterVerificationId"`
+	Amount         money.Kobo `json:"amount"`
 }
 
 // PurchaseUtility buys power for an amount that the verification allows. See buy.
@@ -91,7 +96,7 @@ func (s *Shop) PurchaseUtility(ctx context.Context, u UtilityPurchase) (Receipt,
 		}
 		category, err := s.findOnSale(ctx, v.CategoryID, provider.Utility)
 		b := free(category, u.Amount, category.Name)
-		b.MeterNumber, b.VerificationID, b.vendType = v.Number, v.ID, v.VendType
+		b.Meter, b.VerificationID, b.vendType = v.Number, v.ID, v.VendType
 		return b, err
 	})
 }
@@ -99,7 +104,7 @@ func (s *Shop) PurchaseUtility(ctx context.Context, u UtilityPurchase) (Receipt,
 // findOnSale is a category of one of the kinds that is on sale.
 func (s *Shop) findOnSale(ctx context.Context, categoryID string, kinds ...provider.ServiceKind) (Category, error) {
 	category, err := s.findCategory(ctx, categoryID)
-	if fault.Is(err, fault.Missing) || err == nil && !slices.Contains(kinds, category.Kind) {
+	if fault.Is(err, fault.Missing) || err == nil && !slices.Contains(kinds, category.kind) {
 		return Category{}, fault.New(fault.Refused, "Invalid service category")
 	}
 	return category, err
@@ -114,15 +119,17 @@ func (s *Shop) priced(ctx context.Context, category Category, productID string) 
 		return basket{}, fault.New(fault.Refused, "Invalid product")
 	}
 	return basket{
-		Purchase: Purchase{Type: category.Kind, CategoryID: category.ID, ProductID: product.ID, ProductName: product.Name},
-		category: category, product: product, amount: product.Amount, narration: product.Name,
+		Purchase: Purchase{Type: category.kind, Goods: Goods{
+			CategoryID: category.ID, ProductID: wire.Text(product.ID), ProductName: wire.Text(product.Name),
+		}},
+		category: category, product: product, amount: money.Kobo(product.Amount), narration: product.Name,
 	}, err
 }
 
 // free is what is bought for an amount of the buyer's.
 func free(category Category, amount money.Kobo, narration string) basket {
 	return basket{
-		Purchase: Purchase{Type: category.Kind, CategoryID: category.ID},
+		Purchase: Purchase{Type: category.kind, Goods: Goods{CategoryID: category.ID}},
 		category: category, amount: amount, narration: narration,
 	}
 }

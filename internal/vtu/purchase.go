@@ -11,19 +11,26 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // leave is what a purchase must leave in the settlement account: one kobo,
 // since the contract wants a balance strictly greater than the price.
 const leave = 1
 
-// Order is what every purchase begins with.
+var (
+	errShort            = fault.New(fault.Refused, "Insufficient balance")
+	errVerificationUsed = fault.New(fault.Refused, "Verification already used")
+)
+
+// Order is the part of a purchase that all kinds share. The orders of the kinds are
+// the bodies of the API's requests.
 type Order struct {
-	Company        string
-	IdempotencyKey string // from the body
-	SettlementID   int64
-	Key            *idempotency.Key // from the header; nil for none
-	DryRun         bool             // only say what it would come to
+	Company        string           `json:"-"`
+	IdempotencyKey string           `json:"idempotencyKey"`
+	SettlementID   int64            `json:"settlementId"`
+	Key            *idempotency.Key `json:"-"` // from the header; nil for none
+	DryRun         bool             `json:"-"` // ask for a preview
 }
 
 // Receipt is what a purchase request came to.
@@ -33,19 +40,24 @@ type Receipt struct {
 	Preview     *Preview // instead of all that, of an order that was only tried
 }
 
-// Purchase is what was bought, beside its operation.
+// Goods are the part of a purchase that its row and its JSON share.
+type Goods struct {
+	CategoryID  string    `db:"category_id" json:"serviceCategoryId"`
+	ProductID   wire.Text `db:"product_id" json:"productId"`
+	ProductName wire.Text `db:"product_name" json:"productName"`
+	Phone       wire.Text `db:"phone_number" json:"phoneNumber"`
+	Card        wire.Text `db:"card_number" json:"cardNumber"`
+}
+
+// Purchase is a row beside the operation.
 type Purchase struct {
-	Company        string               `db:"company_id,key"`
-	ID             string               `db:"id,key"` // the operation's
-	Type           provider.ServiceKind `db:"kind"`
-	CategoryID     string               `db:"category_id"`
-	ProductID      string               `db:"product_id"`
-	ProductName    string               `db:"product_name"`
-	PhoneNumber    string               `db:"phone_number"`
-	CardNumber     string               `db:"card_number"`
-	MeterNumber    string               `db:"meter_number"`
-	VerificationID string               `db:"verification_id"`
-	CreatedAt      time.Time            `db:"created_at"`
+	Company string               `db:"company_id,key"`
+	ID      string               `db:"id,key"` // the operation's
+	Type    provider.ServiceKind `db:"kind"`
+	Goods
+	Meter          string    `db:"meter_number"`
+	VerificationID string    `db:"verification_id"`
+	CreatedAt      time.Time `db:"created_at"`
 }
 
 // basket is what an order comes to once it is looked up: what is bought, from
@@ -66,17 +78,19 @@ type basket struct {
 // followed. Faults are Refused (nothing was charged), Conflict (the same key is
 // at work right now) and Unavailable.
 func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
-	earlier, err := s.operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
+	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
 	switch {
+	case err == nil && order.DryRun && earlier.State == Failed:
+		return s.preview(ctx, order, earlier.Amount, errKeyFailed)
 	case err == nil && order.DryRun:
-		return s.preview(ctx, order, earlier.Amount, keyRefusal(earlier))
+		return s.preview(ctx, order, earlier.Amount, errKeyUsed)
 	case err == nil:
 		return s.replay(ctx, earlier)
 	}
 	if !fault.Is(err, fault.Missing) {
 		return Receipt{}, err
 	}
-	active, err := s.settlements.Active(ctx, order.Company, order.SettlementID)
+	active, err := s.Settlements.Active(ctx, order.Company, order.SettlementID)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -88,13 +102,13 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 		return Receipt{}, err
 	}
 	if order.DryRun {
-		refusal, err := s.unusable(ctx, order.Company, b.VerificationID)
+		why, err := s.unusable(ctx, order.Company, b.VerificationID)
 		if err != nil {
 			return Receipt{}, err
 		}
-		return s.preview(ctx, order, b.amount, refusal)
+		return s.preview(ctx, order, b.amount, why)
 	}
-	o := s.operations.Start(operation.Operation{
+	o := s.Operations.Start(operation.Operation{
 		Company: order.Company, Kind: Kind, IdempotencyKey: order.IdempotencyKey, Provider: b.category.provider,
 		SettlementID: order.SettlementID, Amount: b.amount,
 	})
@@ -105,24 +119,24 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *idempotency.Key) (Receipt, error) {
 	p := b.Purchase
 	p.Company, p.ID, p.CreatedAt = o.Company, o.ID, o.CreatedAt
-	u := s.operations.Unit(o, leave, b.narration)
+	u := s.Operations.Unit(o, leave, b.narration)
 	key.Begin(&u, o.ID, o.CalledUntil)
 	u.Append(purchases.Record(p))
 	event.Emit(&u, event.VTUPending, Of(o, p))
 	p.useVerification(&u)
-	if err := s.book.Commit(ctx, u); err != nil {
+	if err := s.Book.Commit(ctx, u); err != nil {
 		return s.refused(ctx, err)
 	}
 	key.Begun()
-	o, err := s.operations.Run(ctx, o,
-		func(ctx context.Context) provider.Answer { return s.billers[o.Provider].Pay(ctx, b.request(o)) },
+	o, err := s.Operations.Run(ctx, o,
+		func(ctx context.Context) provider.Answer { return s.Billers[o.Provider].Pay(ctx, b.request(o)) },
 		func(after operation.Operation, u *ledger.Unit) {
 			key.Finish(u, Receipt{Transaction: Of(after, p)}, nil)
 		})
 	if err != nil {
 		// The provider has been asked and what it said is not in the book: that is
 		// what PENDING means. The resolver will ask again.
-		s.log.Error("the outcome of a purchase was not written", "company", o.Company, "operation", o.ID, "error", err)
+		s.Log.Error("the outcome of a purchase was not written", "company", o.Company, "operation", o.ID, "error", err)
 	}
 	return Receipt{Transaction: Of(o, p)}, nil
 }
@@ -131,7 +145,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 func (b basket) request(o operation.Operation) provider.Purchase {
 	return provider.Purchase{
 		Reference: o.ID, Begun: o.CreatedAt, Kind: b.Type, Category: b.category.code, Product: b.product.code, Amount: b.amount,
-		Phone: b.PhoneNumber, Card: b.CardNumber, Meter: b.MeterNumber, VendType: b.vendType,
+		Phone: string(b.Phone), Card: string(b.Card), Meter: b.Meter, VendType: b.vendType,
 	}
 }
 
@@ -144,16 +158,16 @@ func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	}
 	switch {
 	case ledger.Is(err, ledger.Short):
-		return Receipt{}, fault.New(fault.Refused, "Insufficient balance")
+		return Receipt{}, errShort
 	case ledger.Is(err, ledger.Moved, verifications.Table):
-		return Receipt{}, fault.New(fault.Refused, verificationUsed)
+		return Receipt{}, errVerificationUsed
 	}
 	return Receipt{}, idempotency.Taken(err)
 }
 
 // replay answers for a key that has been used.
 func (s *Shop) replay(ctx context.Context, o operation.Operation) (Receipt, error) {
-	if o.InFlight(s.clock.Now()) {
+	if o.InFlight(s.Clock.Now()) {
 		return Receipt{}, idempotency.ErrInFlight
 	}
 	t, err := s.complete(ctx, o)
@@ -169,5 +183,5 @@ func (s *Shop) Resume(ctx context.Context, company, transactionID string, key *i
 		return Receipt{}, err
 	}
 	receipt := Receipt{Transaction: t}
-	return receipt, key.Resume(ctx, s.book, receipt)
+	return receipt, key.Resume(ctx, s.Book, receipt)
 }

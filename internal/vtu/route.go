@@ -31,7 +31,7 @@ func ParseRoutes(text string) (Routes, error) {
 		what, biller, ok := strings.Cut(line, "=")
 		what, biller = strings.TrimSpace(what), strings.TrimSpace(biller)
 		kind, vendor, named := strings.Cut(what, "/")
-		_, known := names[provider.ServiceKind(kind)]
+		_, known := Names[provider.ServiceKind(kind)]
 		switch {
 		case !ok || biller == "" || named && vendor == "":
 			all = append(all, fmt.Errorf("a route is written DATA=biller or DATA/MTN=biller, not %q", line))
@@ -80,13 +80,13 @@ func (s *Shop) onSale(offered []Category) []Category {
 	}
 	offering := map[line][]string{}
 	for _, c := range offered {
-		if s.billers[c.provider] != nil {
-			l := line{c.Kind, c.vendor}
+		if s.Billers[c.provider] != nil {
+			l := line{c.kind, c.vendor}
 			offering[l] = append(offering[l], c.provider)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(offered), func(c Category) bool {
-		billers := offering[line{c.Kind, c.vendor}]
-		return s.billers[c.provider] == nil || s.routes.seller(c.Kind, c.vendor, billers) != c.provider
+		billers := offering[line{c.kind, c.vendor}]
+		return s.Billers[c.provider] == nil || s.Routes.seller(c.kind, c.vendor, billers) != c.provider
 	})
 }

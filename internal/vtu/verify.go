@@ -63,11 +63,11 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 	if err != nil {
 		return Verification{}, err
 	}
-	verifier, able := s.billers[category.provider].(provider.EntityVerifier)
+	verifier, able := s.Billers[category.provider].(provider.EntityVerifier)
 	if !able {
 		return Verification{}, fault.New(fault.Refused, "Numbers of this service category cannot be verified")
 	}
-	a := verifier.VerifyEntity(ctx, provider.EntityQuery{Kind: category.Kind, Category: category.code, Number: q.Number})
+	a := verifier.VerifyEntity(ctx, provider.EntityQuery{Kind: category.kind, Category: category.code, Number: q.Number})
 	switch a.Outcome {
 	case provider.Rejected:
 		return Verification{}, fault.New(fault.Refused, "Verification failed: "+cmp.Or(a.Message, "there is no such number"))
@@ -75,13 +75,13 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 		return Verification{}, fault.Newf(fault.Unavailable, "%s could not verify: %s", category.provider, a.Code)
 	}
 	v := Verification{
-		Company: q.Company, ID: id.New(), CategoryID: category.ID, Kind: category.Kind, Number: q.Number, Entity: a.Entity,
-		State: unused, CreatedAt: s.clock.Now(),
+		Company: q.Company, ID: id.New(), CategoryID: category.ID, Kind: category.kind, Number: q.Number, Entity: a.Entity,
+		State: unused, CreatedAt: s.Clock.Now(),
 	}
 	u := ledger.For(q.Company)
 	u.Insert(verifications.Record(v))
 	q.Key.Answer(&u, v, nil)
-	return v, idempotency.Taken(s.book.Commit(ctx, u))
+	return v, idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
 // verified is a verification of the company for this kind of service. Whether it
