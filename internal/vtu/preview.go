@@ -18,8 +18,8 @@ var (
 )
 
 // preview answers an order with DryRun. It writes nothing and calls no biller, so it
-// does not know the biller's answer. A missing product or account is a fault, as in a
-// purchase. Why is the known reason for a refusal.
+// does not know the biller's answer. Why is the known reason for a refusal. A missing
+// product or account is a fault before, as in a purchase.
 func (s *Shop) preview(ctx context.Context, order Order, amount money.Kobo, why error) (Receipt, error) {
 	balance, err := s.Book.Balance(ctx, order.Company, settlement.LedgerAccount(order.SettlementID))
 	if err != nil {
@@ -30,17 +30,4 @@ func (s *Shop) preview(ctx context.Context, order Order, amount money.Kobo, why 
 	}
 	p := operation.NewPreview[money.Text](operation.Operation{Amount: amount}, balance, why)
 	return Receipt{Preview: &p}, nil
-}
-
-// unusable is the reason to refuse a purchase with a used verification. The commit of
-// the real purchase decides again.
-func (s *Shop) unusable(ctx context.Context, company, verificationID string) (why, err error) {
-	if verificationID == "" {
-		return nil, nil
-	}
-	v, err := s.findVerification(ctx, company, verificationID)
-	if v.State == used {
-		why = errVerificationUsed
-	}
-	return why, err
 }

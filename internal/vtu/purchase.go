@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// leave is what a purchase must leave in the settlement account: one kobo,
-// since the contract wants a balance strictly greater than the price.
+// leave is the least balance of a settlement account after a purchase. The contract
+// wants a balance greater than the price.
 const leave = 1
 
 var (
@@ -33,11 +33,11 @@ type Order struct {
 	DryRun         bool             `json:"-"` // ask for a preview
 }
 
-// Receipt is what a purchase request came to.
+// Receipt is the result of an order.
 type Receipt struct {
 	Transaction Transaction
-	Replayed    bool     // the key had been used: nothing was charged now
-	Preview     *Preview // instead of all that, of an order that was only tried
+	Replayed    bool     // an earlier order with the same key made the transaction
+	Preview     *Preview // of a dry run, which makes no transaction
 }
 
 // Goods are the part of a purchase that its row and its JSON share.
@@ -49,7 +49,7 @@ type Goods struct {
 	Card        wire.Text `db:"card_number" json:"cardNumber"`
 }
 
-// Purchase is a row beside the operation.
+// Purchase is the row that a purchase has beside its operation.
 type Purchase struct {
 	Company string               `db:"company_id,key"`
 	ID      string               `db:"id,key"` // the operation's
@@ -60,23 +60,23 @@ type Purchase struct {
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-// basket is what an order comes to once it is looked up: what is bought, from
-// which biller, and how the biller is asked.
+// basket is the content of an order, with the parameters of the call to the biller.
 type basket struct {
 	Purchase
-	category  Category
-	product   Product // none for airtime and power
-	amount    money.Kobo
-	vendType  string
-	narration string
+	category    Category
+	productCode string // the biller's; "" for airtime and power
+	amount      money.Kobo
+	vendType    string
+	narration   string
+	used        bool // another purchase uses the verification
 }
 
-// buy goes the way of every purchase. Choose looks up what is bought; it is not
-// asked when the caller's key has been used.
+// buy makes a purchase of any kind. Choose looks up the content. Buy does not call
+// choose for a used key.
 //
-// A receipt may be PENDING: then the money is debited and the outcome is being
-// followed. Faults are Refused (nothing was charged), Conflict (the same key is
-// at work right now) and Unavailable.
+// The receipt may be PENDING: the money is debited, and Kobo follows the outcome.
+// Faults are Refused (nothing was charged), Conflict (another request with the same key
+// is running) and Unavailable.
 func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
 	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
 	switch {
@@ -91,22 +91,20 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 		return Receipt{}, err
 	}
 	active, err := s.Settlements.Active(ctx, order.Company, order.SettlementID)
+	if err == nil && !active {
+		err = fault.New(fault.Refused, "Settlement account not found")
+	}
 	if err != nil {
 		return Receipt{}, err
-	}
-	if !active {
-		return Receipt{}, fault.New(fault.Refused, "Settlement account not found")
 	}
 	b, err := choose()
-	if err != nil {
+	switch {
+	case err != nil:
 		return Receipt{}, err
-	}
-	if order.DryRun {
-		why, err := s.unusable(ctx, order.Company, b.VerificationID)
-		if err != nil {
-			return Receipt{}, err
-		}
-		return s.preview(ctx, order, b.amount, why)
+	case order.DryRun && b.used:
+		return s.preview(ctx, order, b.amount, errVerificationUsed)
+	case order.DryRun:
+		return s.preview(ctx, order, b.amount, nil)
 	}
 	o := s.Operations.Start(operation.Operation{
 		Company: order.Company, Kind: Kind, IdempotencyKey: order.IdempotencyKey, Provider: b.category.provider,
@@ -115,7 +113,7 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 	return s.pay(ctx, o, b, order.Key)
 }
 
-// pay goes the three steps, the same for everything the shop sells.
+// pay commits the intent, calls the biller and commits the outcome.
 func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *idempotency.Key) (Receipt, error) {
 	p := b.Purchase
 	p.Company, p.ID, p.CreatedAt = o.Company, o.ID, o.CreatedAt
@@ -130,28 +128,25 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 	key.Begun()
 	o, err := s.Operations.Run(ctx, o,
 		func(ctx context.Context) provider.Answer { return s.Billers[o.Provider].Pay(ctx, b.request(o)) },
-		func(after operation.Operation, u *ledger.Unit) {
-			key.Finish(u, Receipt{Transaction: Of(after, p)}, nil)
-		})
+		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, Receipt{Transaction: Of(after, p)}, nil) })
 	if err != nil {
-		// The provider has been asked and what it said is not in the book: that is
-		// what PENDING means. The resolver will ask again.
+		// The ledger does not hold the biller's answer, so the purchase stays PENDING. The
+		// resolver asks the biller again.
 		s.Log.Error("the outcome of a purchase was not written", "company", o.Company, "operation", o.ID, "error", err)
 	}
 	return Receipt{Transaction: Of(o, p)}, nil
 }
 
-// request is the basket as the biller is asked for it.
+// request is the order to the biller.
 func (b basket) request(o operation.Operation) provider.Purchase {
 	return provider.Purchase{
-		Reference: o.ID, Begun: o.CreatedAt, Kind: b.Type, Category: b.category.code, Product: b.product.code, Amount: b.amount,
+		Reference: o.ID, Begun: o.CreatedAt, Kind: b.Type, Category: b.category.code, Product: b.productCode, Amount: b.amount,
 		Phone: string(b.Phone), Card: string(b.Card), Meter: b.Meter, VendType: b.vendType,
 	}
 }
 
-// refused answers for a first unit that the ledger did not take. The ledger looks at
-// new rows before transitions. So a repeated order is a replay even though its own
-// first try has used its verification.
+// refused explains a refused first unit. The ledger checks new rows before transitions,
+// so a repeated order is a replay although its first try has used the verification.
 func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	if earlier, ok := operation.Earlier(err); ok {
 		return s.replay(ctx, earlier)
@@ -165,7 +160,7 @@ func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	return Receipt{}, idempotency.Taken(err)
 }
 
-// replay answers for a key that has been used.
+// replay answers an order with a used key.
 func (s *Shop) replay(ctx context.Context, o operation.Operation) (Receipt, error) {
 	if o.InFlight(s.Clock.Now()) {
 		return Receipt{}, idempotency.ErrInFlight
@@ -174,9 +169,8 @@ func (s *Shop) replay(ctx context.Context, o operation.Operation) (Receipt, erro
 	return Receipt{Transaction: t, Replayed: true}, err
 }
 
-// Resume answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had begun: with the answer that try would have given, which
-// it stores.
+// Resume answers a retry under the same Idempotency-Key after a crash of the first try.
+// It stores the answer that the first try would have given.
 func (s *Shop) Resume(ctx context.Context, company, transactionID string, key *idempotency.Key) (Receipt, error) {
 	t, err := s.Transaction(ctx, company, transactionID)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// PurchaseColumns are a purchase's, in the order that Targets has. The table is p.
+// PurchaseColumns are the columns of a purchase, in the order of Targets. The table is p.
 const PurchaseColumns = `p.company_id, p.id, p.kind, p.category_id, p.product_id, p.product_name, p.phone_number,
 	p.card_number, p.meter_number, p.verification_id, p.created_at`
 
@@ -30,8 +30,8 @@ func (s *Shop) findVerification(ctx context.Context, company, verificationID str
 
 func missing(err error) bool { return errors.Is(err, db.ErrNone) }
 
-// Targets are the places in p that a Scan of PurchaseColumns fills, for a statement
-// that reads a purchase beside other columns.
+// Targets are the targets in p of a Scan of PurchaseColumns, for a statement that reads
+// a purchase beside other columns.
 func (p *Purchase) Targets() []any { return purchases.Targets(p) }
 
 func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Purchase, error) {
@@ -39,12 +39,13 @@ func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Pu
 		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
-func (s *Shop) services(ctx context.Context) ([]Service, error) {
+// Services are the services on sale.
+func (s *Shop) Services(ctx context.Context) ([]Service, error) {
 	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
 }
 
-// serviceActive tells whether there is such a service and it is on sale.
+// serviceActive tells whether a service is on sale.
 func (s *Shop) serviceActive(ctx context.Context, serviceID string) (bool, error) {
 	n, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM vtu_category WHERE service_id = $1 AND active = 1`, serviceID)
 	return n > 0, err
@@ -58,8 +59,8 @@ func (s *Shop) categories(ctx context.Context, serviceID string) ([]Category, er
 		categoryColumns+`WHERE c.service_id = $1 AND c.active = 1 ORDER BY c.name, c.id`, serviceID)
 }
 
-// siblings are the active categories of the service and the vendor of this one,
-// itself among them: what the billers offer of the same.
+// siblings are all billers' active categories with the service and the vendor of this
+// category, this one among them.
 func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, error) {
 	return db.All(ctx, s.DB, db.Fields[Category], categoryColumns+`
 		JOIN vtu_category AS this ON this.service_id = c.service_id AND this.vendor = c.vendor
@@ -68,8 +69,7 @@ func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, err
 
 const productColumns = `SELECT id, name, amount_kobo, fixed_amount, validity, code FROM vtu_product `
 
-// scanProduct gives a product without a name its validity for one, as the
-// contract wants.
+// scanProduct reads a product. The contract wants the validity in place of a missing name.
 func scanProduct(sc db.Scanner) (Product, error) {
 	p, err := db.Fields[Product](sc)
 	if p.Name == "" {
@@ -88,9 +88,7 @@ func (s *Shop) findProduct(ctx context.Context, categoryID, productID string) (P
 		productColumns+`WHERE category_id = $1 AND id = $2 AND active = 1`, categoryID, productID)
 }
 
-// Taking a biller's list over: each save returns our id for the row, which it
-// keeps from the first time on.
-
+// saveService returns the id of a service. The rows of the catalogue keep their first ids.
 func saveService(ctx context.Context, q db.Querier, kind provider.ServiceKind) (string, error) {
 	return db.One(ctx, q, db.Value[string], `
 		INSERT INTO vtu_service (id, kind, name) VALUES ($1, $2, $3)
@@ -115,9 +113,8 @@ func saveProduct(ctx context.Context, q db.Querier, categoryID string, p provide
 	return err
 }
 
-// What the list no longer has goes off sale; nothing is deleted, since
-// purchases refer to it.
-
+// retireCategories takes categories off sale that the last sync did not name. It deletes
+// nothing, since purchases refer to them.
 func retireCategories(ctx context.Context, q db.Querier, from string, at time.Time) error {
 	_, err := q.Exec(ctx, `UPDATE vtu_category SET active = 0 WHERE provider = $1 AND updated_at < $2`, from, clock.Micros(at))
 	return err

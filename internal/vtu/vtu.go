@@ -1,9 +1,9 @@
-// Package vtu sells airtime, data, TV and power ("virtual top-up") out of a
-// company's settlement account.
+// Package vtu sells airtime, data, TV and power ("virtual top-up") from a company's
+// settlement account.
 //
-// What is on sale is the billers' lists, taken over into tables of our own under
-// ids of our own. A purchase is an operation: the price is debited before the
-// biller is asked and given back only on a definite no.
+// The catalogue is a copy of the billers' lists under ids of Kobo. A purchase is an
+// operation: Kobo debits the price before it calls the biller. It gives the price back
+// only after the biller's definite no.
 package vtu
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// Kind is the kind of operation a purchase is.
+// Kind is the kind of a purchase's operation.
 const Kind = "vtu"
 
 // Service is a kind of things on sale, such as data bundles.
@@ -53,9 +53,6 @@ type Product struct {
 	code string // the biller's code for the product
 }
 
-// Status is where a purchase stands.
-type Status = operation.State
-
 // The states of a purchase.
 const (
 	Pending = operation.Pending
@@ -66,7 +63,7 @@ const (
 // Bought is a purchase as the answer to its order shows it.
 type Bought struct {
 	ID        string               `json:"transactionId"`
-	Status    Status               `json:"status"`
+	Status    operation.State      `json:"status"`
 	Type      provider.ServiceKind `json:"type"`
 	Amount    money.Text           `json:"amount"`
 	CreatedAt clock.Instant        `json:"createdAt"`
@@ -121,21 +118,12 @@ type Shop struct{ Config }
 // New is the business. It registers the kind of its operations.
 func New(c Config) *Shop {
 	s := &Shop{c}
-	c.Operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects})
+	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects})
 	return s
 }
 
-func route(o operation.Operation) operation.Route {
-	return operation.Route{
-		Settlement: settlement.LedgerAccount(o.SettlementID),
-		Clearing:   settlement.ClearingAccount(Kind),
-		Provider:   settlement.ProviderAccount(o.Provider),
-	}
-}
-
-// requery asks the biller that was asked to buy, and no other, whatever the
-// routes say by now: only that one can know, and what it does not know for
-// certain nobody else may be asked to do.
+// requery asks the biller of the purchase, and no other, whatever the routes say now.
+// Another biller does not know the purchase, and must not make it again.
 func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	b := s.Billers[o.Provider]
 	if b == nil {
@@ -144,8 +132,8 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 	return b.Requery(ctx, o.ID, o.CreatedAt)
 }
 
-// effects are the event that tells the outcome. A purchase that was definitely
-// rejected gives its verification back, in the unit that gives the money back.
+// effects adds the event to an outcome. A failed purchase gives its verification back
+// together with the money.
 func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.findPurchase(ctx, o.Company, o.ID)
 	if err != nil {
@@ -160,8 +148,7 @@ func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Uni
 	return nil
 }
 
-// Transaction is a purchase of the company, by its id or by the key the caller
-// gave it.
+// Transaction is a purchase of the company, by its id or by the caller's own key.
 func (s *Shop) Transaction(ctx context.Context, company, idOrKey string) (Transaction, error) {
 	o, err := s.Operations.Find(ctx, company, idOrKey)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
