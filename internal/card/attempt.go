@@ -171,7 +171,7 @@ func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.store
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.state, a.message = issued, ""
 	a.release(u)
-	event.Emit(u, event.CardGenerated, a.card())
+	event.Emit(u, event.CardGenerated, a.Card)
 	return nil, nil
 }
 

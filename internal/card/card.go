@@ -46,18 +46,18 @@ const (
 
 // Card is a card as its company sees it, in answers and events. It has no card number.
 type Card struct {
-	ID             string        `json:"id"`
-	Type           string        `json:"type"`
-	Brand          string        `json:"brand"`
-	Currency       string        `json:"currency"`
-	MaskedPAN      string        `json:"maskedPan"`
-	ExpiryMonth    string        `json:"expiryMonth"`
-	ExpiryYear     string        `json:"expiryYear"`
-	Status         string        `json:"status"` // the issuer's word: active, inactive, canceled
-	CustomerID     string        `json:"customerId"`
-	CreatedAt      clock.Instant `json:"createdAt"`
-	UpdatedAt      clock.Instant `json:"updatedAt"` // zero while nothing has changed
-	ProviderCardID string        `json:"providerCardId"`
+	ID             string        `db:"id,key" json:"id"`
+	Type           string        `db:"kind,changes" json:"type"`
+	Brand          string        `db:"brand,changes" json:"brand"`
+	Currency       string        `db:"currency,changes" json:"currency"`
+	MaskedPAN      string        `db:"masked_pan,changes" json:"maskedPan"`
+	ExpiryMonth    string        `db:"expiry_month,changes" json:"expiryMonth"`
+	ExpiryYear     string        `db:"expiry_year,changes" json:"expiryYear"`
+	Status         string        `db:"status,changes" json:"status"` // the issuer's word: active, inactive, canceled
+	CustomerID     string        `db:"customer_id" json:"customerId"`
+	CreatedAt      clock.Instant `db:"created_at" json:"createdAt"`
+	UpdatedAt      clock.Instant `db:"updated_at,changes" json:"updatedAt"` // zero while nothing has changed
+	ProviderCardID string        `db:"provider_card_id,changes" json:"providerCardId"`
 }
 
 // Config is what a Service needs.
@@ -91,7 +91,7 @@ func New(c Config) *Service {
 		Gone:    "the card was not made",
 		TooOld:  "a card whose creation is not known after 72 hours",
 	})
-	c.Operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects})
+	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects})
 	return s
 }
 
@@ -144,7 +144,7 @@ func (s *Service) atIssuer(ctx context.Context, company, cardID string) (stored,
 // Find is a card of the company, as its issuer shows it now.
 func (s *Service) Find(ctx context.Context, company, cardID string) (Card, error) {
 	c, err := s.renewed(ctx, company, cardID)
-	return c.card(), err
+	return c.Card, err
 }
 
 // renewed reads a card from its issuer, and writes the changes.
@@ -164,7 +164,7 @@ func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, 
 	if now == c {
 		return c, nil
 	}
-	now.UpdatedAt = s.Clock.Now()
+	now.UpdatedAt.Time = s.Clock.Now()
 	u := ledger.For(company)
 	u.Transition(cards.Record(now), string(issued))
 	return now, s.Book.Commit(ctx, u)
@@ -180,7 +180,7 @@ func (s *Service) List(ctx context.Context, company, customerID string, offset, 
 	list, err := s.page(ctx, company, customerID, limit, offset)
 	out := make([]Card, len(list))
 	for i, c := range list {
-		out[i] = c.card()
+		out[i] = c.Card
 	}
 	return out, int(total), err
 }

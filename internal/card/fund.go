@@ -210,14 +210,6 @@ func funding(o operation.Operation, c stored) provider.CardFunding {
 	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
 }
 
-func route(o operation.Operation) operation.Route {
-	return operation.Route{
-		Settlement: settlement.LedgerAccount(o.SettlementID),
-		Clearing:   settlement.ClearingAccount(Kind),
-		Provider:   settlement.ProviderAccount(o.Provider),
-	}
-}
-
 // requery asks the issuer of the first call, and no other.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	by, err := s.issuer(o.Provider)

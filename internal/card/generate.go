@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -64,8 +65,9 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 		return s.answer(ctx, r, earlier)
 	}
 	a := &attempt{Service: s, holder: h, request: r, who: who, stored: stored{
-		Company: r.Company, ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
-		CreatedAt: s.Clock.Now(), state: creating, provider: h.provider, load: r.Load,
+		Company: r.Company, state: creating, provider: h.provider, load: r.Load, Card: Card{
+			ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency, CreatedAt: clock.Instant{Time: s.Clock.Now()},
+		},
 	}}
 	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) error {
 		h.begin(u, a.ID)
@@ -97,7 +99,7 @@ func (s *Service) answer(ctx context.Context, r Request, c stored) (Generated, e
 	case failed:
 		return Generated{}, s.finish(ctx, r.Key, nil, s.why(c))
 	}
-	out := Generated{CardID: c.ID, Card: c.card()}
+	out := Generated{CardID: c.ID, Card: c.Card}
 	if c.load > 0 {
 		load, err := s.load(ctx, c)
 		if err == nil {

@@ -70,12 +70,12 @@ func unresolved(ctx context.Context, q db.Querier, c stored, amount money.Kobo) 
 // takeOff commits a correction, if the card's row is as it was seen.
 func (s *Service) takeOff(ctx context.Context, seen stored, guard string, excess int64) error {
 	later := seen
-	if later.UpdatedAt = s.Clock.Now(); !later.UpdatedAt.After(seen.UpdatedAt) {
-		later.UpdatedAt = seen.UpdatedAt.Add(time.Microsecond)
+	if later.UpdatedAt.Time = s.Clock.Now(); !later.UpdatedAt.After(seen.UpdatedAt.Time) {
+		later.UpdatedAt.Time = seen.UpdatedAt.Add(time.Microsecond)
 	}
 	u := ledger.For(seen.Company)
 	u.Count(guard, -excess, 0)
-	u.Transition(cards.Record(later), string(issued)).Only("updated_at").Expect("updated_at", clock.Micros(seen.UpdatedAt))
+	u.Transition(cards.Record(later), string(issued)).Only("updated_at").Expect("updated_at", clock.Micros(seen.UpdatedAt.Time))
 	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
 		return nil // another correction was faster: the caller reads again

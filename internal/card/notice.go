@@ -70,7 +70,7 @@ func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNo
 		if err != nil {
 			return err
 		}
-		c.Status, c.UpdatedAt = "canceled", now
+		c.Status, c.UpdatedAt.Time = "canceled", now
 		u.Transition(cards.Record(c), string(issued))
 	}
 	err = s.Book.Commit(ctx, u)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -16,8 +15,8 @@ import (
 
 const (
 	holderColumns = `company_id, customer_id, state, provider, provider_id, card_id, created_at`
-	cardColumns   = `company_id, id, customer_id, state, provider, provider_card_id, account, kind, brand, currency,
-	masked_pan, expiry_month, expiry_year, status, message, load_kobo, called_until, missing, created_at, updated_at`
+	cardColumns   = `company_id, id, kind, brand, currency, masked_pan, expiry_month, expiry_year, status, customer_id,
+	created_at, updated_at, provider_card_id, state, provider, account, message, load_kobo, called_until, missing`
 )
 
 var (
@@ -59,36 +58,16 @@ func (c stored) release(u *ledger.Unit) {
 	u.Transition(holders.Record(holder{company: c.Company, customerID: c.CustomerID, state: free}), busy).Only("card_id")
 }
 
-// stored is a card with all that Kobo keeps.
+// stored is the row of a card.
 type stored struct {
-	Company        string     `db:"company_id,key"`
-	ID             string     `db:"id,key"`
-	CustomerID     string     `db:"customer_id"`
-	state          state      `db:"state,state"`
-	provider       string     `db:"provider"` // the issuer, as the ledger names it
-	ProviderCardID string     `db:"provider_card_id,changes"`
-	account        string     `db:"account,changes"` // the issuer's id of the money that the card spends
-	Type           string     `db:"kind,changes"`
-	Brand          string     `db:"brand,changes"`
-	Currency       string     `db:"currency,changes"`
-	MaskedPAN      string     `db:"masked_pan,changes"`
-	ExpiryMonth    string     `db:"expiry_month,changes"`
-	ExpiryYear     string     `db:"expiry_year,changes"`
-	Status         string     `db:"status,changes"`  // the issuer's word: active, inactive, canceled
-	message        string     `db:"message,changes"` // why there is no card
-	load           money.Kobo `db:"load_kobo"`
+	Company string `db:"company_id,key"`
+	Card
+	state    state      `db:"state,state"`
+	provider string     `db:"provider"`        // the issuer, as the ledger names it
+	account  string     `db:"account,changes"` // the issuer's id of the money that the card spends
+	message  string     `db:"message,changes"` // why there is no card
+	load     money.Kobo `db:"load_kobo"`
 	opening.Intent
-	CreatedAt time.Time `db:"created_at"`
-	UpdatedAt time.Time `db:"updated_at,changes"` // zero while nothing has changed
-}
-
-// card is the card as its company sees it.
-func (c stored) card() Card {
-	return Card{
-		ID: c.ID, Type: c.Type, Brand: c.Brand, Currency: c.Currency, MaskedPAN: c.MaskedPAN, ExpiryMonth: c.ExpiryMonth,
-		ExpiryYear: c.ExpiryYear, Status: c.Status, CustomerID: c.CustomerID, CreatedAt: clock.Instant{Time: c.CreatedAt},
-		UpdatedAt: clock.Instant{Time: c.UpdatedAt}, ProviderCardID: c.ProviderCardID,
-	}
 }
 
 // shown is the card with the fields that its issuer shows.

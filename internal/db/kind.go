@@ -28,7 +28,7 @@ type (
 
 func kindOf(t reflect.Type, counts bool) (kind, bool) {
 	switch {
-	case t == reflect.TypeFor[time.Time]():
+	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // the same in memory
 		return helped[instant](Int), true
 	case counts && t.Kind() == reflect.Int64:
 		return helped[revision](Text), true

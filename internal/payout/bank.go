@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,20 +42,12 @@ func (s *Service) Banks(ctx context.Context, search string) ([]Bank, error) {
 // plain is a name in upper case with single blanks, for comparisons.
 func plain(name string) string { return strings.Join(strings.Fields(strings.ToUpper(name)), " ") }
 
-// SyncDue copies the list of banks from the paying bank, if the copy is due.
+// SyncDue copies the lists of the paying banks whose copy is due.
 func (s *Service) SyncDue(ctx context.Context) error {
-	p := s.Payers[s.Pays]
-	if p == nil {
-		return nil
-	}
-	err := provider.SyncDue(ctx, s.Clock.Now(), s.takeSync, func(ctx context.Context) error { return s.sync(ctx, p) })
-	if err != nil {
-		return fmt.Errorf("payout: the banks of %s: %w", s.Pays, err)
-	}
-	return nil
+	return provider.SyncDue(ctx, s.Clock.Now(), s.Payers, s.takeSync, s.sync)
 }
 
-func (s *Service) sync(ctx context.Context, p provider.Payer) error {
+func (s *Service) sync(ctx context.Context, name string, p provider.Payer) error {
 	list, err := p.Banks(ctx)
 	if err != nil {
 		return err
@@ -71,10 +62,10 @@ func (s *Service) sync(ctx context.Context, p provider.Payer) error {
 	at := s.Clock.Now()
 	return s.DB.Tx(ctx, func(q db.Querier) error {
 		for _, b := range list {
-			if err := saveBank(ctx, q, s.Pays, b, at); err != nil {
+			if err := saveBank(ctx, q, name, b, at); err != nil {
 				return err
 			}
 		}
-		return retireBanks(ctx, q, s.Pays, at)
+		return retireBanks(ctx, q, name, at)
 	})
 }

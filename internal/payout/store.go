@@ -108,11 +108,11 @@ func retireBanks(ctx context.Context, q db.Querier, from string, at time.Time) e
 	return err
 }
 
-// takeSync plans the next sync, if one is due by a time.
-func (s *Service) takeSync(ctx context.Context, by, next time.Time) (bool, error) {
+// takeSync plans a bank's next sync, if one is due by a time.
+func (s *Service) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO payout_sync (provider, due_at) VALUES ($1, $3)
 		ON CONFLICT (provider) DO UPDATE SET due_at = excluded.due_at WHERE payout_sync.due_at <= $2`,
-		s.Pays, clock.Micros(by), clock.Micros(next))
+		from, clock.Micros(by), clock.Micros(next))
 	return n == 1, err
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -11,20 +12,26 @@ const (
 	listRetry = 5 * time.Minute
 )
 
-// SyncDue copies a provider's list if the copy is due now: every six hours, or five
-// minutes after a failure. Take plans the next copy if one is due by a time. Only one of
-// several programs on a database gets true from take.
-func SyncDue(
-	ctx context.Context, now time.Time, take func(ctx context.Context, by, next time.Time) (bool, error), sync func(ctx context.Context) error,
+// SyncDue copies the lists of the providers whose copy is due now: every six hours, or
+// five minutes after a failure. Take plans the next copy if one is due by a time. Only
+// one of several programs on a database gets true from take.
+func SyncDue[P any](
+	ctx context.Context, now time.Time, providers map[string]P,
+	take func(ctx context.Context, name string, by, next time.Time) (bool, error),
+	sync func(ctx context.Context, name string, p P) error,
 ) error {
-	next := now.Add(listEvery)
-	due, err := take(ctx, now, next)
-	if err != nil || !due {
-		return err
+	var all []error
+	for name, p := range providers {
+		due, err := take(ctx, name, now, now.Add(listEvery))
+		if err == nil && due {
+			if err = sync(ctx, name, p); err != nil {
+				_, failed := take(ctx, name, now.Add(listEvery), now.Add(listRetry))
+				err = errors.Join(err, failed)
+			}
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("the list of %s: %w", name, err))
+		}
 	}
-	if err = sync(ctx); err != nil {
-		_, failed := take(ctx, next, now.Add(listRetry))
-		err = errors.Join(err, failed)
-	}
-	return err
+	return errors.Join(all...)
 }

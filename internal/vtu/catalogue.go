@@ -3,7 +3,6 @@ package vtu
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -54,16 +53,7 @@ func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, erro
 
 // SyncDue copies the lists of the billers whose copy is due.
 func (s *Shop) SyncDue(ctx context.Context) error {
-	var wrong []error
-	for name, b := range s.Billers {
-		err := provider.SyncDue(ctx, s.Clock.Now(), func(ctx context.Context, by, next time.Time) (bool, error) {
-			return s.takeSync(ctx, name, by, next)
-		}, func(ctx context.Context) error { return s.sync(ctx, name, b) })
-		if err != nil {
-			wrong = append(wrong, fmt.Errorf("vtu: the list of %s: %w", name, err))
-		}
-	}
-	return errors.Join(wrong...)
+	return provider.SyncDue(ctx, s.Clock.Now(), s.Billers, s.takeSync, s.sync)
 }
 
 // offer is a category of a biller's list with its products.

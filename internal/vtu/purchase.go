@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
@@ -21,6 +22,8 @@ const leave = 1
 var (
 	errShort            = fault.New(fault.Refused, "Insufficient balance")
 	errVerificationUsed = fault.New(fault.Refused, "Verification already used")
+	errKeyUsed          = fault.New(fault.Refused, "idempotencyKey was used before: the existing transaction would be returned")
+	errKeyFailed        = fault.New(fault.Refused, "idempotencyKey was used before, by a purchase that failed: use another one")
 )
 
 // Order is the part of a purchase that all kinds share. The orders of the kinds are
@@ -128,7 +131,9 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 	key.Begun()
 	o, err := s.Operations.Run(ctx, o,
 		func(ctx context.Context) provider.Answer { return s.Billers[o.Provider].Pay(ctx, b.request(o)) },
-		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, Receipt{Transaction: Of(after, p)}, nil) })
+		func(after operation.Operation, u *ledger.Unit) {
+			key.Finish(u, Receipt{Transaction: Of(after, p)}, nil)
+		})
 	if err != nil {
 		// The ledger does not hold the biller's answer, so the purchase stays PENDING. The
 		// resolver asks the biller again.
@@ -178,4 +183,22 @@ func (s *Shop) Resume(ctx context.Context, company, transactionID string, key *i
 	}
 	receipt := Receipt{Transaction: t}
 	return receipt, key.Resume(ctx, s.Book, receipt)
+}
+
+// Preview is the effect that a purchase would have.
+type Preview = operation.Preview[money.Text]
+
+// preview answers an order with DryRun. It writes nothing and calls no biller, so it
+// does not know the biller's answer. Why is the known reason for a refusal. A missing
+// product or account is a fault before, as in a purchase.
+func (s *Shop) preview(ctx context.Context, order Order, amount money.Kobo, why error) (Receipt, error) {
+	balance, err := s.Book.Balance(ctx, order.Company, settlement.LedgerAccount(order.SettlementID))
+	if err != nil {
+		return Receipt{}, err
+	}
+	if why == nil && balance < amount+leave {
+		why = errShort
+	}
+	p := operation.NewPreview[money.Text](operation.Operation{Amount: amount}, balance, why)
+	return Receipt{Preview: &p}, nil
 }

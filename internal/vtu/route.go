@@ -10,13 +10,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Routes name the billers of services that several billers offer. The key is a kind and
-// a vendor ("DATA/MTN"), a kind ("DATA") or the rest ("*"). The most exact key counts.
+// Routes say which biller sells what several offer: by kind of service ("DATA")
+// or by kind and vendor ("DATA/MTN"). A vendor's own line counts before its
+// kind's, and that before the one for everything else ("*").
 //
-// A route counts for new purchases only: an operation keeps its biller (see requery).
+// A route decides where a purchase begins. It never moves one that has begun:
+// an operation keeps the biller that it was sent to (see requery).
 type Routes map[string]string
 
-// everything is the key of the route for the rest.
+// everything is the name of the route for what no other one names.
 const everything = "*"
 
 // ParseRoutes reads "DATA=vtpass, DATA/GLO=safehaven, *=safehaven".
@@ -44,7 +46,7 @@ func ParseRoutes(text string) (Routes, error) {
 	return out, errors.Join(all...)
 }
 
-// Otherwise are the routes with a biller for the rest, unless they name one.
+// Otherwise are the routes with a biller for what they do not name.
 func (r Routes) Otherwise(biller string) Routes {
 	out := maps.Clone(r)
 	if out[everything] == "" {
@@ -53,11 +55,13 @@ func (r Routes) Otherwise(biller string) Routes {
 	return out
 }
 
-// Billers are the names of the billers in the routes, sorted.
-func (r Routes) Billers() []string { return slices.Compact(slices.Sorted(maps.Values(r))) }
+// Billers are the billers that the routes name, in order.
+func (r Routes) Billers() []string {
+	return slices.Compact(slices.Sorted(maps.Values(r)))
+}
 
-// seller is the biller that sells a vendor's service, one of those that offer it. A
-// route to another biller does not count.
+// seller is which of the billers that offer a vendor's service sells it. One
+// that is named and does not offer it leaves it to the others.
 func (r Routes) seller(kind provider.ServiceKind, vendor string, offering []string) string {
 	for _, what := range []string{string(kind) + "/" + vendor, string(kind), everything} {
 		if slices.Contains(offering, r[what]) {
@@ -67,7 +71,8 @@ func (r Routes) seller(kind provider.ServiceKind, vendor string, offering []stri
 	return slices.Min(offering)
 }
 
-// onSale are the offered categories whose biller sells them by the routes.
+// onSale are the categories that the routes leave on sale, of those that the
+// billers offer.
 func (s *Shop) onSale(offered []Category) []Category {
 	type line struct {
 		kind   provider.ServiceKind
