@@ -16,13 +16,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ResolveJob is the kind of job that follows a card whose creation has no answer.
+// ResolveJob is the kind of job that resolves a card creation without an answer.
 const ResolveJob = "card.resolve"
 
-// slack is how far the issuer's clock may be behind ours.
+// slack is the most that the issuer's clock may be behind ours.
 const slack = 5 * time.Minute
 
-// attempt is a card being created. A job has no holder and no request.
+// attempt is the creation of a card. An attempt of a job has no holder and no request.
 type attempt struct {
 	*Service
 	stored
@@ -31,12 +31,12 @@ type attempt struct {
 	who     customer.Customer
 }
 
-// Resolve is the work of a ResolveJob.
+// Resolve runs a ResolveJob.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed is the open attempt that a job is about.
+// followed is the open attempt of a job.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := findCard(ctx, s.DB, j.Company, j.Subject)
 	if err != nil || c.state != creating {
@@ -45,8 +45,8 @@ func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, err
 	return &attempt{Service: s, stored: c}, nil
 }
 
-// lookFor looks once for a card whose creation has no answer, and reads the card
-// again.
+// lookFor searches the issuer once for a card whose creation has no answer. It returns
+// the card with its new state.
 func (s *Service) lookFor(ctx context.Context, c stored) (stored, error) {
 	err := s.openings.Look(ctx, &attempt{Service: s, stored: c})
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
@@ -61,10 +61,11 @@ func (a *attempt) Name() opening.Name {
 
 func (a *attempt) Record() db.Record { return cards.Record(a.stored) }
 
-// Touch sets no date: updatedAt is for changes of an issued card.
+// Touch sets no date, since updatedAt counts changes of issued cards only.
 func (a *attempt) Touch(time.Time) {}
 
-// Ask makes the customer known to the issuer first. If that fails there is no card.
+// Ask registers the customer with the issuer and orders the card. Without a
+// registration there is no card.
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 	by, err := a.issuer(a.provider)
 	if err != nil {
@@ -89,7 +90,7 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 	return said.Answer, nil
 }
 
-// introduce makes a customer known to the issuer, unless the issuer knows them.
+// introduce registers a new cardholder with the issuer.
 func (a *attempt) introduce(ctx context.Context, by provider.Issuer) (err error) {
 	h := &a.holder
 	if h.providerID != "" {
@@ -114,14 +115,14 @@ func person(c customer.Customer) provider.Cardholder {
 	}
 }
 
-// Look looks for the card among its customer's cards at the issuer.
+// Look searches the customer's cards at the issuer for the card.
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	h, err := a.findHolder(ctx, a.Company, a.CustomerID)
 	if err != nil {
 		return provider.Answer{}, err
 	}
 	if h.providerID == "" {
-		// The issuer does not know the customer, so nobody has asked for the card.
+		// The issuer does not know the customer, so Kobo has not ordered the card.
 		return provider.Answer{Outcome: provider.Rejected, Message: "the customer could not be made known to the issuer"}, nil
 	}
 	by, err := a.issuer(a.provider)
@@ -141,9 +142,9 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	return provider.Answer{Outcome: provider.Confirmed}, nil
 }
 
-// pick is the card on an issuer's list: the one with our reference. An issuer that
-// gives no references back shows the card too: it is as new as our request, of its
-// type and not known to us. Only one card of a customer is made at a time.
+// pick is the card with our reference on an issuer's list. Some issuers give no
+// references back. Then pick is an unknown card of the wanted type that is not older
+// than our request. A customer has only one card in creation at a time.
 func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {
 	if i := slices.IndexFunc(list, func(l provider.IssuedCard) bool { return l.Reference == a.ID }); i >= 0 {
 		return &list[i], nil
@@ -163,11 +164,11 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provid
 	return nil, nil
 }
 
-// Enter makes a notice find its card before the card is issued.
+// Enter writes the directory before the card is issued, so that notices find the card.
 func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.stored) }
 
-// Adopt issues the card, and lets the customer's next one begin. A load comes before
-// the answer.
+// Adopt issues the card, and lets the customer's next creation begin. It gives no
+// answer yet, since a load may follow.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.state, a.message = issued, ""
 	a.release(u)
@@ -175,7 +176,7 @@ func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	return nil, nil
 }
 
-// Refuse ends the card, and lets the customer's next one begin.
+// Refuse ends the creation, and lets the customer's next one begin.
 func (a *attempt) Refuse(u *ledger.Unit, no provider.Answer) error {
 	a.state, a.message = failed, no.Message
 	a.release(u)
@@ -184,7 +185,7 @@ func (a *attempt) Refuse(u *ledger.Unit, no provider.Answer) error {
 
 func (a *attempt) Unanswered(provider.Answer) error { return errCreating }
 
-// why is the reason for no card, in words for the company.
+// why is the reason for a failed creation, as a fault for the company.
 func (s *Service) why(c stored) error {
 	by := s.Issuers[c.provider]
 	if c.message == "" || by == nil {

@@ -1,13 +1,13 @@
-// Package card has payment cards issued to a company's customers, and puts money
-// on them.
+// Package card orders payment cards for a company's customers from an issuer, and puts
+// money on the cards.
 //
-// The database has a card before its issuer is asked for it. After a lost answer the
-// card is looked for among the customer's cards before another one is made. Putting
-// money on a card is an operation: the amount is debited before the issuer is asked,
-// and given back only on a definite no.
+// Kobo writes a card to the database before it asks the issuer. After a lost answer it
+// searches the customer's cards at the issuer before it asks again. A funding is an
+// operation: Kobo debits the amount before it asks the issuer. It gives the amount back
+// only after the issuer's definite no.
 //
-// The number that is printed on a physical card passes through to the issuer and is
-// kept nowhere. Kobo knows no other card number.
+// Kobo passes the printed number of a physical card to the issuer and does not keep the
+// number. It knows no other card number.
 package card
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// The states of a card's creation. The company sees a card once it is issued.
+// state is the state of a card's creation. The company sees only issued cards.
 type state string
 
 const (
@@ -100,7 +100,7 @@ var (
 	errNoIssuer = fault.New(fault.Unavailable, "no issuer is configured")
 )
 
-// issuer is the issuer of a card. No other issuer knows the card.
+// issuer is the issuer with a name.
 func (s *Service) issuer(name string) (provider.Issuer, error) {
 	if i := s.Issuers[name]; i != nil {
 		return i, nil
@@ -108,7 +108,7 @@ func (s *Service) issuer(name string) (provider.Issuer, error) {
 	return nil, errNoIssuer
 }
 
-// said is the refusal or the silence of an issuer, in words for the company.
+// said is an issuer's message as a fault for the company.
 func said(by provider.Issuer, message string) *fault.Fault {
 	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
 }
@@ -122,7 +122,7 @@ func saidBy(by provider.Issuer, err error) error {
 	return err
 }
 
-// find is an issued card of the company, as the database has it.
+// find is an issued card of the company, from the database.
 func (s *Service) find(ctx context.Context, company, cardID string) (stored, error) {
 	c, err := findCard(ctx, s.DB, company, cardID)
 	if errors.Is(err, db.ErrNone) || err == nil && c.state != issued {
@@ -131,7 +131,7 @@ func (s *Service) find(ctx context.Context, company, cardID string) (stored, err
 	return c, err
 }
 
-// atIssuer is an issued card and its issuer. No other issuer knows the card.
+// atIssuer is an issued card with its issuer. No other issuer knows the card.
 func (s *Service) atIssuer(ctx context.Context, company, cardID string) (stored, provider.Issuer, error) {
 	c, err := s.find(ctx, company, cardID)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Service) atIssuer(ctx context.Context, company, cardID string) (stored,
 	return c, by, err
 }
 
-// Find is a card of the company, as its issuer shows it now.
+// Find is a card of the company, with its present state at the issuer.
 func (s *Service) Find(ctx context.Context, company, cardID string) (Card, error) {
 	c, err := s.renewed(ctx, company, cardID)
 	return c.Card, err
@@ -170,8 +170,8 @@ func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, 
 	return now, s.Book.Commit(ctx, u)
 }
 
-// List is a page of the cards of all customers or of one, newest first, with their
-// number in all.
+// List is a page of the cards of all customers or of one, newest first, with the number
+// of all these cards.
 func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
 	total, err := s.countCards(ctx, company, customerID)
 	if err != nil {
@@ -185,8 +185,8 @@ func (s *Service) List(ctx context.Context, company, customerID string, offset, 
 	return out, int(total), err
 }
 
-// Token is a short-lived pass to the card's secrets at the issuer, for the company's
-// customer. Kobo does not keep the pass.
+// Token is a short-lived token for the card's secrets at the issuer. Kobo does not keep
+// the token.
 func (s *Service) Token(ctx context.Context, company, cardID string) (provider.CardToken, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)
 	if err != nil {

@@ -55,20 +55,20 @@ type Order struct {
 	CardID  string
 	Amount  money.Kobo
 	Key     *idempotency.Key // nil for none
-	Keyed   bool             // of a preview, which has no key: the real request would have one
+	Keyed   bool             // the real request of this preview would have a key
 }
 
 var errShort = fault.New(fault.Refused, "Insufficient balance")
 
-// Confirming is the answer while nobody knows the outcome of a funding. It gives the
-// reference to ask by.
+// Confirming is the answer to a funding with an unknown outcome. It has the reference
+// for later questions.
 func Confirming(reference string) *fault.Fault {
 	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.")
 	f.Extra = map[string]any{"data": map[string]string{"reference": reference}}
 	return f
 }
 
-// Declined is the answer to a funding that the issuer refused.
+// Declined is the answer to a refused funding.
 func (s *Service) Declined(f Funding) error {
 	const end = ". Your balance has been refunded."
 	by := s.Issuers[f.provider]
@@ -84,7 +84,7 @@ func (s *Service) purse(ctx context.Context, company string) (settlement.Account
 	return s.Settlements.Needed(ctx, company, "Main account")
 }
 
-// plan is a funding before it begins.
+// plan is a funding before its start.
 func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operation, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {
@@ -105,13 +105,13 @@ func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operatio
 	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount}, err
 }
 
-// Fund puts money on a card. The money of a PENDING funding is debited, and a job
-// follows the outcome. The money of a FAILED one is back.
+// Fund puts money on a card. The result may be PENDING: the money is debited, and Kobo
+// follows the outcome. It may be FAILED: the money is back.
 // Faults are Missing, Refused (nothing was debited now), Conflict and Unavailable.
 //
-// Nobody can tell a request without a key from its own repetition. It counts as one
-// while an earlier funding of the same card and amount is open. The answer has the
-// reference of the earlier funding then (completion.md §4.2).
+// A request without a key may be a repetition. Fund treats it as one while an earlier
+// funding of the same card and amount is open, and answers with the earlier reference
+// (completion.md §4.2).
 func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	c, op, err := s.plan(ctx, o)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	return s.fund(ctx, c, op, o.Key)
 }
 
-// load puts the first money on a new card, once, under the card's own id.
+// load puts the first money on a new card, once. The card's id is the reference.
 func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	f, err := s.Funding(ctx, c.Company, c.ID)
 	if !fault.Is(err, fault.Missing) {
@@ -137,12 +137,12 @@ func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
-// tries limits how often a funding begins again after another one was in its way.
+// tries limits the new starts of a funding that meets another one each time.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
 
-// fund takes the three steps of an operation.
+// fund commits the intent, calls the issuer and commits the outcome.
 func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
 	for range tries {
 		op = s.Operations.Start(op)
@@ -170,15 +170,14 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 		if reference != "" {
 			return Funding{}, Confirming(reference)
 		}
-		// The other funding has ended in this very moment, or the guard was wrong:
-		// this request is a new one.
+		// The other funding has just ended, or the guard was wrong. Try again.
 	}
 	return Funding{}, errBusy
 }
 
-// begin is the first step. A refusal of the key comes before all others: a repeated
-// request hears that it is at work. A funding without a key does not begin beside
-// another of the same card and amount.
+// begin commits the intent. A used key comes before all other refusals: a repeated
+// request hears that the first one is running. A funding without a key is refused beside
+// an open one of the same card and amount.
 func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) error {
 	u := s.Operations.Unit(op, 0, "Card funding")
 	key.Begin(&u, op.ID, op.CalledUntil)
@@ -199,8 +198,8 @@ func (s *Service) run(ctx context.Context, c stored, op operation.Operation, key
 		},
 		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, of(after, c.ID), nil) })
 	if err != nil {
-		// The issuer's answer is not in the ledger, so the funding is PENDING. The
-		// resolver will ask again.
+		// The ledger does not hold the issuer's answer, so the funding stays PENDING. The
+		// resolver asks the issuer again.
 		s.Log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return of(op, c.ID), nil
@@ -210,7 +209,7 @@ func funding(o operation.Operation, c stored) provider.CardFunding {
 	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
 }
 
-// requery asks the issuer of the first call, and no other.
+// requery asks the issuer of the funding, and no other.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	by, err := s.issuer(o.Provider)
 	if err != nil {
@@ -230,13 +229,13 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	}
 	f := funding(o, c)
 	if known {
-		f.Since = time.Time{} // nobody knows when: the funding was made before a restore
+		f.Since = time.Time{} // unknown, since a restore took the database back
 	}
 	return by.RequeryFunding(ctx, f)
 }
 
-// effects adds to an outcome its event, and makes room for another funding of the
-// same card and amount.
+// effects adds the event to an outcome. It closes the funding, so that another one of the
+// same card and amount may begin.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
 	if err != nil {
@@ -265,8 +264,8 @@ func (s *Service) Funding(ctx context.Context, company, reference string) (Fundi
 	return of(o, cardID), err
 }
 
-// Resume answers a request whose first try, under the same Idempotency-Key, was cut
-// off after it had begun. It stores the answer that the first try would have given.
+// Resume answers a retry under the same Idempotency-Key after a crash of the first try.
+// It stores the answer that the first try would have given.
 func (s *Service) Resume(ctx context.Context, company, reference string, key *idempotency.Key) (Funding, error) {
 	f, err := s.Funding(ctx, company, reference)
 	if err != nil {
@@ -278,7 +277,7 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 // Preview is the effect that a funding would have.
 type Preview = operation.Preview[money.Kobo]
 
-// Preview says what Fund would do. It debits nothing and asks no issuer, so it does
+// Preview tells what Fund would do. It writes nothing and calls no issuer, so it does
 // not know the issuer's answer.
 func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	c, _, err := s.atIssuer(ctx, o.Company, o.CardID)

@@ -24,8 +24,8 @@ type Request struct {
 	Type       string
 	Brand      string
 	Currency   string
-	Number     secret.Text // printed on a physical card; Kobo does not keep it
-	Load       money.Kobo  // to put on the card at once; 0 for nothing
+	Number     secret.Text // the printed number of a physical card; Kobo does not keep it
+	Load       money.Kobo  // the amount of a first funding; 0 for none
 	SendPINSMS bool
 	Key        *idempotency.Key // nil for none
 }
@@ -34,7 +34,7 @@ type Request struct {
 type Generated struct {
 	CardID string `json:"cardId"` // the same as its id
 	Card
-	Load *Funding `json:"funding,omitempty"` // nil if no load was wanted or possible
+	Load *Funding `json:"funding,omitempty"` // nil without a wanted or possible load
 }
 
 var (
@@ -45,10 +45,10 @@ var (
 	errNotCreated  = fault.New(fault.Refused, "Card creation failed")
 )
 
-// Generate has a card issued to a customer, and puts the wanted load on the card. The
-// cards of one customer are made one after the other. Faults are Missing and
-// Refused. A Refused fault may say that nobody knows the outcome yet. Then the card
-// appears in the list, or its creation ends, without another request.
+// Generate orders a card for a customer, and puts the wanted load on the card. A
+// customer has only one card in creation at a time. Faults are Missing and Refused. A
+// Refused fault may say that the outcome is unknown. Then a job resolves the creation,
+// and the list shows the card.
 func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		return s.resume(ctx, r, begun)
@@ -66,7 +66,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	}
 	a := &attempt{Service: s, holder: h, request: r, who: who, stored: stored{
 		Company: r.Company, state: creating, provider: h.provider, load: r.Load, Card: Card{
-			ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency, CreatedAt: clock.Instant{Time: s.Clock.Now()},
+			ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
+			CreatedAt: clock.Instant{Time: s.Clock.Now()},
 		},
 	}}
 	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) error {
@@ -75,7 +76,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	})
 	ctx = context.WithoutCancel(ctx)
 	if errors.Is(err, errCreating) {
-		err = s.openings.Look(ctx, a) // the issuer did not answer: look at once
+		err = s.openings.Look(ctx, a) // the issuer did not answer
 	}
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err
@@ -90,8 +91,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	return s.answer(ctx, r, c)
 }
 
-// answer puts the wanted load on a card that was just issued, and stores the answer
-// under the request's key.
+// answer puts the wanted load on a new card, and stores the answer under the request's
+// key.
 func (s *Service) answer(ctx context.Context, r Request, c stored) (Generated, error) {
 	switch c.state {
 	case creating:
@@ -111,7 +112,7 @@ func (s *Service) answer(ctx context.Context, r Request, c stored) (Generated, e
 	return out, s.finish(ctx, r.Key, out, nil)
 }
 
-// resume answers a request whose first try, under the same key, was cut off.
+// resume answers a retry under the same Idempotency-Key after a crash of the first try.
 func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generated, error) {
 	c, err := findCard(ctx, s.DB, r.Company, cardID)
 	if err == nil && c.state == creating {
@@ -123,7 +124,7 @@ func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generat
 	return s.answer(ctx, r, c)
 }
 
-// finish stores the answer to a request with a key, and returns the refusal, if any.
+// finish stores the answer to a request with a key. It returns the refusal, if any.
 func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, why error) error {
 	if err := s.Keys.Finish(ctx, key, result, why); err != nil {
 		return err
@@ -131,8 +132,8 @@ func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, 
 	return why
 }
 
-// cardholder is the customer of a request. The customer must have completed their
-// OTP and have an address: their own, or else the company's.
+// cardholder is the customer of a request. The customer must have completed their OTP.
+// A customer without an address gets the company's address.
 func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer, error) {
 	if s.Issuers[s.Issues] == nil {
 		return customer.Customer{}, errNoIssuer
@@ -168,9 +169,8 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	return who, nil
 }
 
-// free is the customer as the issuer knows them, while no card is being created. An
-// earlier card without an answer is looked for first, and comes back once its
-// creation is over.
+// free is the customer's holder row while no card is in creation. An earlier creation
+// without an answer is resolved first, and its card is returned too.
 func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier stored, err error) {
 	h, err = s.findHolder(ctx, company, customerID)
 	if errors.Is(err, db.ErrNone) {
@@ -199,8 +199,8 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 	return h, earlier, err
 }
 
-// answers tells whether a card that was just found answers a request: then the
-// request repeats the one without an answer.
+// answers tells whether an earlier card fits a request. Then the request repeats the one
+// without an answer.
 func (c stored) answers(r Request) bool {
 	number := r.Number.Reveal()
 	return c.state == issued && c.Type == r.Type && c.load == r.Load &&

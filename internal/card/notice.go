@@ -10,15 +10,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Pattern is the path of the issuers' notices, as net/http writes it. The path is no
-// secret: a header of each notice is. The path of the banks' notifications has one
-// element more.
+// Pattern is the route of the issuers' notices, for net/http. A header of each notice
+// holds the secret, so the path holds none.
 const Pattern = "POST /callbacks/{provider}"
 
-// Door is the callback handler for notices. An issuer waits one second to hear
-// whether a payment may go through. So that answer comes from the configuration, and
-// not from the database. An event of a card is written once, before the issuer hears
-// a yes.
+// Door is the callback handler for notices. An issuer asks whether a payment may go
+// through, and waits one second. The answer comes from the configuration, not from the
+// database. Kobo writes an event of a card once, before it answers.
 func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
@@ -50,7 +48,7 @@ func (s *Service) Door() http.Handler {
 	})
 }
 
-// Notified writes an event of a card, each once. It ignores cards that are not ours.
+// Notified writes an event of a card once. It ignores the cards of others.
 func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNotice) error {
 	if n.Kind != provider.CardActivity && n.Kind != provider.CardEnded {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// SendDefaultPIN has the card's first PIN delivered to the cardholder, and returns
-// the issuer's words. The use of a key is written before the issuer is asked, so one
-// of two equal requests asks. After a request that was cut off nobody knows whether
-// the message went out, so the next one sends it again.
+// SendDefaultPIN asks the issuer to send the card's first PIN to the cardholder. It
+// returns the issuer's message. Kobo writes the use of a key before it asks, so only one of
+// two equal requests asks. After a crash the next request sends the PIN again, since the
+// first outcome is unknown.
 func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (string, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)
 	if err != nil {
@@ -27,9 +27,9 @@ func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, ke
 	}
 	message, err := deliver(ctx, by, c)
 	if err != nil && !fault.Is(err, fault.Refused) {
-		return "", err // without an answer the next request under the key asks again
+		return "", err // no answer: the next request with the key asks again
 	}
-	// The answer is kept even if the caller has gone.
+	// Store the answer even if the caller has gone.
 	return message, s.finish(context.WithoutCancel(ctx), key, message, err)
 }
 

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -35,25 +36,25 @@ const (
 	shut  = "CLOSED"
 )
 
-// holder is a customer as the issuer knows them. While a card is created for them
-// the holder is busy.
+// holder is a customer's registration with the issuer. It is busy while a card is in
+// creation.
 type holder struct {
 	company    string    `db:"company_id,key"`
 	customerID string    `db:"customer_id,key"`
 	state      string    `db:"state,state"`
 	provider   string    `db:"provider"`
-	providerID string    `db:"provider_id,changes"` // "" until the issuer knows them
-	cardID     string    `db:"card_id,changes"`     // the card that is being created; "" for none
+	providerID string    `db:"provider_id,changes"` // "" before the registration
+	cardID     string    `db:"card_id,changes"`     // the card in creation; "" for none
 	createdAt  time.Time `db:"created_at"`
 }
 
-// begin adds the transition that begins a card for a holder.
+// begin adds the transition to a busy holder.
 func (h holder) begin(u *ledger.Unit, cardID string) {
 	h.state, h.cardID = busy, cardID
 	u.Transition(holders.Record(h), free).Only("card_id")
 }
 
-// release adds the transition that lets the customer's next card begin.
+// release adds the transition to a free holder.
 func (c stored) release(u *ledger.Unit) {
 	u.Transition(holders.Record(holder{company: c.Company, customerID: c.CustomerID, state: free}), busy).Only("card_id")
 }
@@ -70,21 +71,16 @@ type stored struct {
 	opening.Intent
 }
 
-// shown is the card with the fields that its issuer shows.
+// shown is the card with the fields from its issuer.
 func (c stored) shown(i provider.IssuedCard) stored {
 	c.ProviderCardID, c.Status = i.ID, i.Status
-	for field, value := range map[*string]string{
-		&c.account: i.Account, &c.Type: i.Type, &c.Brand: i.Brand, &c.Currency: i.Currency,
-		&c.MaskedPAN: i.MaskedPAN, &c.ExpiryMonth: i.ExpiryMonth, &c.ExpiryYear: i.ExpiryYear,
-	} {
-		if value != "" {
-			*field = value
-		}
-	}
+	c.account, c.Currency, c.MaskedPAN = cmp.Or(i.Account, c.account), cmp.Or(i.Currency, c.Currency), cmp.Or(i.MaskedPAN, c.MaskedPAN)
+	c.Type, c.Brand = cmp.Or(i.Type, c.Type), cmp.Or(i.Brand, c.Brand)
+	c.ExpiryMonth, c.ExpiryYear = cmp.Or(i.ExpiryMonth, c.ExpiryMonth), cmp.Or(i.ExpiryYear, c.ExpiryYear)
 	return c
 }
 
-// fundingRow is a funding beside its operation.
+// fundingRow is the row that a funding has beside its operation.
 type fundingRow struct {
 	company   string     `db:"company_id,key"`
 	id        string     `db:"id,key"`
@@ -94,7 +90,7 @@ type fundingRow struct {
 	createdAt time.Time  `db:"created_at"`
 }
 
-// activity is what an issuer told of a card.
+// activity is an event of a card, by its issuer's notice.
 type activity struct {
 	company    string     `db:"company_id,key"`
 	id         string     `db:"id,key"`
@@ -146,7 +142,8 @@ func (s *Service) enter(ctx context.Context, c stored) error {
 // owned is a card and its company.
 type owned struct{ company, card string }
 
-// owner is the owner of an issuer's card. IsOurs tells whether we know the card.
+// owner is the company and our id of an issuer's card. IsOurs is false for an unknown
+// card.
 func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o owned, isOurs bool, err error) {
 	o, err = db.One(ctx, s.DB, db.Fields[owned],
 		`SELECT company_id, card_id FROM card_directory WHERE provider = $1 AND provider_card_id = $2`, issuer, providerCardID)
@@ -156,7 +153,7 @@ func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o o
 	return o, err == nil, err
 }
 
-// openFunding is the first funding of a card and an amount without an outcome.
+// openFunding is the oldest open funding of a card and an amount.
 func (s *Service) openFunding(ctx context.Context, company, cardID string, amount money.Kobo) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], `SELECT id FROM card_funding
 		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY created_at, id LIMIT 1`,
@@ -167,7 +164,12 @@ func cardOf(ctx context.Context, q db.Querier, company, reference string) (strin
 	return db.One(ctx, q, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
 }
 
-func (s *Service) findAddress(ctx context.Context, company string) (LastResort, error) {
-	return db.One(ctx, s.DB, db.Fields[LastResort], `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
+// Address is the company's own address, or else the deployment's.
+func (s *Service) Address(ctx context.Context, company string) (LastResort, error) {
+	a, err := db.One(ctx, s.DB, db.Fields[LastResort], `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
 		WHERE company_id = $1 ORDER BY version DESC LIMIT 1`, company)
+	if errors.Is(err, db.ErrNone) {
+		return LastResort{Address: s.House}, nil
+	}
+	return a, err
 }

@@ -3,7 +3,6 @@ package payout
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -99,20 +98,6 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 func (s *Service) Fees(ctx context.Context, company string) (Schedule, error) {
 	schedule, _, err := s.FeesSince(ctx, company)
 	return schedule, err
-}
-
-// FeesSince is the schedule in force, and the time of its start. A company without a
-// schedule has an empty one with a zero time.
-func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time.Time, error) {
-	bands, err := s.bands(ctx, company)
-	if len(bands) == 0 || err != nil {
-		return nil, time.Time{}, err
-	}
-	schedule := make(Schedule, len(bands))
-	for i, b := range bands {
-		schedule[i] = b.Band
-	}
-	return Kept(schedule), bands[0].since, nil
 }
 
 // Kept is the schedule of the stored bands. One empty band stands for no fees.

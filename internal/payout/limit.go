@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -45,12 +44,6 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 		"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10),
 	}, l.Since)
 	return explain(s.Book.Commit(ctx, u))
-}
-
-// Limit is the limit in force, of a company (settlementID 0) or of a settlement
-// account.
-func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {
-	return db.OrZero(s.findLimit(ctx, company, settlementID))
 }
 
 func (s *Service) limits(ctx context.Context, company string, settlementID int64) (whole, own Limit, err error) {

@@ -50,7 +50,7 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	if err := s.mayPay(ctx, o.Company, v.SettlementID); err != nil {
+	if err := s.Settlements.MayPay(ctx, o.Company, v.SettlementID); err != nil {
 		return plan{}, err
 	}
 	if s.Payers[v.Provider] == nil {

@@ -66,21 +66,27 @@ func (s *Service) owner(ctx context.Context, reference string) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], `SELECT company_id FROM payout WHERE id = $1`, reference)
 }
 
-// bandSince is a band and the time since which its schedule is in force.
-type bandSince struct {
-	Band
-	since time.Time
-}
-
-func (s *Service) bands(ctx context.Context, company string) ([]bandSince, error) {
-	return db.All(ctx, s.DB, db.Fields[bandSince], `SELECT from_kobo, flat_kobo, basis_points, cap_kobo, created_at FROM payout_fee
-		WHERE company_id = $1 AND version = (SELECT max(version) FROM payout_fee WHERE company_id = $1)
+// FeesSince is the schedule in force, and the time of its start. A company without a
+// schedule has an empty one with a zero time.
+func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time.Time, error) {
+	rows, err := db.All(ctx, s.DB, fees.Scan, `SELECT company_id, version, from_kobo, flat_kobo, basis_points, cap_kobo, created_at
+		FROM payout_fee WHERE company_id = $1 AND version = (SELECT max(version) FROM payout_fee WHERE company_id = $1)
 		ORDER BY from_kobo`, company)
+	if len(rows) == 0 || err != nil {
+		return nil, time.Time{}, err
+	}
+	schedule := make(Schedule, len(rows))
+	for i, r := range rows {
+		schedule[i] = r.Band
+	}
+	return Kept(schedule), rows[0].CreatedAt, nil
 }
 
-func (s *Service) findLimit(ctx context.Context, company string, settlementID int64) (Limit, error) {
-	return db.One(ctx, s.DB, db.Fields[Limit], `SELECT amount_kobo, payouts, created_at FROM payout_limit
-		WHERE company_id = $1 AND settlement_id = $2 ORDER BY version DESC LIMIT 1`, company, settlementID)
+// Limit is the limit in force, of a company (settlementID 0) or of a settlement
+// account.
+func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {
+	return db.OrZero(db.One(ctx, s.DB, db.Fields[Limit], `SELECT amount_kobo, payouts, created_at FROM payout_limit
+		WHERE company_id = $1 AND settlement_id = $2 ORDER BY version DESC LIMIT 1`, company, settlementID))
 }
 
 func (s *Service) banks(ctx context.Context, from string) ([]Bank, error) {

@@ -38,7 +38,6 @@ type Verification struct {
 }
 
 var (
-	errNoSettlement  = fault.New(fault.Refused, "Settlement account not found")
 	errNoBeneficiary = fault.New(fault.Refused, "Account does not exist")
 	errBankAway      = fault.New(fault.Unavailable, "Service temporarily unavailable")
 )
@@ -57,7 +56,7 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 	if err := s.Companies.CheckPIN(ctx, e.Company, e.PIN.Reveal()); err != nil {
 		return Verification{}, err
 	}
-	if err := s.mayPay(ctx, e.Company, e.SettlementID); err != nil {
+	if err := s.Settlements.MayPay(ctx, e.Company, e.SettlementID); err != nil {
 		return Verification{}, err
 	}
 	named, err := s.enquire(ctx, s.Pays, e.BankCode, e.AccountNumber)
@@ -77,15 +76,6 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 	e.Key.Answer(&u, v, nil)
 	u.Append(verifications.Record(v))
 	return v, idempotency.Taken(s.Book.Commit(ctx, u))
-}
-
-// mayPay refuses an unknown or inactive settlement account.
-func (s *Service) mayPay(ctx context.Context, company string, settlementID int64) error {
-	active, err := s.Settlements.Active(ctx, company, settlementID)
-	if err == nil && !active {
-		err = errNoSettlement
-	}
-	return err
 }
 
 // enquire asks a bank for the name on an account. Only a definite no of the bank means

@@ -93,11 +93,7 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 	if !fault.Is(err, fault.Missing) {
 		return Receipt{}, err
 	}
-	active, err := s.Settlements.Active(ctx, order.Company, order.SettlementID)
-	if err == nil && !active {
-		err = fault.New(fault.Refused, "Settlement account not found")
-	}
-	if err != nil {
+	if err := s.Settlements.MayPay(ctx, order.Company, order.SettlementID); err != nil {
 		return Receipt{}, err
 	}
 	b, err := choose()
@@ -124,7 +120,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 	key.Begin(&u, o.ID, o.CalledUntil)
 	u.Append(purchases.Record(p))
 	event.Emit(&u, event.VTUPending, Of(o, p))
-	p.useVerification(&u)
+	p.verification(&u, unused, used)
 	if err := s.Book.Commit(ctx, u); err != nil {
 		return s.refused(ctx, err)
 	}

@@ -32,18 +32,15 @@ const (
 	used   = "USED"
 )
 
-// useVerification adds the use of the purchase's verification, if any, to a unit. The
-// ledger refuses the unit if the verification is used already.
-func (p Purchase) useVerification(u *ledger.Unit) {
-	if p.VerificationID != "" {
-		u.Transition(verifications.Record(Verification{Company: p.Company, ID: p.VerificationID, State: used, PurchaseID: p.ID}), unused)
+// verification adds the use or the return of the purchase's verification, if any, to a
+// unit. The ledger refuses the use of a used one.
+func (p Purchase) verification(u *ledger.Unit, from, to string) {
+	v := Verification{Company: p.Company, ID: p.VerificationID, State: to}
+	if to == used {
+		v.PurchaseID = p.ID
 	}
-}
-
-// returnVerification adds the return of the purchase's verification to a unit.
-func (p Purchase) returnVerification(u *ledger.Unit) {
-	if p.VerificationID != "" {
-		u.Transition(verifications.Record(Verification{Company: p.Company, ID: p.VerificationID, State: unused}), used)
+	if v.ID != "" {
+		u.Transition(verifications.Record(v), from)
 	}
 }
 

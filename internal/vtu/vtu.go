@@ -144,7 +144,7 @@ func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Uni
 		return nil
 	}
 	event.Emit(u, event.VTUFailed, Of(o, p))
-	p.returnVerification(u)
+	p.verification(u, used, unused)
 	return nil
 }
 
