@@ -31,7 +31,7 @@ type Cards interface {
 	Declined(f card.Funding) error
 }
 
-// GenerateCard has a card issued.
+// GenerateCard orders a card from the issuer.
 func (h *handlers) GenerateCard(ctx context.Context, r GenerateCardRequestObject) (GenerateCardResponseObject, error) {
 	request := card.Request{
 		Company: callOf(ctx).company, Customer: r.Body.CustomerID, Type: r.Body.Type, Brand: cmp.Or(r.Body.Brand, "Verve"),
@@ -50,17 +50,17 @@ func generatedCard(g card.Generated) (GenerateCard200JSONResponse, error) {
 	return GenerateCard200JSONResponse{Status: "success", Message: "Card generated successfully", Data: g}, nil
 }
 
-// passing is an answer that nobody on the way may keep.
+// passing is a token with a header that forbids caching.
 type passing GenerateCardToken200JSONResponse
 
-// VisitGenerateCardTokenResponse writes the token.
+// VisitGenerateCardTokenResponse writes the header and the token.
 func (p passing) VisitGenerateCardTokenResponse(w http.ResponseWriter) error {
 	w.Header().Set("Cache-Control", "no-store")
 	return GenerateCardToken200JSONResponse(p).VisitGenerateCardTokenResponse(w)
 }
 
-// GenerateCardToken gives a pass for the card's secrets. It goes through here and
-// nowhere else: it is not stored, so it takes no Idempotency-Key.
+// GenerateCardToken gives a token for the card's secrets. Kobo does not store the token,
+// so the request takes no Idempotency-Key.
 func (h *handlers) GenerateCardToken(ctx context.Context, r GenerateCardTokenRequestObject) (GenerateCardTokenResponseObject, error) {
 	t, err := h.Cards.Token(ctx, callOf(ctx).company, r.CardID)
 	return passing{Status: "success", Data: CardToken{
@@ -68,7 +68,7 @@ func (h *handlers) GenerateCardToken(ctx context.Context, r GenerateCardTokenReq
 	}}, err
 }
 
-// ListCards shows the company's cards, newest first.
+// ListCards lists the company's cards, newest first.
 func (h *handlers) ListCards(ctx context.Context, r ListCardsRequestObject) (ListCardsResponseObject, error) {
 	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
 	cards, total, err := h.Cards.List(ctx, callOf(ctx).company, r.Params.CustomerID, p.Offset(), p.Size)
@@ -77,13 +77,13 @@ func (h *handlers) ListCards(ctx context.Context, r ListCardsRequestObject) (Lis
 	}}, err
 }
 
-// FindCard shows one card as it stands at the issuer.
+// FindCard shows a card with its present state at the issuer.
 func (h *handlers) FindCard(ctx context.Context, r FindCardRequestObject) (FindCardResponseObject, error) {
 	c, err := h.Cards.Find(ctx, callOf(ctx).company, r.CardID)
 	return FindCard200JSONResponse{Status: "success", Message: "Card fetched successfully", Data: c}, err
 }
 
-// SendDefaultPin has the issuer deliver the card's first PIN.
+// SendDefaultPin asks the issuer to send the card's first PIN.
 func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestObject) (SendDefaultPinResponseObject, error) {
 	return answer(ctx, func(message string) (SendDefaultPin200JSONResponse, error) {
 		return SendDefaultPin200JSONResponse{Status: "success", Message: message}, nil
@@ -92,7 +92,7 @@ func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestOb
 	})
 }
 
-// FundCard puts money on a card, or says what would happen.
+// FundCard puts money on a card, or previews the funding.
 func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundCardResponseObject, error) {
 	c := callOf(ctx)
 	order := card.Order{Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount}
@@ -110,8 +110,8 @@ func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundC
 	})
 }
 
-// funded is the 200 of a funding, or the fault of one that failed or is not
-// known yet: the contract says 400 to both.
+// funded is the 200 of a funding, or the fault of a failed or pending one. The contract
+// wants a 400 for both.
 func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
 	switch f.Status {
 	case card.Funded:
@@ -122,7 +122,7 @@ func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
 	return FundCard200JSONResponse{}, h.Cards.Declined(f)
 }
 
-// FindCardTransaction shows what became of a funding.
+// FindCardTransaction shows a funding.
 func (h *handlers) FindCardTransaction(ctx context.Context, r FindCardTransactionRequestObject) (FindCardTransactionResponseObject, error) {
 	f, err := h.Cards.Funding(ctx, callOf(ctx).company, r.Reference)
 	return FindCardTransaction200JSONResponse{Status: "success", Data: f}, err

@@ -23,22 +23,23 @@ type Payouts interface {
 	Status(ctx context.Context, company, reference string) (payout.Payout, error)
 }
 
-// keptList is the list of banks, which a caller may keep for an hour.
+// keptList is the list of banks with a header that allows callers to cache the list for
+// an hour.
 type keptList ListBanks200JSONResponse
 
-// VisitListBanksResponse writes the list and how long it is good.
+// VisitListBanksResponse writes the header and the list.
 func (l keptList) VisitListBanksResponse(w http.ResponseWriter) error {
 	w.Header().Set("Cache-Control", "private, max-age=3600")
 	return ListBanks200JSONResponse(l).VisitListBanksResponse(w)
 }
 
-// ListBanks shows which banks can be paid.
+// ListBanks lists the banks that can receive payouts.
 func (h *handlers) ListBanks(ctx context.Context, r ListBanksRequestObject) (ListBanksResponseObject, error) {
 	banks, err := h.Payouts.Banks(ctx, r.Params.Search)
 	return keptList{Status: "success", Data: append([]Bank{}, banks...)}, err
 }
 
-// ValidateAccount says whose a bank account is.
+// ValidateAccount shows the name on a bank account.
 func (h *handlers) ValidateAccount(ctx context.Context, r ValidateAccountRequestObject) (ValidateAccountResponseObject, error) {
 	return answer(ctx, func(v payout.Verification) (ValidateAccount200JSONResponse, error) {
 		return ValidateAccount200JSONResponse{Data: ValidatedAccount{ID: v.ID, AccountName: v.AccountName, AccountNumber: v.AccountNumber}}, nil
@@ -50,7 +51,7 @@ func (h *handlers) ValidateAccount(ctx context.Context, r ValidateAccountRequest
 	})
 }
 
-// SendPayout pays out, or says what would happen.
+// SendPayout pays out, or previews the payout.
 func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (SendPayoutResponseObject, error) {
 	c := callOf(ctx)
 	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration}
@@ -70,7 +71,7 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 // nothingSent is the message of a dry run.
 const nothingSent = "Dry run. Nothing was sent."
 
-// sentAnswer is the 200 of a payout, or the fault of one that failed.
+// sentAnswer is the 200 of a payout, or the fault of a failed one.
 func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 	message := "Payout successful"
 	switch p.Status {
@@ -82,7 +83,7 @@ func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 	return SendPayout200JSONResponse{Status: "success", Message: message, Data: p.Sent}, nil
 }
 
-// FindPayout shows what became of a payout.
+// FindPayout shows a payout.
 func (h *handlers) FindPayout(ctx context.Context, r FindPayoutRequestObject) (FindPayoutResponseObject, error) {
 	p, err := h.Payouts.Status(ctx, callOf(ctx).company, r.Reference)
 	return FindPayout200JSONResponse{Status: "success", Data: p}, err

@@ -90,7 +90,7 @@ func powerAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	return a, err
 }
 
-// VerifyEntity asks whose a smartcard or a meter is.
+// VerifyEntity shows the owner of a smartcard or a meter.
 func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject) (VerifyEntityResponseObject, error) {
 	return answer(ctx, func(v vtu.Verification) (VerifyEntity200JSONResponse, error) {
 		return VerifyEntity200JSONResponse{Success: true, Data: EntityVerification{
@@ -105,7 +105,7 @@ func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject
 	})
 }
 
-// priced is an amount, or null for one that nobody named.
+// priced is an amount, or null for 0.
 func priced(k money.Kobo) *money.Text {
 	if k == 0 {
 		return nil

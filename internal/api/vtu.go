@@ -7,25 +7,25 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// ListServices shows what can be sold.
+// ListServices lists the services on sale.
 func (h *handlers) ListServices(ctx context.Context, _ ListServicesRequestObject) (ListServicesResponseObject, error) {
 	services, err := h.VTU.Services(ctx)
 	return ListServices200JSONResponse{Success: true, Data: append([]Service{}, services...)}, err
 }
 
-// ListServiceCategories shows the vendors within a service.
+// ListServiceCategories lists the vendors of a service.
 func (h *handlers) ListServiceCategories(ctx context.Context, r ListServiceCategoriesRequestObject) (ListServiceCategoriesResponseObject, error) {
 	categories, err := h.VTU.Categories(ctx, r.ServiceID)
 	return ListServiceCategories200JSONResponse{Success: true, Data: append([]Category{}, categories...)}, err
 }
 
-// ListCategoryProducts shows what a vendor sells.
+// ListCategoryProducts lists a vendor's products.
 func (h *handlers) ListCategoryProducts(ctx context.Context, r ListCategoryProductsRequestObject) (ListCategoryProductsResponseObject, error) {
 	products, err := h.VTU.Products(ctx, r.ServiceCategoryID)
 	return ListCategoryProducts200JSONResponse{Success: true, Data: append([]Product{}, products...)}, err
 }
 
-// ListVtuTransactions shows purchases, newest first.
+// ListVtuTransactions lists purchases, newest first.
 func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransactionsRequestObject) (ListVtuTransactionsResponseObject, error) {
 	var q query
 	filter := report.PurchaseFilter{

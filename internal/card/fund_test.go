@@ -121,7 +121,7 @@ func TestAFundingOfUnknownOutcomeIsFollowed(t *testing.T) {
 }
 
 // A client retries after a time-out, which once led to a double funding.
-func TestTwentyAtOnceAreOneDebit(t *testing.T) {
+func TestTwentyEqualFundingsAtOnceDebitOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		id := w.card().ID
@@ -151,7 +151,7 @@ func TestTwentyAtOnceAreOneDebit(t *testing.T) {
 		_, err := w.fund(id, 50*money.Naira) // another amount is another funding
 		must(t, err)
 		w.holds(50*money.Naira, 950*money.Naira, 0)
-		// After the first is resolved the same request is a new one.
+		// The same request is a new one after the outcome of the first.
 		w.issuer.answer = yes
 		for reference := range references {
 			w.forward(time.Minute)
@@ -188,7 +188,7 @@ func TestAProgramThatDiesBetweenDebitAndOutcome(t *testing.T) {
 	})
 }
 
-func TestARequestWithAKeyStandsForItself(t *testing.T) {
+func TestAFundingWithAKeyIsIndependent(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		id := w.card().ID
@@ -238,7 +238,7 @@ func TestRefusedFundings(t *testing.T) {
 		if p.Refusal != "" || p.BalanceAfter != 600*money.Naira || len(w.issuer.funded) != 0 {
 			t.Errorf("%+v", p)
 		}
-		// While one is open another is refused, but not with a key of its own.
+		// An open funding stops an equal one, but not one with a key.
 		w.issuer.answer = provider.Answer{}
 		open, err := w.fund(c.ID, 400*money.Naira)
 		must(t, err)
@@ -252,7 +252,7 @@ func TestRefusedFundings(t *testing.T) {
 	})
 }
 
-// A company without a settlement account gets an empty one, and a no.
+// A company without a settlement account gets an empty one, and a refusal.
 func TestACompanyWithoutASettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

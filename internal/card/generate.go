@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -126,10 +127,7 @@ func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generat
 
 // finish stores the answer to a request with a key. It returns the refusal, if any.
 func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, why error) error {
-	if err := s.Keys.Finish(ctx, key, result, why); err != nil {
-		return err
-	}
-	return why
+	return cmp.Or(s.Keys.Finish(ctx, key, result, why), why)
 }
 
 // cardholder is the customer of a request. The customer must have completed their OTP.

@@ -17,8 +17,7 @@ type Bank struct {
 	Code string `json:"code"`
 }
 
-// The lengths of a bank code (wallet-api.md, Limits). A company could not send back a
-// longer code.
+// The lengths of a bank code (wallet-api.md, Limits). The API refuses other codes.
 const (
 	shortestCode = 4
 	longestCode  = 10

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Band is the fee of payouts from an amount on, up to the next band: a flat part
-// and a share of the amount, together no more than the cap.
+// Band is the fee of payouts from an amount on, up to the next band. The fee is a flat
+// part and a share of the amount, at most the cap.
 type Band struct {
 	From        money.Kobo `db:"from_kobo,key"`
 	Flat        money.Kobo `db:"flat_kobo"`

@@ -46,14 +46,6 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 	return explain(s.Book.Commit(ctx, u))
 }
 
-func (s *Service) limits(ctx context.Context, company string, settlementID int64) (whole, own Limit, err error) {
-	if whole, err = s.Limit(ctx, company, 0); err != nil {
-		return whole, own, err
-	}
-	own, err = s.Limit(ctx, company, settlementID)
-	return whole, own, err
-}
-
 // Use is a limit with its use of today.
 type Use struct {
 	SettlementID int64 // 0 for the whole company
@@ -107,7 +99,7 @@ func (s *Service) use(ctx context.Context, company string, u *Use, at time.Time)
 // ofAccount marks the limit counters of one settlement account.
 const ofAccount = "/settlement/"
 
-// counter is a limit counter that a payout adds to.
+// counter is a limit counter with the change that a payout makes.
 type counter struct {
 	name       string
 	add, limit int64
@@ -127,7 +119,7 @@ func counters(o operation.Operation, sign int64, whole, own Limit) []counter {
 	}
 }
 
-// count has a unit add to the counters.
+// count adds the counts to a unit.
 func count(u *ledger.Unit, counters []counter) {
 	for _, c := range counters {
 		u.Count(c.name, c.add, c.limit)

@@ -141,6 +141,9 @@ func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.T
 	return a
 }
 
+// outcomes are the events of the outcomes.
+var outcomes = map[operation.State]string{Success: event.PayoutSuccess, Failed: event.PayoutFailed, Reversed: event.PayoutReversed}
+
 // effects adds the event to an outcome. It takes a refunded payout out of the day's
 // limit counters.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
@@ -148,17 +151,10 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 	if err != nil {
 		return err
 	}
-	kind := event.PayoutSuccess
-	switch o.State {
-	case Failed:
-		kind = event.PayoutFailed
-	case Reversed:
-		kind = event.PayoutReversed
-	}
 	if o.Refunded() {
 		count(u, counters(o, -1, Limit{}, Limit{}))
 	}
-	event.Emit(u, kind, p)
+	event.Emit(u, outcomes[o.State], p)
 	return nil
 }
 

@@ -99,7 +99,7 @@ func TestDailyLimitsHoldForAHundredAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatCountsTowardsALimit(t *testing.T) {
+func TestPayoutsThatCountTowardsALimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat() // fees do not count
 		w.sent(30*money.Naira, operation.Success)
@@ -136,7 +136,7 @@ func TestWhatCountsTowardsALimit(t *testing.T) {
 }
 
 // The use of a limit includes payouts from the time before the limit.
-func TestWhatIsUsedToday(t *testing.T) {
+func TestTheUseOfLimitsToday(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other := w.open(w.company, 0)
 		w.flat()
@@ -241,7 +241,7 @@ func TestWhoMayAskForAName(t *testing.T) {
 	})
 }
 
-func TestWhatIsAnothersIsNotThere(t *testing.T) {
+func TestAnotherCompanysPayoutIsMissing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, _ := w.join("Other", money.Naira)
 		id := w.verify()
@@ -259,7 +259,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 	})
 }
 
-func TestAPreviewSaysWhatWouldHappenAndDoesNothing(t *testing.T) {
+func TestAPreviewTellsTheEffectAndWritesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat()
 		must(t, w.SetLimit(t.Context(), me, w.company, 0, payout.Limit{Amount: 2000 * money.Naira}))

@@ -65,7 +65,9 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 		Company: o.Company, ID: v.ID, Kind: Kind, IdempotencyKey: v.ID, Provider: v.Provider,
 		SettlementID: v.SettlementID, Amount: o.Amount, Fee: bands.Fee(o.Amount),
 	}}
-	p.whole, p.own, err = s.limits(ctx, o.Company, v.SettlementID)
+	if p.whole, err = s.Limit(ctx, o.Company, 0); err == nil {
+		p.own, err = s.Limit(ctx, o.Company, v.SettlementID)
+	}
 	return p, err
 }
 
@@ -133,9 +135,9 @@ func (s *Service) renewed(ctx context.Context, v Verification) (session string, 
 	return a.Session, err
 }
 
-// refused explains a refused first unit. Nothing of the unit was written, so the
-// verify_id can be used again after a payout without enough money. A request with a used
-// Idempotency-Key hears of the key first, not of the verify_id.
+// refused explains a refused first unit. The ledger has written nothing, so the verify_id
+// stays usable after a refusal for lack of money. A used Idempotency-Key comes before a
+// used verify_id.
 func refused(err error) error {
 	if taken := idempotency.Taken(err); errors.Is(taken, idempotency.ErrInFlight) {
 		return taken

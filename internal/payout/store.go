@@ -19,7 +19,7 @@ var (
 	limits        = db.Declare[limitRow]("payout_limit")
 )
 
-// payoutRow adds to the operation of a payout what only payouts have.
+// payoutRow is the row that a payout has beside its operation.
 type payoutRow struct {
 	Company   string    `db:"company_id,key"`
 	ID        string    `db:"id,key"` // of the operation and of the verification

@@ -33,7 +33,7 @@ type Verification struct {
 	AccountNumber string    `db:"account_number"`
 	AccountName   string    `db:"account_name"`
 	session       string    `db:"session"`     // the bank asks for it with the payout
-	credentials   int64     `db:"credentials"` // the company's, when it gave its PIN
+	credentials   int64     `db:"credentials"` // the version of the company's credentials at the check of the PIN
 	CreatedAt     time.Time `db:"created_at"`
 }
 
