@@ -327,7 +327,7 @@ func (w *world) holds(own, clearing, paid money.Kobo) {
 	}))
 }
 
-// events are the company's events whose kind begins with a text, the newest last.
+// events are the company's events about cards, the newest last.
 func (w *world) events() (out []event.Event) {
 	w.t.Helper()
 	all, _, err := event.NewService(w.db, w.book).Feed(w.t.Context(), w.company, 0, 1000, 0)
