@@ -116,8 +116,9 @@ func newWorld(t testing.TB) *world {
 		},
 	}
 	w.Cards = card.New(card.Config{
-		DB: d, Book: book, Clock: clk, Log: log, Operations: operations, Settlements: settlements, Customers: w.Customers.(*customer.Service), Keys: answers,
-		Issuers: map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}}, Issues: "sudo", Window: 2 * time.Second,
+		DB: d, Book: book, Clock: clk, Log: log, Operations: operations, Settlements: settlements,
+		Customers: w.Customers.(*customer.Service), Keys: answers, Issues: "sudo", Window: 2 * time.Second,
+		Issuers: map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}},
 	})
 	w.found(t)
 	return w

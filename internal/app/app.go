@@ -162,7 +162,8 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Collections = collection.New(a.DB, a.Book, a.Clock, a.log, a.Settlements, a.Operations,
 		collection.Bank{Name: bankName, Opener: p.banks[bankName], Callback: a.callback(bankName)}, a.cfg.Window)
 	a.Shop = vtu.New(vtu.Config{
-		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements, Billers: p.billers, Routes: p.routes,
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
+		Billers: p.billers, Routes: p.routes,
 	})
 	a.Payouts = payout.New(payout.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,

@@ -93,8 +93,8 @@ func (a *App) sudo() (map[string]provider.Issuer, error) {
 // newCards opens the business of cards.
 func (a *App) newCards(issuers map[string]provider.Issuer) *card.Service {
 	return card.New(card.Config{
-		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements, Customers: a.Customers, Keys: a.Keys,
-		Issuers: issuers, Issues: sudoName, Window: a.cfg.Window, House: a.cfg.Cards.address(a.cfg.Mode),
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
+		Customers: a.Customers, Keys: a.Keys, Issuers: issuers, Issues: sudoName, Window: a.cfg.Window, House: a.cfg.Cards.address(a.cfg.Mode),
 	})
 }
 

@@ -72,7 +72,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 		},
 	}}
 	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) error {
-		h.begin(u, a.ID)
+		h.state, h.cardID = busy, a.ID
+		u.Transition(holders.Record(h), free).Only("card_id")
 		return nil
 	})
 	ctx = context.WithoutCancel(ctx)

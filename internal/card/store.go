@@ -48,12 +48,6 @@ type holder struct {
 	createdAt  time.Time `db:"created_at"`
 }
 
-// begin adds the transition to a busy holder.
-func (h holder) begin(u *ledger.Unit, cardID string) {
-	h.state, h.cardID = busy, cardID
-	u.Transition(holders.Record(h), free).Only("card_id")
-}
-
 // release adds the transition to a free holder.
 func (c stored) release(u *ledger.Unit) {
 	u.Transition(holders.Record(holder{company: c.Company, customerID: c.CustomerID, state: free}), busy).Only("card_id")

@@ -213,8 +213,8 @@ func (w *world) run(d *db.DB) {
 	w.customers = customer.New(d, w.book, w.clock, log, identity.NewService(d, w.book, w.clock, log, w.ring, bank, 2*time.Second),
 		w.settlements, w.operations, w.keys, bank, "")
 	w.Service = card.New(card.Config{
-		DB: d, Book: w.book, Clock: w.clock, Log: log, Operations: w.operations, Settlements: w.settlements, Customers: w.customers, Keys: w.keys,
-		Issuers: map[string]provider.Issuer{"sudo": w.issuer}, Issues: "sudo", Window: 2 * time.Second,
+		DB: d, Book: w.book, Clock: w.clock, Log: log, Operations: w.operations, Settlements: w.settlements,
+		Customers: w.customers, Keys: w.keys, Issuers: map[string]provider.Issuer{"sudo": w.issuer}, Issues: "sudo", Window: 2 * time.Second,
 	})
 }
 
