@@ -31,7 +31,7 @@ type Cards interface {
 	Declined(f card.Funding) error
 }
 
-// GenerateCard orders a card from the issuer.
+// GenerateCard has a card issued.
 func (h *handlers) GenerateCard(ctx context.Context, r GenerateCardRequestObject) (GenerateCardResponseObject, error) {
 	request := card.Request{
 		Company: callOf(ctx).company, Customer: r.Body.CustomerID, Type: r.Body.Type, Brand: cmp.Or(r.Body.Brand, "Verve"),

@@ -23,8 +23,7 @@ type Payouts interface {
 	Status(ctx context.Context, company, reference string) (payout.Payout, error)
 }
 
-// keptList is the list of banks with a header that allows callers to cache the list for
-// an hour.
+// keptList is the list of banks, which a caller may keep for an hour.
 type keptList ListBanks200JSONResponse
 
 // VisitListBanksResponse writes the header and the list.
