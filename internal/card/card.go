@@ -170,21 +170,6 @@ func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, 
 	return now, s.Book.Commit(ctx, u)
 }
 
-// List is a page of the cards of all customers or of one, newest first, with the number
-// of all these cards.
-func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
-	total, err := s.countCards(ctx, company, customerID)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.page(ctx, company, customerID, limit, offset)
-	out := make([]Card, len(list))
-	for i, c := range list {
-		out[i] = c.Card
-	}
-	return out, int(total), err
-}
-
 // Token is a short-lived token for the card's secrets at the issuer. Kobo does not keep
 // the token.
 func (s *Service) Token(ctx context.Context, company, cardID string) (provider.CardToken, error) {

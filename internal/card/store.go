@@ -16,8 +16,9 @@ import (
 
 const (
 	holderColumns = `company_id, customer_id, state, provider, provider_id, card_id, created_at`
-	cardColumns   = `company_id, id, kind, brand, currency, masked_pan, expiry_month, expiry_year, status, customer_id,
-	created_at, updated_at, provider_card_id, state, provider, account, message, load_kobo, called_until, missing`
+	shownColumns  = `id, kind, brand, currency, masked_pan, expiry_month, expiry_year, status, customer_id,
+	created_at, updated_at, provider_card_id`
+	cardColumns = `company_id, ` + shownColumns + `, state, provider, account, message, load_kobo, called_until, missing`
 )
 
 var (
@@ -108,22 +109,22 @@ func (s *Service) findHolder(ctx context.Context, company, customerID string) (h
 		`SELECT `+holderColumns+` FROM card_holder WHERE company_id = $1 AND customer_id = $2`, company, customerID)
 }
 
-const selectCard = `SELECT ` + cardColumns + ` FROM card `
-
 func findCard(ctx context.Context, q db.Querier, company, cardID string) (stored, error) {
-	return db.One(ctx, q, cards.Scan, selectCard+`WHERE company_id = $1 AND id = $2`, company, cardID)
+	return db.One(ctx, q, cards.Scan, `SELECT `+cardColumns+` FROM card WHERE company_id = $1 AND id = $2`, company, cardID)
 }
 
-func (s *Service) countCards(ctx context.Context, company, customerID string) (int64, error) {
-	return db.One(ctx, s.DB, db.Value[int64],
+// List is a page of the cards of all customers or of one, newest first, with the number
+// of all these cards.
+func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
+	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM card WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '')`, company, customerID)
-}
-
-// page is a page of the cards of a company, or of one of its customers.
-func (s *Service) page(ctx context.Context, company, customerID string, limit, offset int) ([]stored, error) {
-	return db.All(ctx, s.DB, cards.Scan, selectCard+`
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, db.Fields[Card], `SELECT `+shownColumns+` FROM card
 		WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '') ORDER BY id DESC LIMIT $3 OFFSET $4`,
 		company, customerID, limit, offset)
+	return list, int(total), err
 }
 
 // enter writes the owner of a card into the directory.

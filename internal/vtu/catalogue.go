@@ -17,14 +17,10 @@ var Names = map[provider.ServiceKind]string{
 
 // Categories are a service's vendors on sale, each from one biller.
 func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
-	active, err := s.serviceActive(ctx, serviceID)
-	if err != nil {
-		return nil, err
-	}
-	if !active {
-		return nil, fault.New(fault.Missing, "Service not found")
-	}
 	offered, err := s.categories(ctx, serviceID)
+	if err == nil && len(offered) == 0 {
+		err = fault.New(fault.Missing, "Service not found")
+	}
 	return s.onSale(offered), err
 }
 
@@ -41,14 +37,6 @@ func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, e
 		}
 	}
 	return Category{}, fault.New(fault.Missing, "Service category not found")
-}
-
-// Products are a vendor's products on sale.
-func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
-	if _, err := s.findCategory(ctx, categoryID); err != nil {
-		return nil, err
-	}
-	return s.products(ctx, categoryID)
 }
 
 // SyncDue copies the lists of the billers whose copy is due.

@@ -45,12 +45,6 @@ func (s *Shop) Services(ctx context.Context) ([]Service, error) {
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
 }
 
-// serviceActive tells whether a service is on sale.
-func (s *Shop) serviceActive(ctx context.Context, serviceID string) (bool, error) {
-	n, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM vtu_category WHERE service_id = $1 AND active = 1`, serviceID)
-	return n > 0, err
-}
-
 const categoryColumns = `SELECT c.id, c.name, c.service_id, v.kind, c.provider, c.code, c.vendor
 	FROM vtu_category AS c JOIN vtu_service AS v ON v.id = c.service_id `
 
@@ -78,7 +72,11 @@ func scanProduct(sc db.Scanner) (Product, error) {
 	return p, err
 }
 
-func (s *Shop) products(ctx context.Context, categoryID string) ([]Product, error) {
+// Products are a vendor's products on sale.
+func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
+	if _, err := s.findCategory(ctx, categoryID); err != nil {
+		return nil, err
+	}
 	return db.All(ctx, s.DB, scanProduct,
 		productColumns+`WHERE category_id = $1 AND active = 1 ORDER BY amount_kobo, name, id`, categoryID)
 }
