@@ -20,7 +20,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/crypto"
-	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
@@ -28,7 +27,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
-	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -90,9 +88,13 @@ func open(t *testing.T, base *db.DB) *door {
 	handler, err := admin.New(admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
 		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
-		Quotas:  quota.New(base, d.book, clk),
-		Payouts: payout.New(base, d.book, clk, log, d.companies, d.operations, d.settlements, provider.Router[provider.Payer]{}),
-		Cards:   card.New(base, d.book, clk, log, d.operations, d.settlements, nil, nil, nil, "", time.Second, customer.Address{}),
+		Quotas: quota.New(base, d.book, clk),
+		Payouts: payout.New(payout.Config{
+			DB: base, Book: d.book, Clock: clk, Log: log, Companies: d.companies, Operations: d.operations, Settlements: d.settlements,
+		}),
+		Cards: card.New(card.Config{
+			DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Settlements: d.settlements, Window: time.Second,
+		}),
 	})
 	if err != nil {
 		t.Fatal(err)

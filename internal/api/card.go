@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/card"
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -29,74 +28,43 @@ func (h *handlers) GenerateCard(ctx context.Context, r GenerateCardRequestObject
 }
 
 func generatedCard(g card.Generated) (GenerateCard200JSONResponse, error) {
-	c := g.Card
-	out := GeneratedCard{
-		CardID: c.ID, ID: c.ID, Type: c.Type, Brand: c.Brand, Currency: c.Currency, MaskedPan: c.MaskedPAN,
-		ExpiryMonth: c.ExpiryMonth, ExpiryYear: c.ExpiryYear, Status: c.Status, CustomerID: c.CustomerID,
-		CreatedAt: clock.Text(c.CreatedAt), UpdatedAt: moment(c.UpdatedAt), ProviderCardID: c.ProviderCardID,
-	}
-	if g.Load != nil {
-		load := cardFunding(*g.Load)
-		out.Funding = &load
-	}
-	return GenerateCard200JSONResponse{Status: "success", Message: "Card generated successfully", Data: out}, nil
+	return GenerateCard200JSONResponse{Status: "success", Message: "Card generated successfully", Data: g}, nil
 }
 
-// passing is an answer that nobody on the way may keep.
+// passing is a token with a header that forbids caching.
 type passing GenerateCardToken200JSONResponse
 
-// VisitGenerateCardTokenResponse writes the token.
+// VisitGenerateCardTokenResponse writes the header and the token.
 func (p passing) VisitGenerateCardTokenResponse(w http.ResponseWriter) error {
 	w.Header().Set("Cache-Control", "no-store")
 	return GenerateCardToken200JSONResponse(p).VisitGenerateCardTokenResponse(w)
 }
 
-// GenerateCardToken gives a pass for the card's secrets. It goes through here and
-// nowhere else: it is not stored, so it takes no Idempotency-Key.
+// GenerateCardToken gives a token for the card's secrets. Kobo does not store the token,
+// so the request takes no Idempotency-Key.
 func (h *handlers) GenerateCardToken(ctx context.Context, r GenerateCardTokenRequestObject) (GenerateCardTokenResponseObject, error) {
 	t, err := h.Cards.Token(ctx, callOf(ctx).company, r.CardID)
-	if err != nil {
-		return nil, err
-	}
 	return passing{Status: "success", Data: CardToken{
 		Token: t.Value.Reveal(), ExpiresIn: int(t.ExpiresIn / time.Second), CardID: r.CardID,
-	}}, nil
+	}}, err
 }
 
-// ListCards shows the company's cards, newest first.
+// ListCards lists the company's cards, newest first.
 func (h *handlers) ListCards(ctx context.Context, r ListCardsRequestObject) (ListCardsResponseObject, error) {
 	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
 	cards, total, err := h.Cards.List(ctx, callOf(ctx).company, r.Params.CustomerID, p.Offset(), p.Size)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Card, 0, len(cards))
-	for _, c := range cards {
-		rows = append(rows, cardDetails(c))
-	}
 	return ListCards200JSONResponse{Status: "success", Data: CardPage{
-		Data: rows, Meta: p.Meta(callOf(ctx).request.URL, len(rows), total),
-	}}, nil
+		Data: append([]Card{}, cards...), Meta: p.Meta(callOf(ctx).request.URL, len(cards), total),
+	}}, err
 }
 
-// FindCard shows one card as it stands at the issuer.
+// FindCard shows a card with its present state at the issuer.
 func (h *handlers) FindCard(ctx context.Context, r FindCardRequestObject) (FindCardResponseObject, error) {
 	c, err := h.Cards.Find(ctx, callOf(ctx).company, r.CardID)
-	if err != nil {
-		return nil, err
-	}
-	return FindCard200JSONResponse{Status: "success", Message: "Card fetched successfully", Data: cardDetails(c)}, nil
+	return FindCard200JSONResponse{Status: "success", Message: "Card fetched successfully", Data: c}, err
 }
 
-func cardDetails(c card.Card) Card {
-	return Card{
-		ID: c.ID, Type: c.Type, Brand: c.Brand, Currency: c.Currency, MaskedPan: c.MaskedPAN,
-		ExpiryMonth: c.ExpiryMonth, ExpiryYear: c.ExpiryYear, Status: c.Status, CustomerID: c.CustomerID,
-		CreatedAt: clock.Text(c.CreatedAt), UpdatedAt: moment(c.UpdatedAt), ProviderCardID: c.ProviderCardID,
-	}
-}
-
-// SendDefaultPin has the issuer deliver the card's first PIN.
+// SendDefaultPin asks the issuer to send the card's first PIN.
 func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestObject) (SendDefaultPinResponseObject, error) {
 	return answer(ctx, func(message string) (SendDefaultPin200JSONResponse, error) {
 		return SendDefaultPin200JSONResponse{Status: "success", Message: message}, nil
@@ -105,13 +73,14 @@ func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestOb
 	})
 }
 
-// FundCard puts money on a card, or says what would happen.
+// FundCard puts money on a card, or previews the funding.
 func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundCardResponseObject, error) {
 	c := callOf(ctx)
 	order := card.Order{Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount}
 	if isDry(c.request) {
 		_, order.Keyed = c.request.Header["Idempotency-Key"]
-		return h.previewFunding(ctx, order)
+		p, err := h.Cards.Preview(ctx, order)
+		return FundCard200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
 	return answer(ctx, h.funded, func(key *idempotency.Key) (card.Funding, error) {
 		if begun := key.Subject(); begun != "" {
@@ -122,8 +91,8 @@ func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundC
 	})
 }
 
-// funded is the 200 of a funding, or the fault of one that failed or is not
-// known yet: the contract says 400 to both.
+// funded is the 200 of a funding, or the fault of a failed or pending one. The contract
+// wants a 400 for both.
 func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
 	switch f.Status {
 	case card.Funded:
@@ -134,29 +103,8 @@ func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
 	return FundCard200JSONResponse{}, h.Cards.Declined(f)
 }
 
-func (h *handlers) previewFunding(ctx context.Context, order card.Order) (FundCardResponseObject, error) {
-	p, err := h.Cards.Preview(ctx, order)
-	if err != nil {
-		return nil, err
-	}
-	return FundCard200JSONResponse{Status: "success", Message: "Dry run. Nothing was sent.", Data: PayoutPreview{
-		DryRun: true, WouldSucceed: p.Refusal == "", Refusal: present(p.Refusal), Amount: p.Amount, Total: p.Amount,
-		Balance: p.Balance, BalanceAfter: p.BalanceAfter,
-	}}, nil
-}
-
-// FindCardTransaction shows what became of a funding.
+// FindCardTransaction shows a funding.
 func (h *handlers) FindCardTransaction(ctx context.Context, r FindCardTransactionRequestObject) (FindCardTransactionResponseObject, error) {
 	f, err := h.Cards.Funding(ctx, callOf(ctx).company, r.Reference)
-	if err != nil {
-		return nil, err
-	}
-	return FindCardTransaction200JSONResponse{Status: "success", Data: cardFunding(f)}, nil
-}
-
-func cardFunding(f card.Funding) CardFunding {
-	return CardFunding{
-		Reference: f.Reference, CardID: f.CardID, Amount: f.Amount, Status: string(f.Status), Refunded: f.Refunded,
-		SettlementID: f.SettlementID, CreatedAt: clock.Text(f.CreatedAt), UpdatedAt: clock.Text(f.UpdatedAt),
-	}
+	return FindCardTransaction200JSONResponse{Status: "success", Data: f}, err
 }

@@ -13,69 +13,49 @@ import (
 
 // PurchaseData buys a data bundle.
 func (h *handlers) PurchaseData(ctx context.Context, r PurchaseDataRequestObject) (PurchaseDataResponseObject, error) {
-	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
-		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
-		return h.VTU.PurchaseData(ctx, vtu.DataPurchase{
-			Order: o, CategoryID: r.Body.ServiceCategoryID, ProductID: r.Body.ProductID, PhoneNumber: r.Body.PhoneNumber,
-		})
-	})
+	a, err := buy(ctx, purchaseAnswer, h, r.Body, &r.Body.Order, h.VTU.PurchaseData)
 	return PurchaseData200JSONResponse(a), err
 }
 
 // PurchaseCableTV buys a TV package.
 func (h *handlers) PurchaseCableTV(ctx context.Context, r PurchaseCableTVRequestObject) (PurchaseCableTVResponseObject, error) {
-	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
-		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
-		return h.VTU.PurchaseCableTV(ctx, vtu.CableTVPurchase{
-			Order: o, VerificationID: r.Body.MeterVerificationID, ProductID: r.Body.ProductID, CardNumber: r.Body.CardNumber,
-		})
-	})
+	a, err := buy(ctx, purchaseAnswer, h, r.Body, &r.Body.Order, h.VTU.PurchaseCableTV)
 	return PurchaseCableTV200JSONResponse(a), err
 }
 
 // PurchaseAirtime buys airtime.
 func (h *handlers) PurchaseAirtime(ctx context.Context, r PurchaseAirtimeRequestObject) (PurchaseAirtimeResponseObject, error) {
-	a, err := buy(ctx, h, purchaseAnswer, func(o vtu.Order) (vtu.Receipt, error) {
-		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
-		return h.VTU.PurchaseAirtime(ctx, vtu.AirtimePurchase{
-			Order: o, CategoryID: r.Body.ServiceCategoryID, PhoneNumber: r.Body.PhoneNumber, Amount: r.Body.Amount,
-		})
-	})
+	a, err := buy(ctx, purchaseAnswer, h, r.Body, &r.Body.Order, h.VTU.PurchaseAirtime)
 	return PurchaseAirtime200JSONResponse(a), err
 }
 
 // PurchaseUtility buys power.
 func (h *handlers) PurchaseUtility(ctx context.Context, r PurchaseUtilityRequestObject) (PurchaseUtilityResponseObject, error) {
-	a, err := buy(ctx, h, powerAnswer, func(o vtu.Order) (vtu.Receipt, error) {
-		o.IdempotencyKey, o.SettlementID = r.Body.IdempotencyKey, r.Body.SettlementID
-		return h.VTU.PurchaseUtility(ctx, vtu.UtilityPurchase{Order: o, VerificationID: r.Body.MeterVerificationID, Amount: r.Body.Amount})
-	})
+	a, err := buy(ctx, powerAnswer, h, r.Body, &r.Body.Order, h.VTU.PurchaseUtility)
 	return PurchaseUtility200JSONResponse(a), err
 }
 
-// buy is the same for every kind.
-func buy[A any](ctx context.Context, h *handlers, dress func(vtu.Receipt) (A, error), purchase func(vtu.Order) (vtu.Receipt, error)) (A, error) {
+// buy purchases the body of a request. Order is the part of the body that all kinds share.
+func buy[B any](
+	ctx context.Context, dress func(vtu.Receipt) (PurchaseAnswer, error), h *handlers, body *B, order *vtu.Order,
+	purchase func(context.Context, B) (vtu.Receipt, error),
+) (PurchaseAnswer, error) {
 	c := callOf(ctx)
 	return answer(ctx, dress, func(key *idempotency.Key) (vtu.Receipt, error) {
 		if begun := key.Subject(); begun != "" {
 			return h.VTU.Resume(ctx, c.company, begun, key)
 		}
-		return purchase(vtu.Order{Company: c.company, Key: key, DryRun: isDry(c.request)})
+		order.Company, order.Key, order.DryRun = c.company, key, isDry(c.request)
+		return purchase(ctx, *body)
 	})
 }
 
-// goods are what is bought, as the messages call it.
-var goods = map[provider.ServiceKind]string{
-	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
-}
-
-// wordsOf are the message of a purchase's 200, or the fault of one that failed. A
-// failed purchase answers the same whether it failed now or under this key
-// before (completion.md §3). A repeated TV purchase has no message (wallet-api.md,
-// outcomes of purchases).
-func wordsOf(r vtu.Receipt) (*string, error) {
+// messageOf is the message of a purchase's 200, or the fault of a failed purchase. The
+// fault is the same now and in a later request with the key (completion.md §3). A
+// repeated TV purchase has no message (wallet-api.md, outcomes of purchases).
+func messageOf(r vtu.Receipt) (*string, error) {
 	t := r.Transaction
-	message := goods[t.Type] + " purchase "
+	message := vtu.Names[t.Type] + " purchase "
 	switch {
 	case t.Status == vtu.Failed:
 		return nil, fault.New(fault.Refused, message+"failed. Your balance has been refunded.")
@@ -91,40 +71,26 @@ func wordsOf(r vtu.Receipt) (*string, error) {
 	return &message, nil
 }
 
-// previewOf is the answer's data of a purchase that was only tried.
-func previewOf(p vtu.Preview) (message *string, data PurchasePreview) {
-	return present("Dry run. Nothing was bought."), PurchasePreview{
-		DryRun: true, WouldSucceed: p.Refusal == "", Refusal: present(p.Refusal), Amount: money.Text(p.Amount), Fee: money.Text(p.Fee),
-		Total: money.Text(p.Amount + p.Fee), Balance: money.Text(p.Balance), BalanceAfter: money.Text(p.BalanceAfter),
-	}
-}
-
+// purchaseAnswer is the 200 of a purchase or of a dry run, or the fault of a failed
+// purchase.
 func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	if r.Preview != nil {
-		message, data := previewOf(*r.Preview)
-		return PurchaseAnswer{Success: true, Message: message, Data: data}, nil
+		return PurchaseAnswer{Success: true, Message: present("Dry run. Nothing was bought."), Data: r.Preview}, nil
 	}
-	message, err := wordsOf(r)
-	t := r.Transaction
-	return PurchaseAnswer{Success: true, Message: message, Data: Purchase{
-		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: t.Amount, CreatedAt: clock.Text(t.CreatedAt.Time),
-	}}, err
+	message, err := messageOf(r)
+	return PurchaseAnswer{Success: true, Message: message, Data: r.Transaction.Bought}, err
 }
 
-func powerAnswer(r vtu.Receipt) (UtilityPurchaseAnswer, error) {
-	if r.Preview != nil {
-		message, data := previewOf(*r.Preview)
-		return UtilityPurchaseAnswer{Success: true, Message: message, Data: data}, nil
+// powerAnswer is purchaseAnswer with the token.
+func powerAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
+	a, err := purchaseAnswer(r)
+	if r.Preview == nil {
+		a.Data = vtu.BoughtPower{Bought: r.Transaction.Bought, Token: r.Transaction.Token}
 	}
-	message, err := wordsOf(r)
-	t := r.Transaction
-	return UtilityPurchaseAnswer{Success: true, Message: message, Data: PowerPurchase{
-		TransactionID: t.ID, Status: string(t.Status), Type: string(t.Type), Amount: t.Amount, CreatedAt: clock.Text(t.CreatedAt.Time),
-		Token: present(string(t.Token)),
-	}}, err
+	return a, err
 }
 
-// VerifyEntity asks whose a smartcard or a meter is.
+// VerifyEntity shows the owner of a smartcard or a meter.
 func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject) (VerifyEntityResponseObject, error) {
 	return answer(ctx, func(v vtu.Verification) (VerifyEntity200JSONResponse, error) {
 		return VerifyEntity200JSONResponse{Success: true, Data: EntityVerification{
@@ -139,7 +105,7 @@ func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject
 	})
 }
 
-// priced is an amount, or null for one that nobody named.
+// priced is an amount, or null for 0.
 func priced(k money.Kobo) *money.Text {
 	if k == 0 {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/contract"
@@ -21,6 +22,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -71,143 +73,19 @@ type AccountValidation struct {
 type Address = customer.Address
 
 // AirtimePurchase defines model for AirtimePurchase.
-type AirtimePurchase struct {
-	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
-	IdempotencyKey string `json:"idempotencyKey"`
-
-	// ServiceCategoryID An active category of the Airtime service; the network.
-	ServiceCategoryID string `json:"serviceCategoryId"`
-
-	// PhoneNumber The phone that gets the airtime; exactly 11 digits.
-	PhoneNumber string `json:"phoneNumber"`
-
-	// Amount Naira, greater than 0, at most two decimals, no exponent. A JSON number.
-	//
-	// Examples: 200.5
-	Amount money.Kobo `json:"amount"`
-
-	// SettlementID The settlement account to debit. A JSON number.
-	SettlementID int64 `json:"settlementId"`
-}
+type AirtimePurchase = vtu.AirtimePurchase
 
 // Bank defines model for Bank.
-type Bank struct {
-	// Name The bank's name.
-	//
-	// Examples: Access Bank
-	Name string `json:"name"`
-
-	// Code Use it as `bank_code`.
-	//
-	// Examples: 000014
-	Code string `json:"code"`
-}
+type Bank = payout.Bank
 
 // CableTVPurchase defines model for CableTVPurchase.
-type CableTVPurchase struct {
-	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
-	IdempotencyKey string `json:"idempotencyKey"`
-
-	// MeterVerificationID An unused verification for a Cable TV category.
-	MeterVerificationID string `json:"meterVerificationId"`
-
-	// ProductID A package (`categoryProductId`) of the same category.
-	ProductID string `json:"productId"`
-
-	// CardNumber The smartcard (IUC) number. Send the one that was verified.
-	CardNumber string `json:"cardNumber"`
-
-	// SettlementID The settlement account to debit. A JSON number.
-	SettlementID int64 `json:"settlementId"`
-}
+type CableTVPurchase = vtu.CableTVPurchase
 
 // Card defines model for Card.
-type Card struct {
-	// ID The card's id at Kobo.
-	ID string `json:"id"`
-
-	// Type `virtual` or `physical`.
-	//
-	// Examples: virtual
-	Type string `json:"type"`
-
-	// Brand The card scheme.
-	//
-	// Examples: Verve
-	Brand string `json:"brand"`
-
-	// Currency The currency of the card, in ISO 4217.
-	//
-	// Examples: NGN
-	Currency string `json:"currency"`
-
-	// MaskedPan The card number, with its middle hidden.
-	//
-	// Examples: 506321*********0001
-	MaskedPan string `json:"maskedPan"`
-
-	// ExpiryMonth The month in which it expires; two digits.
-	//
-	// Examples: 08
-	ExpiryMonth string `json:"expiryMonth"`
-
-	// ExpiryYear The year in which it expires; four digits.
-	//
-	// Examples: 2033
-	ExpiryYear string `json:"expiryYear"`
-
-	// Status The state at the issuer: `active`, `inactive`, `canceled`.
-	//
-	// Examples: active
-	Status string `json:"status"`
-
-	// CustomerID The customer who holds it.
-	CustomerID string `json:"customerId"`
-
-	// CreatedAt When the card was made.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// UpdatedAt Null while nothing has changed.
-	UpdatedAt *string `json:"updatedAt"`
-
-	// ProviderCardID The issuer's own id of the card.
-	ProviderCardID string `json:"providerCardId"`
-}
+type Card = card.Card
 
 // CardFunding defines model for CardFunding.
-type CardFunding struct {
-	// Reference The id of the funding.
-	Reference string `json:"reference"`
-
-	// CardID The card that is funded.
-	CardID string `json:"cardId"`
-
-	// Amount Naira.
-	//
-	// Examples: 5000
-	Amount money.Kobo `json:"amount"`
-
-	// Status `PENDING` until the outcome is known. `FAILED` always means refunded.
-	Status string `json:"status"`
-
-	// Refunded True when the amount is back in the settlement account.
-	Refunded bool `json:"refunded"`
-
-	// SettlementID The settlement account that pays.
-	SettlementID int64 `json:"settlementId"`
-
-	// CreatedAt When it was asked for.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// UpdatedAt When its state last changed.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	UpdatedAt Instant `json:"updatedAt"`
-}
+type CardFunding = card.Funding
 
 // CardFundingOrder defines model for CardFundingOrder.
 type CardFundingOrder struct {
@@ -272,18 +150,7 @@ type CardToken struct {
 }
 
 // Category defines model for Category.
-type Category struct {
-	// ServiceCategoryID Use it to list the products, to verify and to buy.
-	ServiceCategoryID string `json:"serviceCategoryId"`
-
-	// ServiceCategoryName The network, or the company that supplies.
-	//
-	// Examples: MTN
-	ServiceCategoryName string `json:"serviceCategoryName"`
-
-	// ServiceID The service that it belongs to.
-	ServiceID string `json:"serviceId"`
-}
+type Category = vtu.Category
 
 // CorporateAccount defines model for CorporateAccount.
 type CorporateAccount = corporate.Account
@@ -518,22 +385,7 @@ type CustomerRequest struct {
 type CustomerTransaction = customer.Transaction
 
 // DataPurchase defines model for DataPurchase.
-type DataPurchase struct {
-	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
-	IdempotencyKey string `json:"idempotencyKey"`
-
-	// ServiceCategoryID An active category of the Data service; the network.
-	ServiceCategoryID string `json:"serviceCategoryId"`
-
-	// ProductID A `categoryProductId` of that category.
-	ProductID string `json:"productId"`
-
-	// PhoneNumber The phone that gets the data; exactly 11 digits.
-	PhoneNumber string `json:"phoneNumber"`
-
-	// SettlementID The settlement account to debit. A JSON number.
-	SettlementID int64 `json:"settlementId"`
-}
+type DataPurchase = vtu.DataPurchase
 
 // EntityQuery defines model for EntityQuery.
 type EntityQuery struct {
@@ -639,65 +491,7 @@ type EventFeed struct {
 type EventKind = string
 
 // GeneratedCard defines model for GeneratedCard.
-type GeneratedCard struct {
-	// CardID The same as `id`.
-	CardID string `json:"cardId"`
-
-	// ID The card's id at Kobo.
-	ID string `json:"id"`
-
-	// Type `virtual` or `physical`.
-	//
-	// Examples: virtual
-	Type string `json:"type"`
-
-	// Brand The card scheme.
-	//
-	// Examples: Verve
-	Brand string `json:"brand"`
-
-	// Currency The currency of the card, in ISO 4217.
-	//
-	// Examples: NGN
-	Currency string `json:"currency"`
-
-	// MaskedPan The card number, with its middle hidden.
-	//
-	// Examples: 506321*********0001
-	MaskedPan string `json:"maskedPan"`
-
-	// ExpiryMonth The month in which it expires; two digits.
-	//
-	// Examples: 08
-	ExpiryMonth string `json:"expiryMonth"`
-
-	// ExpiryYear The year in which it expires; four digits.
-	//
-	// Examples: 2033
-	ExpiryYear string `json:"expiryYear"`
-
-	// Status The state at the issuer: `active`, `inactive`, `canceled`.
-	//
-	// Examples: active
-	Status string `json:"status"`
-
-	// CustomerID The customer who holds it.
-	CustomerID string `json:"customerId"`
-
-	// CreatedAt When the card was made.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// UpdatedAt Null while nothing has changed.
-	UpdatedAt *string `json:"updatedAt"`
-
-	// ProviderCardID The issuer's own id of the card.
-	ProviderCardID string `json:"providerCardId"`
-
-	// Funding The funding of a request with `amount`; absent without `amount`.
-	Funding *CardFunding `json:"funding,omitempty"`
-}
+type GeneratedCard = card.Generated
 
 // IdempotencyUse defines model for IdempotencyUse.
 type IdempotencyUse struct {
@@ -977,58 +771,7 @@ type OutcomePage struct {
 }
 
 // Payout defines model for Payout.
-type Payout struct {
-	// Reference The `verify_id`.
-	Reference string `json:"reference"`
-
-	// Amount Naira.
-	//
-	// Examples: 5000
-	Amount money.Kobo `json:"amount"`
-
-	// Fee Naira; debited beside the amount.
-	//
-	// Examples: 25
-	Fee money.Kobo `json:"fee"`
-
-	// Status `FAILED` and `REVERSED` always mean refunded, with the fee.
-	Status string `json:"status"`
-
-	// AccountName The receiver's name at the bank.
-	AccountName string `json:"account_name"`
-
-	// AccountNumber The receiver's account; 10 digits.
-	AccountNumber string `json:"account_number"`
-
-	// BankCode The code of the receiver's bank.
-	BankCode string `json:"bank_code"`
-
-	// Narration The text on the statements of both sides; `null` for no text.
-	Narration *string `json:"narration"`
-
-	// CreatedAt When the payout was sent.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// BankName The name of the receiver's bank; `null` when it is not known.
-	BankName *string `json:"bank_name"`
-
-	// SessionID The id of the transfer between the banks; the receiver's bank finds the money by it.
-	SessionID *string `json:"sessionId"`
-
-	// FailureReason The message of the bank.
-	FailureReason *string `json:"failureReason"`
-
-	// Refunded True when the amount and the fee are back in the settlement account.
-	Refunded bool `json:"refunded"`
-
-	// SettlementID The settlement account that pays.
-	SettlementID int64 `json:"settlementId"`
-
-	// CompletedAt Null while it is PENDING.
-	CompletedAt *string `json:"completedAt"`
-}
+type Payout = payout.Payout
 
 // PayoutOrder defines model for PayoutOrder.
 type PayoutOrder struct {
@@ -1043,104 +786,16 @@ type PayoutOrder struct {
 }
 
 // PayoutPreview defines model for PayoutPreview.
-type PayoutPreview struct {
-	// DryRun Always `true`.
-	DryRun bool `json:"dryRun"`
-
-	// WouldSucceed True if the request would succeed, as far as known without the bank.
-	WouldSucceed bool `json:"wouldSucceed"`
-
-	// Refusal The reason of a refusal; `null` if the request would succeed.
-	Refusal *string `json:"refusal"`
-
-	// Amount Naira.
-	Amount money.Kobo `json:"amount"`
-
-	// Fee Naira.
-	Fee money.Kobo `json:"fee"`
-
-	// Total The amount that would be debited; naira.
-	Total money.Kobo `json:"total"`
-
-	// Balance The settlement account now; naira.
-	Balance money.Kobo `json:"balance"`
-
-	// BalanceAfter The balance afterwards, in naira; unchanged if the request would be refused.
-	BalanceAfter money.Kobo `json:"balanceAfter"`
-}
+type PayoutPreview = payout.Preview
 
 // PowerPurchase defines model for PowerPurchase.
-type PowerPurchase struct {
-	// TransactionID Fetch the purchase by this id.
-	TransactionID string `json:"transactionId"`
-
-	// Status `PENDING` means debited with an unknown outcome: do not buy again.
-	Status string `json:"status"`
-
-	// Type The kind of purchase.
-	Type VtuType `json:"type"`
-
-	// Amount The charged amount in naira.
-	//
-	// Examples: 2000.00
-	Amount money.Text `json:"amount"`
-
-	// CreatedAt When it was bought.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// Token The code to enter into a prepaid meter.
-	//
-	// Examples: 26362054405982757802
-	Token *string `json:"token"`
-}
+type PowerPurchase = vtu.BoughtPower
 
 // Product defines model for Product.
-type Product struct {
-	// CategoryProductID Use it as `productId`.
-	CategoryProductID string `json:"categoryProductId"`
-
-	// CategoryProductName The product's name; its validity when it has none.
-	//
-	// Examples: 1 GB monthly
-	CategoryProductName string `json:"categoryProductName"`
-
-	// Amount The price in naira.
-	//
-	// Examples: 500.00
-	Amount money.Text `json:"amount"`
-
-	// IsFixedAmount False when the buyer chooses the amount.
-	IsFixedAmount bool `json:"isFixedAmount"`
-
-	// Validity The validity, in words; `""` when the vendor gives none.
-	//
-	// Examples: 30 days
-	Validity string `json:"validity"`
-}
+type Product = vtu.Product
 
 // Purchase defines model for Purchase.
-type Purchase struct {
-	// TransactionID Fetch the purchase by this id.
-	TransactionID string `json:"transactionId"`
-
-	// Status `PENDING` means debited with an unknown outcome: do not buy again.
-	Status string `json:"status"`
-
-	// Type The kind of purchase.
-	Type VtuType `json:"type"`
-
-	// Amount The charged amount in naira.
-	//
-	// Examples: 500.00
-	Amount money.Text `json:"amount"`
-
-	// CreatedAt When it was bought.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-}
+type Purchase = vtu.Bought
 
 // PurchaseAnswer defines model for PurchaseAnswer.
 type PurchaseAnswer struct {
@@ -1155,31 +810,7 @@ type PurchaseAnswer struct {
 }
 
 // PurchasePreview defines model for PurchasePreview.
-type PurchasePreview struct {
-	// DryRun Always `true`.
-	DryRun bool `json:"dryRun"`
-
-	// WouldSucceed True if the request would succeed, as far as known without the network.
-	WouldSucceed bool `json:"wouldSucceed"`
-
-	// Refusal The reason of a refusal; `null` if the request would succeed.
-	Refusal *string `json:"refusal"`
-
-	// Amount The price in naira.
-	Amount money.Text `json:"amount"`
-
-	// Fee The fee on top of the amount, in naira.
-	Fee money.Text `json:"fee"`
-
-	// Total The amount that would be debited, in naira.
-	Total money.Text `json:"total"`
-
-	// Balance The balance of the settlement account now, in naira.
-	Balance money.Text `json:"balance"`
-
-	// BalanceAfter The balance afterwards, in naira; unchanged if the request would be refused.
-	BalanceAfter money.Text `json:"balanceAfter"`
-}
+type PurchasePreview = vtu.Preview
 
 // RefreshRequest defines model for RefreshRequest.
 type RefreshRequest struct {
@@ -1200,51 +831,10 @@ type RetriedSession struct {
 }
 
 // SentPayout defines model for SentPayout.
-type SentPayout struct {
-	// Reference The `verify_id`.
-	Reference string `json:"reference"`
-
-	// Amount Naira.
-	//
-	// Examples: 5000
-	Amount money.Kobo `json:"amount"`
-
-	// Fee Naira; debited beside the amount.
-	//
-	// Examples: 25
-	Fee money.Kobo `json:"fee"`
-
-	// Status `SUCCESS` when the bank has paid; `PENDING` until the bank confirms or rejects it.
-	Status string `json:"status"`
-
-	// AccountName The receiver's name at the bank.
-	AccountName string `json:"account_name"`
-
-	// AccountNumber The receiver's account; 10 digits.
-	AccountNumber string `json:"account_number"`
-
-	// BankCode The code of the receiver's bank.
-	BankCode string `json:"bank_code"`
-
-	// Narration The text on the statements of both sides; `null` for no text.
-	Narration *string `json:"narration"`
-
-	// CreatedAt When the payout was sent.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-}
+type SentPayout = payout.Sent
 
 // Service defines model for Service.
-type Service struct {
-	// ServiceID Use it to list the categories.
-	ServiceID string `json:"serviceId"`
-
-	// ServiceName The name of the service.
-	//
-	// Examples: Data
-	ServiceName string `json:"serviceName"`
-}
+type Service = vtu.Service
 
 // SettlementAccount defines model for SettlementAccount.
 type SettlementAccount = settlement.Account
@@ -1338,21 +928,7 @@ type TransactionPage struct {
 }
 
 // UtilityPurchase defines model for UtilityPurchase.
-type UtilityPurchase struct {
-	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
-	IdempotencyKey string `json:"idempotencyKey"`
-
-	// MeterVerificationID An unused verification for a Utility category. The power goes to that meter.
-	MeterVerificationID string `json:"meterVerificationId"`
-
-	// Amount Naira, greater than 0, at most two decimals, no exponent. A JSON number.
-	//
-	// Examples: 2000
-	Amount money.Kobo `json:"amount"`
-
-	// SettlementID The settlement account to debit. A JSON number.
-	SettlementID int64 `json:"settlementId"`
-}
+type UtilityPurchase = vtu.UtilityPurchase
 
 // UtilityPurchaseAnswer defines model for UtilityPurchaseAnswer.
 type UtilityPurchaseAnswer struct {

@@ -4,52 +4,28 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/contract"
-	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// ListServices shows what can be sold.
+// ListServices lists the services on sale.
 func (h *handlers) ListServices(ctx context.Context, _ ListServicesRequestObject) (ListServicesResponseObject, error) {
 	services, err := h.VTU.Services(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Service, 0, len(services))
-	for _, s := range services {
-		rows = append(rows, Service{ServiceID: s.ID, ServiceName: s.Name})
-	}
-	return ListServices200JSONResponse{Success: true, Data: rows}, nil
+	return ListServices200JSONResponse{Success: true, Data: append([]Service{}, services...)}, err
 }
 
-// ListServiceCategories shows the vendors within a service.
+// ListServiceCategories lists the vendors of a service.
 func (h *handlers) ListServiceCategories(ctx context.Context, r ListServiceCategoriesRequestObject) (ListServiceCategoriesResponseObject, error) {
 	categories, err := h.VTU.Categories(ctx, r.ServiceID)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Category, 0, len(categories))
-	for _, c := range categories {
-		rows = append(rows, Category{ServiceCategoryID: c.ID, ServiceCategoryName: c.Name, ServiceID: c.ServiceID})
-	}
-	return ListServiceCategories200JSONResponse{Success: true, Data: rows}, nil
+	return ListServiceCategories200JSONResponse{Success: true, Data: append([]Category{}, categories...)}, err
 }
 
-// ListCategoryProducts shows what a vendor sells.
+// ListCategoryProducts lists a vendor's products.
 func (h *handlers) ListCategoryProducts(ctx context.Context, r ListCategoryProductsRequestObject) (ListCategoryProductsResponseObject, error) {
 	products, err := h.VTU.Products(ctx, r.ServiceCategoryID)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Product, 0, len(products))
-	for _, p := range products {
-		rows = append(rows, Product{
-			CategoryProductID: p.ID, CategoryProductName: p.Name, Amount: money.Text(p.Amount), IsFixedAmount: p.Fixed, Validity: p.Validity,
-		})
-	}
-	return ListCategoryProducts200JSONResponse{Success: true, Data: rows}, nil
+	return ListCategoryProducts200JSONResponse{Success: true, Data: append([]Product{}, products...)}, err
 }
 
-// ListVtuTransactions shows purchases, newest first.
+// ListVtuTransactions lists purchases, newest first.
 func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransactionsRequestObject) (ListVtuTransactionsResponseObject, error) {
 	var q query
 	filter := report.PurchaseFilter{
@@ -64,19 +40,13 @@ func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransaction
 	}
 	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
 	transactions, total, err := h.Reports.Purchases(ctx, callOf(ctx).company, filter, p.Offset(), p.Size)
-	if err != nil {
-		return nil, err
-	}
 	return ListVtuTransactions200JSONResponse{Success: true, Data: VtuTransactionPage{
 		Data: append([]VtuTransaction{}, transactions...), Meta: p.Meta(callOf(ctx).request.URL, len(transactions), total),
-	}}, nil
+	}}, err
 }
 
 // FindVtuTransaction shows one purchase, by its id or the caller's own key.
 func (h *handlers) FindVtuTransaction(ctx context.Context, r FindVtuTransactionRequestObject) (FindVtuTransactionResponseObject, error) {
 	t, err := h.VTU.Transaction(ctx, callOf(ctx).company, r.TransactionID)
-	if err != nil {
-		return nil, err
-	}
-	return FindVtuTransaction200JSONResponse{Success: true, Data: t}, nil
+	return FindVtuTransaction200JSONResponse{Success: true, Data: t}, err
 }

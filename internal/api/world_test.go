@@ -68,11 +68,17 @@ func newWorld(t testing.TB) *world {
 		DB: d, Book: book, Clock: clk, Log: log, Settlements: settlements, Operations: operations, Window: 2 * time.Second,
 		Banks: provider.Only[provider.AccountOpener]("safehaven", bank),
 	})
-	shop := vtu.New(d, book, clk, log, operations, settlements, map[string]provider.Biller{"safehaven": &biller{paid: map[string]provider.Purchase{}}}, nil)
+	shop := vtu.New(vtu.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Operations: operations, Settlements: settlements,
+		Billers: map[string]provider.Biller{"safehaven": &biller{paid: map[string]provider.Purchase{}}},
+	})
 	if err := shop.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	payouts := payout.New(d, book, clk, log, companies, operations, settlements, provider.Only[provider.Payer]("safehaven", &payer{paid: map[string]string{}}))
+	payouts := payout.New(payout.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Companies: companies, Operations: operations, Settlements: settlements,
+		Payers: provider.Only[provider.Payer]("safehaven", &payer{paid: map[string]string{}}),
+	})
 	if err := payouts.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +122,11 @@ func newWorld(t testing.TB) *world {
 			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements), "POST /sandbox/crypto-deposit": node.deposit(addresses, worker),
 		},
 	}
-	w.Cards = card.New(d, book, clk, log, operations, settlements, w.Customers, answers,
-		map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}}, "sudo", 2*time.Second, customer.Address{})
+	w.Cards = card.New(card.Config{
+		DB: d, Book: book, Clock: clk, Log: log, Operations: operations, Settlements: settlements,
+		Customers: w.Customers, Keys: answers, Issues: "sudo", Window: 2 * time.Second,
+		Issuers: map[string]provider.Issuer{"sudo": &issuer{clock: clk, cards: map[string]provider.IssuedCard{}}},
+	})
 	w.found(t)
 	return w
 }

@@ -167,9 +167,14 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Settlements: a.Settlements, Operations: a.Operations, Window: a.cfg.Window,
 		Banks: openers,
 	})
-	a.Shop = vtu.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, p.billers, p.routes)
-	a.Payouts = payout.New(a.DB, a.Book, a.Clock, a.log, a.Companies, a.Operations, a.Settlements,
-		routed(p, func(_ string, b bank) provider.Payer { return b }))
+	a.Shop = vtu.New(vtu.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
+		Billers: p.billers, Routes: p.routes,
+	})
+	a.Payouts = payout.New(payout.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,
+		Payers: routed(p, func(_ string, b bank) provider.Payer { return b }),
+	})
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)

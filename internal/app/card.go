@@ -21,8 +21,10 @@ func (a *App) newCards(issuers map[string]provider.Issuer) *card.Service {
 	for name := range issuers {
 		issuer = name
 	}
-	return card.New(a.DB, a.Book, a.Clock, a.log, a.Operations, a.Settlements, a.Customers, a.Keys, issuers, issuer, a.cfg.Window,
-		a.cfg.Cards.address(a.cfg.Mode))
+	return card.New(card.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
+		Customers: a.Customers, Keys: a.Keys, Issuers: issuers, Issues: issuer, Window: a.cfg.Window, House: a.cfg.Cards.address(a.cfg.Mode),
+	})
 }
 
 // address is the billing address of last resort.

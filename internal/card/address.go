@@ -2,46 +2,36 @@ package card
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/customer"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// LastResort is the address for those of a company's customers who have none.
+// LastResort is the billing address for a company's customers without an address.
 type LastResort struct {
-	customer.Address           // empty when nobody has set one
-	Since            time.Time // zero for the deployment's own address, from the configuration
+	customer.Address           // empty if nobody has set one
+	Since            time.Time // zero for the address in the deployment's configuration
 }
 
-// Address is the company's own address, or else the deployment's.
-func (s *Service) Address(ctx context.Context, company string) (LastResort, error) {
-	a, err := s.findAddress(ctx, company)
-	if errors.Is(err, db.ErrNone) {
-		return LastResort{Address: s.house}, nil
-	}
-	return a, err
-}
-
-// SetAddress sets the company's own address for new cards. Issued cards keep theirs.
+// SetAddress sets the company's own address for new cards. Issued cards keep their
+// addresses.
 func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company string, a customer.Address) error {
 	if err := checkAddress(&a); err != nil {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	u := ledger.For(company)
 	u.Append(addresses.Record(address{company, id.New(), a, now}))
 	by.Audit(&u, "card.address", company, map[string]string{
 		"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
 	}, now)
-	err := s.book.Commit(ctx, u)
+	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")
 	}

@@ -16,62 +16,63 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ResolveJob is the kind of job that follows a card whose creation has no answer.
+// ResolveJob is the kind of job that resolves a card creation without an answer.
 const ResolveJob = "card.resolve"
 
-// slack is how far the issuer's clock may be behind ours.
+// slack is the most that the issuer's clock may be behind ours.
 const slack = 5 * time.Minute
 
-// attempt is a card being created. A job has no holder and no request.
+// attempt is the creation of a card. An attempt of a job has no holder and no request.
 type attempt struct {
 	*Service
-	Card
+	stored
 	holder  holder
 	request Request
 	who     customer.Customer
 }
 
-// Resolve is the work of a ResolveJob.
+// Resolve runs a ResolveJob.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed is the open attempt that a job is about.
+// followed is the open attempt of a job.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
-	c, err := findCard(ctx, s.db, j.Company, j.Subject)
+	c, err := findCard(ctx, s.DB, j.Company, j.Subject)
 	if err != nil || c.state != creating {
 		return nil, err
 	}
-	return &attempt{Service: s, Card: c}, nil
+	return &attempt{Service: s, stored: c}, nil
 }
 
-// lookFor looks once for a card whose creation has no answer, and reads the card
-// again.
-func (s *Service) lookFor(ctx context.Context, c Card) (Card, error) {
-	err := s.openings.Look(ctx, &attempt{Service: s, Card: c})
+// lookFor searches the issuer once for a card whose creation has no answer. It returns
+// the card with its new state.
+func (s *Service) lookFor(ctx context.Context, c stored) (stored, error) {
+	err := s.openings.Look(ctx, &attempt{Service: s, stored: c})
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return c, err
 	}
-	return findCard(ctx, s.db, c.Company, c.ID)
+	return findCard(ctx, s.DB, c.Company, c.ID)
 }
 
 func (a *attempt) Name() opening.Name {
 	return opening.Name{Company: a.Company, ID: a.ID, Subject: a.ID, Reference: a.ID, Provider: a.provider}
 }
 
-func (a *attempt) Record() db.Record { return cards.Record(a.Card) }
+func (a *attempt) Record() db.Record { return cards.Record(a.stored) }
 
-// Touch sets no date: updatedAt is for changes of an issued card.
+// Touch sets no date, since updatedAt counts changes of issued cards only.
 func (a *attempt) Touch(time.Time) {}
 
-// Ask makes the customer known to the issuer first. If that fails there is no card.
+// Ask registers the customer with the issuer and orders the card. Without a
+// registration there is no card.
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 	by, err := a.issuer(a.provider)
 	if err != nil {
 		return provider.Answer{Outcome: provider.Rejected, Message: "the issuer is not configured"}, nil
 	}
 	if err := a.introduce(ctx, by); err != nil {
-		a.log.Warn("a cardholder was not made known", "company", a.Company, "card", a.ID, "error", err)
+		a.Log.Warn("a cardholder was not made known", "company", a.Company, "card", a.ID, "error", err)
 		no := provider.Answer{Outcome: provider.Rejected}
 		var why *provider.Error
 		if errors.As(err, &why) {
@@ -84,12 +85,12 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 		Number: a.request.Number, SendPINSMS: a.request.SendPINSMS,
 	})
 	if said.Outcome == provider.Confirmed {
-		a.Card = a.shown(said.Card)
+		a.stored = a.shown(said.Card)
 	}
 	return said.Answer, nil
 }
 
-// introduce makes a customer known to the issuer, unless the issuer knows them.
+// introduce registers a new cardholder with the issuer.
 func (a *attempt) introduce(ctx context.Context, by provider.Issuer) (err error) {
 	h := &a.holder
 	if h.providerID != "" {
@@ -101,7 +102,7 @@ func (a *attempt) introduce(ctx context.Context, by provider.Issuer) (err error)
 	h.state, h.cardID = busy, a.ID
 	u := ledger.For(a.Company)
 	u.Transition(holders.Record(*h), busy)
-	return a.book.Commit(ctx, u)
+	return a.Book.Commit(ctx, u)
 }
 
 func person(c customer.Customer) provider.Cardholder {
@@ -114,14 +115,14 @@ func person(c customer.Customer) provider.Cardholder {
 	}
 }
 
-// Look looks for the card among its customer's cards at the issuer.
+// Look searches the customer's cards at the issuer for the card.
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	h, err := a.findHolder(ctx, a.Company, a.CustomerID)
 	if err != nil {
 		return provider.Answer{}, err
 	}
 	if h.providerID == "" {
-		// The issuer does not know the customer, so nobody has asked for the card.
+		// The issuer does not know the customer, so Kobo has not ordered the card.
 		return provider.Answer{Outcome: provider.Rejected, Message: "the customer could not be made known to the issuer"}, nil
 	}
 	by, err := a.issuer(a.provider)
@@ -130,20 +131,20 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	}
 	list, err := by.Cards(ctx, h.providerID)
 	if err != nil {
-		a.log.Warn("a cardholder's cards could not be read", "company", a.Company, "card", a.ID, "error", err)
+		a.Log.Warn("a cardholder's cards could not be read", "company", a.Company, "card", a.ID, "error", err)
 		return provider.Answer{Code: "not_read"}, nil
 	}
 	made, err := a.pick(ctx, list)
 	if err != nil || made == nil {
 		return provider.Answer{Missing: true}, err
 	}
-	a.Card = a.shown(*made)
+	a.stored = a.shown(*made)
 	return provider.Answer{Outcome: provider.Confirmed}, nil
 }
 
-// pick is the card on an issuer's list: the one with our reference. An issuer that
-// gives no references back shows the card too: it is as new as our request, of its
-// type and not known to us. Only one card of a customer is made at a time.
+// pick is the card with our reference on an issuer's list. Some issuers give no
+// references back. Then pick is an unknown card of the wanted type that is not older
+// than our request. A customer has only one card in creation at a time.
 func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {
 	if i := slices.IndexFunc(list, func(l provider.IssuedCard) bool { return l.Reference == a.ID }); i >= 0 {
 		return &list[i], nil
@@ -163,11 +164,11 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provid
 	return nil, nil
 }
 
-// Enter makes a notice find its card before the card is issued.
-func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.Card) }
+// Enter writes the directory before the card is issued, so that notices find the card.
+func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.stored) }
 
-// Adopt issues the card, and lets the customer's next one begin. A load comes before
-// the answer.
+// Adopt issues the card, and lets the customer's next creation begin. It gives no
+// answer yet, since a load may follow.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.state, a.message = issued, ""
 	a.release(u)
@@ -175,18 +176,18 @@ func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	return nil, nil
 }
 
-// Refuse ends the card, and lets the customer's next one begin.
+// Refuse ends the creation, and lets the customer's next one begin.
 func (a *attempt) Refuse(u *ledger.Unit, no provider.Answer) error {
 	a.state, a.message = failed, no.Message
 	a.release(u)
-	return a.why(a.Card)
+	return a.why(a.stored)
 }
 
 func (a *attempt) Unanswered(provider.Answer) error { return errCreating }
 
-// why is the reason for no card, in words for the company.
-func (s *Service) why(c Card) error {
-	by := s.issuers[c.provider]
+// why is the reason for a failed creation, as a fault for the company.
+func (s *Service) why(c stored) error {
+	by := s.Issuers[c.provider]
 	if c.message == "" || by == nil {
 		return errNotCreated
 	}

@@ -2,7 +2,6 @@ package card
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -28,42 +27,25 @@ const (
 	Funded = operation.Success
 )
 
-// Funding is money for a card.
+// Funding is money for a card, as GET /card/transaction and the events show it.
 type Funding struct {
-	Reference    string
-	CardID       string
-	Amount       money.Kobo
-	Status       operation.State
-	Refunded     bool
-	SettlementID int64
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	Reference    string          `json:"reference"`
+	CardID       string          `json:"cardId"`
+	Amount       money.Kobo      `json:"amount"`
+	Status       operation.State `json:"status"`
+	Refunded     bool            `json:"refunded"`
+	SettlementID int64           `json:"settlementId"`
+	CreatedAt    clock.Instant   `json:"createdAt"`
+	UpdatedAt    clock.Instant   `json:"updatedAt"`
 
 	message, provider string // the issuer's last words, and its name
-}
-
-// MarshalJSON is the funding as GET /card/transaction and its events show it. A test
-// compares the two.
-func (f Funding) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Reference    string     `json:"reference"`
-		CardID       string     `json:"cardId"`
-		Amount       money.Kobo `json:"amount"`
-		Status       string     `json:"status"`
-		Refunded     bool       `json:"refunded"`
-		SettlementID int64      `json:"settlementId"`
-		CreatedAt    string     `json:"createdAt"`
-		UpdatedAt    string     `json:"updatedAt"`
-	}{
-		f.Reference, f.CardID, f.Amount, string(f.Status), f.Refunded, f.SettlementID, clock.Text(f.CreatedAt), clock.Text(f.UpdatedAt),
-	})
 }
 
 // of is the funding of an operation and a card.
 func of(o operation.Operation, cardID string) Funding {
 	return Funding{
 		Reference: o.ID, CardID: cardID, Amount: o.Amount, Status: o.State, Refunded: o.Refunded(), SettlementID: o.SettlementID,
-		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, message: o.Message, provider: o.Provider,
+		CreatedAt: clock.Instant{Time: o.CreatedAt}, UpdatedAt: clock.Instant{Time: o.UpdatedAt}, message: o.Message, provider: o.Provider,
 	}
 }
 
@@ -73,23 +55,23 @@ type Order struct {
 	CardID  string
 	Amount  money.Kobo
 	Key     *idempotency.Key // nil for none
-	Keyed   bool             // of a preview, which has no key: the real request would have one
+	Keyed   bool             // the real request of this preview would have a key
 }
 
 var errShort = fault.New(fault.Refused, "Insufficient balance")
 
-// Confirming is the answer while nobody knows the outcome of a funding. It gives the
-// reference to ask by.
+// Confirming is the answer to a funding with an unknown outcome. It has the reference
+// for later questions.
 func Confirming(reference string) *fault.Fault {
 	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.")
 	f.Extra = map[string]any{"data": map[string]string{"reference": reference}}
 	return f
 }
 
-// Declined is the answer to a funding that the issuer refused.
+// Declined is the answer to a refused funding.
 func (s *Service) Declined(f Funding) error {
 	const end = ". Your balance has been refunded."
-	by := s.issuers[f.provider]
+	by := s.Issuers[f.provider]
 	if by == nil || f.message == "" {
 		return fault.New(fault.Refused, "Card funding failed"+end)
 	}
@@ -99,11 +81,11 @@ func (s *Service) Declined(f Funding) error {
 // purse is the account that pays for fundings, the company's first active one. A
 // company without an active account gets an empty one (wallet-api.md, fund card).
 func (s *Service) purse(ctx context.Context, company string) (settlement.Account, error) {
-	return s.settlements.Needed(ctx, company, "Main account")
+	return s.Settlements.Needed(ctx, company, "Main account")
 }
 
-// plan is a funding before it begins.
-func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation, error) {
+// plan is a funding before its start.
+func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operation, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {
 		return c, operation.Operation{}, err
@@ -115,7 +97,7 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 		return c, operation.Operation{}, err
 	}
 	if c.account == "" {
-		if c, err = s.Find(ctx, o.Company, o.CardID); err != nil {
+		if c, err = s.renewed(ctx, o.Company, o.CardID); err != nil {
 			return c, operation.Operation{}, err
 		}
 	}
@@ -123,13 +105,13 @@ func (s *Service) plan(ctx context.Context, o Order) (Card, operation.Operation,
 	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount}, err
 }
 
-// Fund puts money on a card. The money of a PENDING funding is debited, and a job
-// follows the outcome. The money of a FAILED one is back.
+// Fund puts money on a card. The result may be PENDING: the money is debited, and Kobo
+// follows the outcome. It may be FAILED: the money is back.
 // Faults are Missing, Refused (nothing was debited now), Conflict and Unavailable.
 //
-// Nobody can tell a request without a key from its own repetition. It counts as one
-// while an earlier funding of the same card and amount is open. The answer has the
-// reference of the earlier funding then (completion.md §4.2).
+// A request without a key may be a repetition. Fund treats it as one while an earlier
+// funding of the same card and amount is open, and answers with the earlier reference
+// (completion.md §4.2).
 func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	c, op, err := s.plan(ctx, o)
 	if err != nil {
@@ -141,8 +123,8 @@ func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	return s.fund(ctx, c, op, o.Key)
 }
 
-// load puts the first money on a new card, once, under the card's own id.
-func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
+// load puts the first money on a new card, once. The card's id is the reference.
+func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	f, err := s.Funding(ctx, c.Company, c.ID)
 	if !fault.Is(err, fault.Missing) {
 		return f, err
@@ -155,15 +137,15 @@ func (s *Service) load(ctx context.Context, c Card) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
-// tries limits how often a funding begins again after another one was in its way.
+// tries limits the new starts of a funding that meets another one each time.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
 
-// fund takes the three steps of an operation.
-func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
+// fund commits the intent, calls the issuer and commits the outcome.
+func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
 	for range tries {
-		op = s.operations.Start(op)
+		op = s.Operations.Start(op)
 		err := s.begin(ctx, c, op, key)
 		if err == nil {
 			key.Begun()
@@ -188,17 +170,16 @@ func (s *Service) fund(ctx context.Context, c Card, op operation.Operation, key 
 		if reference != "" {
 			return Funding{}, Confirming(reference)
 		}
-		// The other funding has ended in this very moment, or the guard was wrong:
-		// this request is a new one.
+		// The other funding has just ended, or the guard was wrong. Try again.
 	}
 	return Funding{}, errBusy
 }
 
-// begin is the first step. A refusal of the key comes before all others: a repeated
-// request hears that it is at work. A funding without a key does not begin beside
-// another of the same card and amount.
-func (s *Service) begin(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) error {
-	u := s.operations.Unit(op, 0, "Card funding")
+// begin commits the intent. A used key comes before all other refusals: a repeated
+// request hears that the first one is running. A funding without a key is refused beside
+// an open one of the same card and amount.
+func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) error {
+	u := s.Operations.Unit(op, 0, "Card funding")
 	key.Begin(&u, op.ID, op.CalledUntil)
 	limit := int64(0)
 	if key == nil {
@@ -207,64 +188,56 @@ func (s *Service) begin(ctx context.Context, c Card, op operation.Operation, key
 	u.Count(guard(c.ID, op.Amount), 1, limit)
 	u.Append(fundings.Record(fundingRow{op.Company, op.ID, c.ID, op.Amount, opens, op.CreatedAt}))
 	event.Emit(&u, event.CardFundingPending, of(op, c.ID))
-	return idempotency.Taken(s.book.Commit(ctx, u))
+	return idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
-func (s *Service) run(ctx context.Context, c Card, op operation.Operation, key *idempotency.Key) (Funding, error) {
-	op, err := s.operations.Run(ctx, op,
+func (s *Service) run(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
+	op, err := s.Operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
-			return s.issuers[op.Provider].FundCard(ctx, funding(op, c))
+			return s.Issuers[op.Provider].FundCard(ctx, funding(op, c))
 		},
 		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, of(after, c.ID), nil) })
 	if err != nil {
-		// The issuer's answer is not in the ledger, so the funding is PENDING. The
-		// resolver will ask again.
-		s.log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
+		// The ledger does not hold the issuer's answer, so the funding stays PENDING. The
+		// resolver asks the issuer again.
+		s.Log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return of(op, c.ID), nil
 }
 
-func funding(o operation.Operation, c Card) provider.CardFunding {
+func funding(o operation.Operation, c stored) provider.CardFunding {
 	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
 }
 
-func route(o operation.Operation) operation.Route {
-	return operation.Route{
-		Settlement: settlement.LedgerAccount(o.SettlementID),
-		Clearing:   settlement.ClearingAccount(Kind),
-		Provider:   settlement.ProviderAccount(o.Provider),
-	}
-}
-
-// requery asks the issuer of the first call, and no other.
+// requery asks the issuer of the funding, and no other.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	by, err := s.issuer(o.Provider)
 	if err != nil {
 		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
 	}
-	cardID, err := cardOf(ctx, s.db, o.Company, o.ID)
+	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The funding could not be read"}
 	}
-	c, err := findCard(ctx, s.db, o.Company, cardID)
+	c, err := findCard(ctx, s.DB, o.Company, cardID)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The card could not be read"}
 	}
-	known, err := s.operations.Repeated(ctx, o)
+	known, err := s.Operations.Repeated(ctx, o)
 	if err != nil {
 		return provider.Answer{Code: "not_read", Message: "The funding's answers could not be read"}
 	}
 	f := funding(o, c)
 	if known {
-		f.Since = time.Time{} // nobody knows when: the funding was made before a restore
+		f.Since = time.Time{} // unknown, since a restore took the database back
 	}
 	return by.RequeryFunding(ctx, f)
 }
 
-// effects adds to an outcome its event, and makes room for another funding of the
-// same card and amount.
+// effects adds the event to an outcome. It closes the funding, so that another one of the
+// same card and amount may begin.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
-	cardID, err := cardOf(ctx, s.db, o.Company, o.ID)
+	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
 	if err != nil {
 		return err
 	}
@@ -280,60 +253,51 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 
 // Funding is a funding of the company by its reference.
 func (s *Service) Funding(ctx context.Context, company, reference string) (Funding, error) {
-	o, err := s.operations.Find(ctx, company, reference)
+	o, err := s.Operations.Find(ctx, company, reference)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
 		return Funding{}, fault.New(fault.Missing, "Card transaction not found")
 	}
 	if err != nil {
 		return Funding{}, err
 	}
-	cardID, err := cardOf(ctx, s.db, company, reference)
+	cardID, err := cardOf(ctx, s.DB, company, reference)
 	return of(o, cardID), err
 }
 
-// Resume answers a request whose first try, under the same Idempotency-Key, was cut
-// off after it had begun. It stores the answer that the first try would have given.
+// Resume answers a retry under the same Idempotency-Key after a crash of the first try.
+// It stores the answer that the first try would have given.
 func (s *Service) Resume(ctx context.Context, company, reference string, key *idempotency.Key) (Funding, error) {
 	f, err := s.Funding(ctx, company, reference)
 	if err != nil {
 		return Funding{}, err
 	}
-	return f, key.Resume(ctx, s.book, f)
+	return f, key.Resume(ctx, s.Book, f)
 }
 
-// Preview is the expected outcome of a funding.
-type Preview struct {
-	Amount       money.Kobo
-	Balance      money.Kobo // now
-	BalanceAfter money.Kobo // equal to Balance when the funding would be refused
-	Refusal      string     // why the funding would be refused; "" if no reason is known now
-}
+// Preview is the effect that a funding would have.
+type Preview = operation.Preview[money.Kobo]
 
-// Preview says what Fund would do. It debits nothing and asks no issuer, so it does
+// Preview tells what Fund would do. It writes nothing and calls no issuer, so it does
 // not know the issuer's answer.
 func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
-	c, err := s.find(ctx, o.Company, o.CardID)
+	c, _, err := s.atIssuer(ctx, o.Company, o.CardID)
 	if err != nil {
 		return Preview{}, err
 	}
-	if _, err := s.issuer(c.provider); err != nil {
-		return Preview{}, err
-	}
-	a, err := s.settlements.Default(ctx, o.Company)
+	a, err := s.Settlements.Default(ctx, o.Company)
 	if err != nil && !fault.Is(err, fault.Missing) {
 		return Preview{}, err
 	}
-	p := Preview{Amount: o.Amount, Balance: a.Balance, BalanceAfter: a.Balance}
 	reference, err := s.openFunding(ctx, o.Company, c.ID, o.Amount)
+	if err != nil && !errors.Is(err, db.ErrNone) {
+		return Preview{}, err
+	}
+	var why error
 	switch {
 	case err == nil && !o.Keyed:
-		p.Refusal = Confirming(reference).Message
-	case err != nil && !errors.Is(err, db.ErrNone):
-		return Preview{}, err
+		why = Confirming(reference)
 	case a.Balance < o.Amount:
-		p.Refusal = errShort.Message
-	default:
-		p.BalanceAfter -= o.Amount
+		why = errShort
 	}
-	return p, nil
+	return operation.NewPreview[money.Kobo](operation.Operation{Amount: o.Amount}, a.Balance, why), nil
 }

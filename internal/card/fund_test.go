@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 const confirming = "Card funding is being confirmed. Do not retry; check the card transaction status."
@@ -120,7 +121,7 @@ func TestAFundingOfUnknownOutcomeIsFollowed(t *testing.T) {
 }
 
 // A client retries after a time-out, which once led to a double funding.
-func TestTwentyAtOnceAreOneDebit(t *testing.T) {
+func TestTwentyEqualFundingsAtOnceDebitOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		id := w.card().ID
@@ -150,7 +151,7 @@ func TestTwentyAtOnceAreOneDebit(t *testing.T) {
 		_, err := w.fund(id, 50*money.Naira) // another amount is another funding
 		must(t, err)
 		w.holds(50*money.Naira, 950*money.Naira, 0)
-		// After the first is resolved the same request is a new one.
+		// The same request is a new one after the outcome of the first.
 		w.issuer.answer = yes
 		for reference := range references {
 			w.forward(time.Minute)
@@ -187,7 +188,7 @@ func TestAProgramThatDiesBetweenDebitAndOutcome(t *testing.T) {
 	})
 }
 
-func TestARequestWithAKeyStandsForItself(t *testing.T) {
+func TestAFundingWithAKeyIsIndependent(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		id := w.card().ID
@@ -237,11 +238,11 @@ func TestRefusedFundings(t *testing.T) {
 		if p.Refusal != "" || p.BalanceAfter != 600*money.Naira || len(w.issuer.funded) != 0 {
 			t.Errorf("%+v", p)
 		}
-		// While one is open another is refused, but not with a key of its own.
+		// An open funding stops an equal one, but not one with a key.
 		w.issuer.answer = provider.Answer{}
 		open, err := w.fund(c.ID, 400*money.Naira)
 		must(t, err)
-		for keyed, refusal := range map[bool]string{false: card.Confirming(open.Reference).Message, true: ""} {
+		for keyed, refusal := range map[bool]wire.Text{false: wire.Text(card.Confirming(open.Reference).Message), true: ""} {
 			p, err = w.Preview(t.Context(), card.Order{Company: w.company, CardID: c.ID, Amount: 400 * money.Naira, Keyed: keyed})
 			must(t, err)
 			if p.Refusal != refusal {
@@ -251,7 +252,7 @@ func TestRefusedFundings(t *testing.T) {
 	})
 }
 
-// A company without a settlement account gets an empty one, and a no.
+// A company without a settlement account gets an empty one, and a refusal.
 func TestACompanyWithoutASettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -1,10 +1,12 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -23,16 +25,17 @@ type Request struct {
 	Type       string
 	Brand      string
 	Currency   string
-	Number     secret.Text // printed on a physical card; Kobo does not keep it
-	Load       money.Kobo  // to put on the card at once; 0 for nothing
+	Number     secret.Text // the printed number of a physical card; Kobo does not keep it
+	Load       money.Kobo  // the amount of a first funding; 0 for none
 	SendPINSMS bool
 	Key        *idempotency.Key // nil for none
 }
 
 // Generated is a new card and its first funding.
 type Generated struct {
-	Card Card
-	Load *Funding // nil if no load was wanted or possible
+	CardID string `json:"cardId"` // the same as its id
+	Card
+	Load *Funding `json:"funding,omitempty"` // nil without a wanted or possible load
 }
 
 var (
@@ -43,10 +46,10 @@ var (
 	errNotCreated  = fault.New(fault.Refused, "Card creation failed")
 )
 
-// Generate has a card issued to a customer, and puts the wanted load on the card. The
-// cards of one customer are made one after the other. Faults are Missing and
-// Refused. A Refused fault may say that nobody knows the outcome yet. Then the card
-// appears in the list, or its creation ends, without another request.
+// Generate orders a card for a customer, and puts the wanted load on the card. A
+// customer has only one card in creation at a time. Faults are Missing and Refused. A
+// Refused fault may say that the outcome is unknown. Then a job resolves the creation,
+// and the list shows the card.
 func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		return s.resume(ctx, r, begun)
@@ -62,22 +65,25 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if earlier.answers(r) {
 		return s.answer(ctx, r, earlier)
 	}
-	a := &attempt{Service: s, holder: h, request: r, who: who, Card: Card{
-		Company: r.Company, ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
-		CreatedAt: s.clock.Now(), state: creating, provider: h.provider, load: r.Load,
+	a := &attempt{Service: s, holder: h, request: r, who: who, stored: stored{
+		Company: r.Company, state: creating, provider: h.provider, load: r.Load, Card: Card{
+			ID: id.New(), CustomerID: h.customerID, Type: r.Type, Brand: r.Brand, Currency: r.Currency,
+			CreatedAt: clock.Instant{Time: s.Clock.Now()},
+		},
 	}}
 	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) error {
-		h.begin(u, a.ID)
+		h.state, h.cardID = busy, a.ID
+		u.Transition(holders.Record(h), free).Only("card_id")
 		return nil
 	})
 	ctx = context.WithoutCancel(ctx)
 	if errors.Is(err, errCreating) {
-		err = s.openings.Look(ctx, a) // the issuer did not answer: look at once
+		err = s.openings.Look(ctx, a) // the issuer did not answer
 	}
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err
 	}
-	c, err := findCard(ctx, s.db, r.Company, a.ID)
+	c, err := findCard(ctx, s.DB, r.Company, a.ID)
 	if errors.Is(err, db.ErrNone) {
 		return Generated{}, errCreating // another card of the customer began first
 	}
@@ -87,16 +93,16 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	return s.answer(ctx, r, c)
 }
 
-// answer puts the wanted load on a card that was just issued, and stores the answer
-// under the request's key.
-func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, error) {
+// answer puts the wanted load on a new card, and stores the answer under the request's
+// key.
+func (s *Service) answer(ctx context.Context, r Request, c stored) (Generated, error) {
 	switch c.state {
 	case creating:
 		return Generated{}, errCreating
 	case failed:
 		return Generated{}, s.finish(ctx, r.Key, nil, s.why(c))
 	}
-	out := Generated{Card: c}
+	out := Generated{CardID: c.ID, Card: c.Card}
 	if c.load > 0 {
 		load, err := s.load(ctx, c)
 		if err == nil {
@@ -108,9 +114,9 @@ func (s *Service) answer(ctx context.Context, r Request, c Card) (Generated, err
 	return out, s.finish(ctx, r.Key, out, nil)
 }
 
-// resume answers a request whose first try, under the same key, was cut off.
+// resume answers a retry under the same Idempotency-Key after a crash of the first try.
 func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generated, error) {
-	c, err := findCard(ctx, s.db, r.Company, cardID)
+	c, err := findCard(ctx, s.DB, r.Company, cardID)
 	if err == nil && c.state == creating {
 		c, err = s.lookFor(ctx, c)
 	}
@@ -120,24 +126,21 @@ func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generat
 	return s.answer(ctx, r, c)
 }
 
-// finish stores the answer to a request with a key, and returns the refusal, if any.
+// finish stores the answer to a request with a key. It returns the refusal, if any.
 func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, why error) error {
-	if err := s.keys.Finish(ctx, key, result, why); err != nil {
-		return err
-	}
-	return why
+	return cmp.Or(s.Keys.Finish(ctx, key, result, why), why)
 }
 
-// cardholder is the customer of a request. The customer must have completed their
-// OTP and have an address: their own, or else the company's.
+// cardholder is the customer of a request. The customer must have completed their OTP.
+// A customer without an address gets the company's address.
 func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer, error) {
-	if s.issuers[s.issues] == nil {
+	if s.Issuers[s.Issues] == nil {
 		return customer.Customer{}, errNoIssuer
 	}
 	if (r.Type == Physical) == (r.Number.Reveal() == "") {
 		return customer.Customer{}, errNumber
 	}
-	who, err := s.customers.Find(ctx, r.Company, r.Customer)
+	who, err := s.Customers.Find(ctx, r.Company, r.Customer)
 	switch {
 	case err != nil:
 		return who, err
@@ -165,26 +168,25 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	return who, nil
 }
 
-// free is the customer as the issuer knows them, while no card is being created. An
-// earlier card without an answer is looked for first, and comes back once its
-// creation is over.
-func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier Card, err error) {
+// free is the customer's holder row while no card is in creation. An earlier creation
+// without an answer is resolved first, and its card is returned too.
+func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier stored, err error) {
 	h, err = s.findHolder(ctx, company, customerID)
 	if errors.Is(err, db.ErrNone) {
-		h = holder{company: company, customerID: customerID, state: free, provider: s.issues, createdAt: s.clock.Now()}
+		h = holder{company: company, customerID: customerID, state: free, provider: s.Issues, createdAt: s.Clock.Now()}
 		u := ledger.For(company)
 		u.Insert(holders.Record(h))
-		if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Exists) {
+		if err = s.Book.Commit(ctx, u); ledger.Is(err, ledger.Exists) {
 			h, err = s.findHolder(ctx, company, customerID)
 		}
 	}
 	if err != nil || h.cardID == "" {
 		return h, earlier, err
 	}
-	if earlier, err = findCard(ctx, s.db, company, h.cardID); err != nil {
+	if earlier, err = findCard(ctx, s.DB, company, h.cardID); err != nil {
 		return h, earlier, err
 	}
-	if s.clock.Now().Before(earlier.CalledUntil) {
+	if s.Clock.Now().Before(earlier.CalledUntil) {
 		return h, earlier, errCreating
 	}
 	if earlier, err = s.lookFor(ctx, earlier); err == nil && earlier.state == creating {
@@ -196,9 +198,9 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 	return h, earlier, err
 }
 
-// answers tells whether a card that was just found answers a request: then the
-// request repeats the one without an answer.
-func (c Card) answers(r Request) bool {
+// answers tells whether an earlier card fits a request. Then the request repeats the one
+// without an answer.
+func (c stored) answers(r Request) bool {
 	number := r.Number.Reveal()
 	return c.state == issued && c.Type == r.Type && c.load == r.Load &&
 		strings.HasSuffix(c.MaskedPAN, number[max(0, len(number)-4):])

@@ -84,7 +84,7 @@ func TestCustomersThatMayHaveACard(t *testing.T) {
 	})
 }
 
-// The number of a physical card goes to the issuer and is kept nowhere.
+// Kobo passes the number of a physical card to the issuer and does not keep the number.
 func TestACardNumberPassesThrough(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -110,7 +110,7 @@ func TestACardNumberPassesThrough(t *testing.T) {
 	})
 }
 
-func TestAnIssuersNo(t *testing.T) {
+func TestARefusedCard(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		w.issuer.create = provider.Answer{Outcome: provider.Rejected, Message: "Visa Cards are not available at the moment"}
@@ -148,8 +148,8 @@ func TestACardWhoseAnswerWasLost(t *testing.T) {
 	}
 }
 
-// While nobody knows whether there is a card, a request under the same key looks at
-// once. Its answer is stored.
+// A request with the key of an open creation searches the issuer at once. Kobo stores its
+// answer.
 func TestAKeyWaitsForTheCard(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w, r := newWorld(t, d), card.Request{}
@@ -275,7 +275,7 @@ func TestNoticesAreWrittenDownOnce(t *testing.T) {
 	})
 }
 
-func TestACardIsItsCompanysAlone(t *testing.T) {
+func TestAnotherCompanysCardIsMissing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		c, other := w.card(), w.join("Other")

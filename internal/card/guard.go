@@ -12,24 +12,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// The guard against double funding is a limit counter: the fundings of a card and an
-// amount without an outcome. The commits that open and close a funding raise and
-// lower the counter, so that it agrees with the open operations. They differ only
-// when rows were changed outside the ledger: by hand, or by half of a dump. Then the
-// operations are right, since they hold the money.
-
-// guard is the name of the counter.
+// guard is the name of the limit counter against double funding. It counts the open
+// fundings of a card and an amount: the commits that open and close a funding raise and
+// lower it. The counter is wrong only after a change outside the ledger, such as half of a
+// restored dump. Then the operations are right, since they hold the money.
 func guard(cardID string, amount money.Kobo) string { return "card/" + cardID + "/" + amount.Decimal() }
 
-// correct lowers the guard to the number of open fundings, and returns the
-// reference of the oldest one; "" for none. A funding that opens or ends meanwhile
-// changes guard and funding alike. The card's own row lets one correction through:
-// a second correction with an old reading is refused.
+// correct lowers the guard to the number of open fundings. It returns the reference of
+// the oldest one; "" for none. A funding that opens or ends meanwhile changes guard and
+// funding alike. The version of the card's row refuses a second correction by an old
+// reading.
 func (s *Service) correct(ctx context.Context, company, cardID string, amount money.Kobo) (reference string, err error) {
-	var seen Card
+	var seen stored
 	var counted int64
 	var list []string
-	err = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+	err = s.DB.Snapshot(ctx, func(q db.Querier) (err error) {
 		if seen, err = findCard(ctx, q, company, cardID); err != nil {
 			return err
 		}
@@ -51,9 +48,9 @@ func (s *Service) correct(ctx context.Context, company, cardID string, amount mo
 	return reference, err
 }
 
-// unresolved are the fundings of a card and an amount that hold money, the oldest
-// first. A funding without a known card counts, since it may be of this one.
-func unresolved(ctx context.Context, q db.Querier, c Card, amount money.Kobo) (out []string, err error) {
+// unresolved are the open fundings of a card and an amount, the oldest first. A funding
+// of an unknown card counts, since the card may be this one.
+func unresolved(ctx context.Context, q db.Querier, c stored, amount money.Kobo) (out []string, err error) {
 	list, err := operation.PendingOf(ctx, q, c.Company, Kind, amount)
 	for _, reference := range list {
 		of, err := cardOf(ctx, q, c.Company, reference)
@@ -67,21 +64,21 @@ func unresolved(ctx context.Context, q db.Querier, c Card, amount money.Kobo) (o
 	return out, err
 }
 
-// takeOff commits a correction, if the card's row is as it was seen.
-func (s *Service) takeOff(ctx context.Context, seen Card, guard string, excess int64) error {
+// takeOff commits a correction, unless the card's row has changed meanwhile.
+func (s *Service) takeOff(ctx context.Context, seen stored, guard string, excess int64) error {
 	later := seen
-	if later.UpdatedAt = s.clock.Now(); !later.UpdatedAt.After(seen.UpdatedAt) {
-		later.UpdatedAt = seen.UpdatedAt.Add(time.Microsecond)
+	if later.UpdatedAt.Time = s.Clock.Now(); !later.UpdatedAt.After(seen.UpdatedAt.Time) {
+		later.UpdatedAt.Time = seen.UpdatedAt.Add(time.Microsecond)
 	}
 	u := ledger.For(seen.Company)
 	u.Count(guard, -excess, 0)
-	u.Transition(cards.Record(later), string(issued)).Only("updated_at").Expect("updated_at", clock.Micros(seen.UpdatedAt))
-	err := s.book.Commit(ctx, u)
+	u.Transition(cards.Record(later), string(issued)).Only("updated_at").Expect("updated_at", clock.Micros(seen.UpdatedAt.Time))
+	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
-		return nil // another correction was faster: the caller reads again
+		return nil // another correction was faster, so the caller reads again
 	}
 	if err == nil {
-		s.log.Error("a guard counted card fundings that are not open", "company", seen.Company, "card", seen.ID, "excess", excess)
+		s.Log.Error("a guard counted card fundings that are not open", "company", seen.Company, "card", seen.ID, "excess", excess)
 	}
 	return err
 }

@@ -17,7 +17,7 @@ import (
 
 const load = 300 * money.Naira
 
-// guarded is the number that the guard of a card counts for the amount of these tests.
+// guarded is the guard of a card for the amount of these tests.
 func (w *world) guarded(cardID string) int64 {
 	w.t.Helper()
 	n, err := w.book.Last(w.t.Context(), w.company, ledger.Next("card/"+cardID+"/"+load.Decimal()))
@@ -25,7 +25,7 @@ func (w *world) guarded(cardID string) int64 {
 	return n
 }
 
-// miscount has the guard count something else, as a repair by hand may.
+// miscount writes a wrong number to the guard, like a repair by hand.
 func (w *world) miscount(cardID string, n int64) {
 	w.t.Helper()
 	_, err := w.db.Exec(w.t.Context(), `INSERT INTO ledger_counter (company_id, name, value) VALUES ($1, $2, $3)
@@ -40,7 +40,7 @@ func (w *world) soon(cardID string) (card.Funding, error) {
 	return w.Fund(ctx, card.Order{Company: w.company, CardID: cardID, Amount: load})
 }
 
-// begun is the reference of a funding, or of the one that was in its way.
+// begun is the reference of a funding, or of the earlier one that stopped it.
 func begun(t *testing.T, f card.Funding, err error) string {
 	t.Helper()
 	if err == nil {
@@ -53,7 +53,7 @@ func begun(t *testing.T, f card.Funding, err error) string {
 	return data["reference"]
 }
 
-// A guard that counts too much neither stops a funding nor lets two in.
+// A guard with a too high number is corrected. It stops no funding and allows no second one.
 func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 			}
 			w.holds(700*money.Naira, 0, load)
 
-			// Many find out at once, at two programs, and one funding begins.
+			// Many requests at two programs meet the wrong guard at once, and one funding begins.
 			w.miscount(id, 2)
 			w.issuer.answer = silence
 			programs := []*world{w, w.another(dbtest.Open(t, url))}
@@ -92,8 +92,8 @@ func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 	}
 }
 
-// Money in clearing is its own guard: a lost or altered row of the business does not
-// lead to a second debit.
+// Kobo finds an open funding by its money in clearing. A lost or changed row of
+// card_funding does not lead to a second debit.
 func TestAnOpenFundingIsFoundByItsMoney(t *testing.T) {
 	for name, alter := range map[string]string{
 		"lost":   `DELETE FROM card_funding WHERE company_id = $1 AND id = $2`,

@@ -10,19 +10,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Pattern is the path of the issuers' notices, as net/http writes it. The path is no
-// secret: a header of each notice is. The path of the banks' notifications has one
-// element more.
+// Pattern is the route of the issuers' notices, for net/http. A header of each notice
+// holds the secret, so the path holds none.
 const Pattern = "POST /callbacks/{provider}"
 
-// Door is the callback handler for notices. An issuer waits one second to hear
-// whether a payment may go through. So that answer comes from the configuration, and
-// not from the database. An event of a card is written once, before the issuer hears
-// a yes.
+// Door is the callback handler for notices. An issuer asks whether a payment may go
+// through, and waits one second. The answer comes from the configuration, not from the
+// database. Kobo writes an event of a card once, before it answers.
 func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
-		by := s.issuers[name]
+		by := s.Issuers[name]
 		if by == nil {
 			inbox.Say(w, http.StatusNotFound, "Not found")
 			return
@@ -37,12 +35,12 @@ func (s *Service) Door() http.Handler {
 			return
 		}
 		if err != nil {
-			s.log.Warn("a card notice could not be read", "provider", name, "error", err)
+			s.Log.Warn("a card notice could not be read", "provider", name, "error", err)
 			inbox.Say(w, http.StatusBadRequest, "The notice cannot be read")
 			return
 		}
 		if err := s.Notified(r.Context(), name, n); err != nil {
-			s.log.Error("a card notice was not written down", "provider", name, "word", n.Word, "error", err)
+			s.Log.Error("a card notice was not written down", "provider", name, "word", n.Word, "error", err)
 			inbox.Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 			return
 		}
@@ -50,7 +48,7 @@ func (s *Service) Door() http.Handler {
 	})
 }
 
-// Notified writes an event of a card, each once. It ignores cards that are not ours.
+// Notified writes an event of a card once. It ignores the cards of others.
 func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNotice) error {
 	if n.Kind != provider.CardActivity && n.Kind != provider.CardEnded {
 		return nil
@@ -59,21 +57,21 @@ func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNo
 	if err != nil || !ours {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	if n.At.IsZero() {
 		n.At = now
 	}
 	u := ledger.For(whose.company)
 	u.Insert(activities.Record(activity{whose.company, n.ID, whose.card, n.Word, n.Amount, n.At, now}))
 	if n.Kind == provider.CardEnded {
-		c, err := findCard(ctx, s.db, whose.company, whose.card)
+		c, err := findCard(ctx, s.DB, whose.company, whose.card)
 		if err != nil {
 			return err
 		}
-		c.Status, c.UpdatedAt = "canceled", now
+		c.Status, c.UpdatedAt.Time = "canceled", now
 		u.Transition(cards.Record(c), string(issued))
 	}
-	err = s.book.Commit(ctx, u)
+	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) || ledger.Is(err, ledger.Moved) {
 		return nil
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// Two programs find out at once that a company has no settlement account. Between
-// them they open one.
+// Two programs miss a company's settlement account at the same time. They open only one.
 func TestTwoProgramsOpenOneEmptyAccount(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,17 +10,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/opening"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 const (
 	holderColumns = `company_id, customer_id, state, provider, provider_id, card_id, created_at`
-	cardColumns   = `company_id, id, customer_id, state, provider, provider_card_id, account, kind, brand, currency,
-	masked_pan, expiry_month, expiry_year, status, message, load_kobo, called_until, missing, created_at, updated_at`
+	shownColumns  = `id, kind, brand, currency, masked_pan, expiry_month, expiry_year, status, customer_id,
+	created_at, updated_at, provider_card_id`
+	cardColumns = `company_id, ` + shownColumns + `, state, provider, account, message, load_kobo, called_until, missing`
 )
 
 var (
 	holders    = db.Declare[holder]("card_holder", db.Reads(holderColumns))
-	cards      = db.Declare[Card]("card", db.Reads(cardColumns))
+	cards      = db.Declare[stored]("card", db.Reads(cardColumns))
 	fundings   = db.Declare[fundingRow]("card_funding")
 	activities = db.Declare[activity]("card_activity")
 	addresses  = db.Declare[address]("card_address")
@@ -33,30 +37,45 @@ const (
 	shut  = "CLOSED"
 )
 
-// holder is a customer as the issuer knows them. While a card is created for them
-// the holder is busy.
+// holder is a customer's registration with the issuer. It is busy while a card is in
+// creation.
 type holder struct {
 	company    string    `db:"company_id,key"`
 	customerID string    `db:"customer_id,key"`
 	state      string    `db:"state,state"`
 	provider   string    `db:"provider"`
-	providerID string    `db:"provider_id,changes"` // "" until the issuer knows them
-	cardID     string    `db:"card_id,changes"`     // the card that is being created; "" for none
+	providerID string    `db:"provider_id,changes"` // "" before the registration
+	cardID     string    `db:"card_id,changes"`     // the card in creation; "" for none
 	createdAt  time.Time `db:"created_at"`
 }
 
-// begin adds the transition that begins a card for a holder.
-func (h holder) begin(u *ledger.Unit, cardID string) {
-	h.state, h.cardID = busy, cardID
-	u.Transition(holders.Record(h), free).Only("card_id")
-}
-
-// release adds the transition that lets the customer's next card begin.
-func (c Card) release(u *ledger.Unit) {
+// release adds the transition to a free holder.
+func (c stored) release(u *ledger.Unit) {
 	u.Transition(holders.Record(holder{company: c.Company, customerID: c.CustomerID, state: free}), busy).Only("card_id")
 }
 
-// fundingRow is a funding beside its operation.
+// stored is the row of a card.
+type stored struct {
+	Company string `db:"company_id,key"`
+	Card
+	state    state      `db:"state,state"`
+	provider string     `db:"provider"`        // the issuer, as the ledger names it
+	account  string     `db:"account,changes"` // the issuer's id of the money that the card spends
+	message  string     `db:"message,changes"` // why there is no card
+	load     money.Kobo `db:"load_kobo"`
+	opening.Intent
+}
+
+// shown is the card with the fields from its issuer.
+func (c stored) shown(i provider.IssuedCard) stored {
+	c.ProviderCardID, c.Status = i.ID, i.Status
+	c.account, c.Currency, c.MaskedPAN = cmp.Or(i.Account, c.account), cmp.Or(i.Currency, c.Currency), cmp.Or(i.MaskedPAN, c.MaskedPAN)
+	c.Type, c.Brand = cmp.Or(i.Type, c.Type), cmp.Or(i.Brand, c.Brand)
+	c.ExpiryMonth, c.ExpiryYear = cmp.Or(i.ExpiryMonth, c.ExpiryMonth), cmp.Or(i.ExpiryYear, c.ExpiryYear)
+	return c
+}
+
+// fundingRow is the row that a funding has beside its operation.
 type fundingRow struct {
 	company   string     `db:"company_id,key"`
 	id        string     `db:"id,key"`
@@ -66,7 +85,7 @@ type fundingRow struct {
 	createdAt time.Time  `db:"created_at"`
 }
 
-// activity is what an issuer told of a card.
+// activity is an event of a card, by its issuer's notice.
 type activity struct {
 	company    string     `db:"company_id,key"`
 	id         string     `db:"id,key"`
@@ -86,31 +105,31 @@ type address struct {
 }
 
 func (s *Service) findHolder(ctx context.Context, company, customerID string) (holder, error) {
-	return db.One(ctx, s.db, holders.Scan,
+	return db.One(ctx, s.DB, holders.Scan,
 		`SELECT `+holderColumns+` FROM card_holder WHERE company_id = $1 AND customer_id = $2`, company, customerID)
 }
 
-const selectCard = `SELECT ` + cardColumns + ` FROM card `
-
-func findCard(ctx context.Context, q db.Querier, company, cardID string) (Card, error) {
-	return db.One(ctx, q, cards.Scan, selectCard+`WHERE company_id = $1 AND id = $2`, company, cardID)
+func findCard(ctx context.Context, q db.Querier, company, cardID string) (stored, error) {
+	return db.One(ctx, q, cards.Scan, `SELECT `+cardColumns+` FROM card WHERE company_id = $1 AND id = $2`, company, cardID)
 }
 
-func (s *Service) countCards(ctx context.Context, company, customerID string) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64],
+// List is a page of the cards of all customers or of one, newest first, with the number
+// of all these cards.
+func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
+	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM card WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '')`, company, customerID)
-}
-
-// page is a page of the cards of a company, or of one of its customers.
-func (s *Service) page(ctx context.Context, company, customerID string, limit, offset int) ([]Card, error) {
-	return db.All(ctx, s.db, cards.Scan, selectCard+`
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.DB, db.Fields[Card], `SELECT `+shownColumns+` FROM card
 		WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '') ORDER BY id DESC LIMIT $3 OFFSET $4`,
 		company, customerID, limit, offset)
+	return list, int(total), err
 }
 
 // enter writes the owner of a card into the directory.
-func (s *Service) enter(ctx context.Context, c Card) error {
-	_, err := s.db.Exec(ctx, `INSERT INTO card_directory (provider, provider_card_id, company_id, card_id) VALUES ($1, $2, $3, $4)
+func (s *Service) enter(ctx context.Context, c stored) error {
+	_, err := s.DB.Exec(ctx, `INSERT INTO card_directory (provider, provider_card_id, company_id, card_id) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`, c.provider, c.ProviderCardID, c.Company, c.ID)
 	return err
 }
@@ -118,9 +137,10 @@ func (s *Service) enter(ctx context.Context, c Card) error {
 // owned is a card and its company.
 type owned struct{ company, card string }
 
-// owner is the owner of an issuer's card. IsOurs tells whether we know the card.
+// owner is the company and our id of an issuer's card. IsOurs is false for an unknown
+// card.
 func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o owned, isOurs bool, err error) {
-	o, err = db.One(ctx, s.db, db.Fields[owned],
+	o, err = db.One(ctx, s.DB, db.Fields[owned],
 		`SELECT company_id, card_id FROM card_directory WHERE provider = $1 AND provider_card_id = $2`, issuer, providerCardID)
 	if errors.Is(err, db.ErrNone) {
 		return o, false, nil
@@ -128,9 +148,9 @@ func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o o
 	return o, err == nil, err
 }
 
-// openFunding is the first funding of a card and an amount without an outcome.
+// openFunding is the oldest open funding of a card and an amount.
 func (s *Service) openFunding(ctx context.Context, company, cardID string, amount money.Kobo) (string, error) {
-	return db.One(ctx, s.db, db.Value[string], `SELECT id FROM card_funding
+	return db.One(ctx, s.DB, db.Value[string], `SELECT id FROM card_funding
 		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY created_at, id LIMIT 1`,
 		company, cardID, int64(amount))
 }
@@ -139,7 +159,12 @@ func cardOf(ctx context.Context, q db.Querier, company, reference string) (strin
 	return db.One(ctx, q, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
 }
 
-func (s *Service) findAddress(ctx context.Context, company string) (LastResort, error) {
-	return db.One(ctx, s.db, db.Fields[LastResort], `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
+// Address is the company's own address, or else the deployment's.
+func (s *Service) Address(ctx context.Context, company string) (LastResort, error) {
+	a, err := db.One(ctx, s.DB, db.Fields[LastResort], `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
 		WHERE company_id = $1 ORDER BY version DESC LIMIT 1`, company)
+	if errors.Is(err, db.ErrNone) {
+		return LastResort{Address: s.House}, nil
+	}
+	return a, err
 }

@@ -140,7 +140,7 @@ var (
 	unseen  = provider.Answer{Code: "not_listed", Missing: true}
 )
 
-// verifier proves everybody's identity, and opens their account.
+// verifier is a Verifier that accepts everybody, and an AccountOpener.
 type verifier struct{}
 
 // opened counts accounts, since several worlds may share a database and each number
@@ -214,11 +214,13 @@ func (w *world) run(d *db.DB) {
 	w.customers = customer.New(customer.Config{
 		DB: d, Book: w.book, Clock: w.clock, Log: log, Identities: identities, Settlements: w.settlements, Operations: w.operations, Keys: w.keys, Banks: provider.Only[provider.AccountOpener]("bank", bank),
 	})
-	w.Service = card.New(d, w.book, w.clock, log, w.operations, w.settlements, w.customers, w.keys,
-		map[string]provider.Issuer{"sudo": w.issuer}, "sudo", 2*time.Second, customer.Address{})
+	w.Service = card.New(card.Config{
+		DB: d, Book: w.book, Clock: w.clock, Log: log, Operations: w.operations, Settlements: w.settlements,
+		Customers: w.customers, Keys: w.keys, Issuers: map[string]provider.Issuer{"sudo": w.issuer}, Issues: "sudo", Window: 2 * time.Second,
+	})
 }
 
-// another is a second program, with connections of its own, on the same database.
+// another is a second program on the same database, with its own connections.
 func (w *world) another(d *db.DB) *world {
 	v := *w
 	v.run(d)
@@ -290,7 +292,7 @@ func (w *world) fund(cardID string, amount money.Kobo) (card.Funding, error) {
 	return w.Fund(context.WithoutCancel(w.t.Context()), card.Order{Company: w.company, CardID: cardID, Amount: amount})
 }
 
-// refused wants a fault with these words.
+// refused expects a refusal with this message.
 func (w *world) refused(err error, words string) {
 	w.t.Helper()
 	if err == nil || fault.Of(err).Message != words {
@@ -307,7 +309,7 @@ func (w *world) poll(reference string) {
 
 func (w *world) forward(d time.Duration) { w.clock.MoveTo(w.clock.Offset() + d) }
 
-// holds wants balances of the company's accounts, and a ledger without errors.
+// holds expects balances of the company's accounts, and a correct ledger.
 func (w *world) holds(own, clearing, paid money.Kobo) {
 	w.t.Helper()
 	got, err := w.book.Balances(w.t.Context(), w.company)
@@ -328,7 +330,7 @@ func (w *world) holds(own, clearing, paid money.Kobo) {
 	}))
 }
 
-// events are the company's events of some kinds' beginning, newest last.
+// events are the company's events about cards, the newest last.
 func (w *world) events() (out []event.Event) {
 	w.t.Helper()
 	all, _, err := event.NewService(w.db, w.book).Feed(w.t.Context(), w.company, 0, 1000, 0)

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -15,11 +13,11 @@ import (
 
 // Bank is a bank that can receive payouts.
 type Bank struct {
-	Name, Code string
+	Name string `json:"name"`
+	Code string `json:"code"`
 }
 
-// The lengths of a bank code (wallet-api.md, Limits). A company could not send back a
-// longer code.
+// The lengths of a bank code (wallet-api.md, Limits). The API refuses other codes.
 const (
 	shortestCode = 4
 	longestCode  = 10
@@ -28,7 +26,7 @@ const (
 // Banks are the banks that can receive a company's payouts, by name. Search keeps those
 // with the text in their name.
 func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, error) {
-	payer, _ := s.payers.For(provider.Payouts, company)
+	payer, _ := s.Payers.For(provider.Payouts, company)
 	all, err := s.banks(ctx, payer)
 	if err != nil {
 		return nil, err
@@ -44,27 +42,9 @@ func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, er
 // plain is a name in upper case with single blanks, for comparisons.
 func plain(name string) string { return strings.Join(strings.Fields(strings.ToUpper(name)), " ") }
 
-const (
-	fresh = 6 * time.Hour   // between two syncs
-	retry = 5 * time.Minute // after a failed sync
-)
-
-// SyncDue copies each paying bank's list of banks, when its sync is due. Only one of
-// several programs on a database does so.
-func (s *Service) SyncDue(ctx context.Context) (all error) {
-	now := s.clock.Now()
-	for name, p := range s.payers.All {
-		mine, err := takeSync(ctx, s.db, name, now, now.Add(fresh))
-		if err == nil && mine {
-			if err = s.sync(ctx, name, p); err != nil {
-				err = errors.Join(err, dueSync(ctx, s.db, name, now.Add(retry)))
-			}
-		}
-		if err != nil {
-			all = errors.Join(all, fmt.Errorf("payout: the banks of %s: %w", name, err))
-		}
-	}
-	return all
+// SyncDue copies the lists of the paying banks whose copy is due.
+func (s *Service) SyncDue(ctx context.Context) error {
+	return provider.SyncDue(ctx, s.Clock.Now(), s.Payers.All, s.takeSync, s.sync)
 }
 
 func (s *Service) sync(ctx context.Context, name string, p provider.Payer) error {
@@ -79,8 +59,8 @@ func (s *Service) sync(ctx context.Context, name string, p provider.Payer) error
 		// An empty list is an error of the bank. Taking it over would stop all payouts.
 		return errors.New("the list is empty")
 	}
-	at := s.clock.Now()
-	return s.db.Tx(ctx, func(q db.Querier) error {
+	at := s.Clock.Now()
+	return s.DB.Tx(ctx, func(q db.Querier) error {
 		for _, b := range list {
 			if err := saveBank(ctx, q, name, b, at); err != nil {
 				return err

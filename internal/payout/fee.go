@@ -3,7 +3,6 @@ package payout
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -12,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Band is the fee of payouts from an amount on, up to the next band: a flat part
-// and a share of the amount, together no more than the cap.
+// Band is the fee of payouts from an amount on, up to the next band. The fee is a flat
+// part and a share of the amount, at most the cap.
 type Band struct {
 	From        money.Kobo `db:"from_kobo,key"`
 	Flat        money.Kobo `db:"flat_kobo"`
@@ -83,7 +82,7 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	if err := schedule.check(); err != nil {
 		return err
 	}
-	now, version := s.clock.Now(), id.New()
+	now, version := s.Clock.Now(), id.New()
 	u := ledger.For(company)
 	by.Audit(&u, "payout.fees", version, map[string]string{"bands": schedule.String()}, now)
 	if len(schedule) == 0 {
@@ -92,27 +91,13 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	for _, b := range schedule {
 		u.Append(fees.Record(feeRow{company, version, b, now}))
 	}
-	return explain(s.book.Commit(ctx, u))
+	return explain(s.Book.Commit(ctx, u))
 }
 
 // Fees is the schedule in force.
 func (s *Service) Fees(ctx context.Context, company string) (Schedule, error) {
 	schedule, _, err := s.FeesSince(ctx, company)
 	return schedule, err
-}
-
-// FeesSince is the schedule in force, and the time of its start. A company without a
-// schedule has an empty one with a zero time.
-func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time.Time, error) {
-	bands, err := s.bands(ctx, company)
-	if len(bands) == 0 || err != nil {
-		return nil, time.Time{}, err
-	}
-	schedule := make(Schedule, len(bands))
-	for i, b := range bands {
-		schedule[i] = b.Band
-	}
-	return Kept(schedule), bands[0].since, nil
 }
 
 // Kept is the schedule of the stored bands. One empty band stands for no fees.

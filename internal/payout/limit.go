@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -34,31 +33,17 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 		return fault.New(fault.Invalid, "A limit "+money.ErrRange.Error())
 	}
 	if settlementID != 0 {
-		if _, err := s.settlements.Find(ctx, company, settlementID); err != nil {
+		if _, err := s.Settlements.Find(ctx, company, settlementID); err != nil {
 			return err
 		}
 	}
-	l.Since = s.clock.Now()
+	l.Since = s.Clock.Now()
 	u := ledger.For(company)
 	u.Append(limits.Record(limitRow{company, settlementID, id.New(), l}))
 	by.Audit(&u, "payout.limit", strconv.FormatInt(settlementID, 10), map[string]string{
 		"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10),
 	}, l.Since)
-	return explain(s.book.Commit(ctx, u))
-}
-
-// Limit is the limit in force, of a company (settlementID 0) or of a settlement
-// account.
-func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {
-	return db.OrZero(s.findLimit(ctx, company, settlementID))
-}
-
-func (s *Service) limits(ctx context.Context, company string, settlementID int64) (whole, own Limit, err error) {
-	if whole, err = s.Limit(ctx, company, 0); err != nil {
-		return whole, own, err
-	}
-	own, err = s.Limit(ctx, company, settlementID)
-	return whole, own, err
+	return explain(s.Book.Commit(ctx, u))
 }
 
 // Use is a limit with its use of today.
@@ -77,7 +62,7 @@ func (u Use) Left() (amount money.Kobo, payouts int64) {
 // Uses are a company's limits and their use on this day: first the whole company's,
 // then each settlement account's, with or without a limit.
 func (s *Service) Uses(ctx context.Context, company string) (day string, uses []Use, err error) {
-	accounts, err := s.settlements.Accounts(ctx, company)
+	accounts, err := s.Settlements.Accounts(ctx, company)
 	if err != nil {
 		return "", nil, err
 	}
@@ -85,7 +70,7 @@ func (s *Service) Uses(ctx context.Context, company string) (day string, uses []
 	for i, a := range accounts {
 		uses[i+1].SettlementID = a.ID
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	for i := range uses {
 		if err := s.use(ctx, company, &uses[i], now); err != nil {
 			return "", nil, err
@@ -102,19 +87,19 @@ func (s *Service) use(ctx context.Context, company string, u *Use, at time.Time)
 	if u.SettlementID != 0 {
 		prefix += ofAccount + strconv.FormatInt(u.SettlementID, 10)
 	}
-	amount, err := s.book.Last(ctx, company, ledger.Next(prefix+"/amount"))
+	amount, err := s.Book.Last(ctx, company, ledger.Next(prefix+"/amount"))
 	if err != nil {
 		return err
 	}
 	u.Used = money.Kobo(amount)
-	u.UsedPayouts, err = s.book.Last(ctx, company, ledger.Next(prefix+"/count"))
+	u.UsedPayouts, err = s.Book.Last(ctx, company, ledger.Next(prefix+"/count"))
 	return err
 }
 
 // ofAccount marks the limit counters of one settlement account.
 const ofAccount = "/settlement/"
 
-// counter is a limit counter that a payout adds to.
+// counter is a limit counter with the change that a payout makes.
 type counter struct {
 	name       string
 	add, limit int64
@@ -134,7 +119,7 @@ func counters(o operation.Operation, sign int64, whole, own Limit) []counter {
 	}
 }
 
-// count has a unit add to the counters.
+// count adds the counts to a unit.
 func count(u *ledger.Unit, counters []counter) {
 	for _, c := range counters {
 		u.Count(c.name, c.add, c.limit)

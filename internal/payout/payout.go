@@ -9,10 +9,9 @@ package payout
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -24,6 +23,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // Kind is the kind of a payout's operation.
@@ -38,111 +38,78 @@ const (
 	Reversed = operation.Reversed
 )
 
-// Payout is money sent to a bank account.
+// Sent is a payout as the answer to its order shows it.
+type Sent struct {
+	Reference     string          `json:"reference"` // the verify_id
+	Amount        money.Kobo      `json:"amount"`
+	Fee           money.Kobo      `json:"fee"`
+	Status        operation.State `json:"status"`
+	AccountName   string          `json:"account_name"`
+	AccountNumber string          `json:"account_number"`
+	BankCode      string          `json:"bank_code"`
+	Narration     wire.Text       `json:"narration"`
+	CreatedAt     clock.Instant   `json:"createdAt"`
+}
+
+// Payout is money sent to a bank account, as GET /settlement/payout-status and the
+// events show it.
 type Payout struct {
-	Reference     string // the verify_id
-	Amount, Fee   money.Kobo
-	Status        operation.State
-	AccountName   string
-	AccountNumber string
-	BankCode      string
-	BankName      string
-	Narration     string
-	SessionID     string // between the banks; "" until the bank has named one
-	FailureReason string
-	Refunded      bool
-	SettlementID  int64
-	CreatedAt     time.Time
-	CompletedAt   time.Time // zero while PENDING
-}
-
-// MarshalJSON is the payout in the form of GET /settlement/payout-status, which its
-// events carry too. A test compares the two.
-func (p Payout) MarshalJSON() ([]byte, error) {
-	var completed *string
-	if !p.CompletedAt.IsZero() {
-		completed = present(clock.Text(p.CompletedAt))
-	}
-	return json.Marshal(struct {
-		Reference     string     `json:"reference"`
-		Amount        money.Kobo `json:"amount"`
-		Fee           money.Kobo `json:"fee"`
-		Status        string     `json:"status"`
-		AccountName   string     `json:"account_name"`
-		AccountNumber string     `json:"account_number"`
-		BankCode      string     `json:"bank_code"`
-		Narration     *string    `json:"narration"`
-		CreatedAt     string     `json:"createdAt"`
-		BankName      *string    `json:"bank_name"`
-		SessionID     *string    `json:"sessionId"`
-		FailureReason *string    `json:"failureReason"`
-		Refunded      bool       `json:"refunded"`
-		SettlementID  int64      `json:"settlementId"`
-		CompletedAt   *string    `json:"completedAt"`
-	}{
-		p.Reference, p.Amount, p.Fee, string(p.Status), p.AccountName, p.AccountNumber, p.BankCode, present(p.Narration),
-		clock.Text(p.CreatedAt), present(p.BankName), present(p.SessionID), present(p.FailureReason), p.Refunded,
-		p.SettlementID, completed,
-	})
-}
-
-func present(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	Sent
+	BankName      wire.Text     `json:"bank_name"`
+	SessionID     wire.Text     `json:"sessionId"` // between the banks; "" until the bank has named one
+	FailureReason wire.Text     `json:"failureReason"`
+	Refunded      bool          `json:"refunded"`
+	SettlementID  int64         `json:"settlementId"`
+	CompletedAt   clock.Instant `json:"completedAt"` // zero while PENDING
 }
 
 // payoutOf is the payout of an operation.
 func payoutOf(o operation.Operation, to order) Payout {
 	p := Payout{
-		Reference: o.ID, Amount: o.Amount, Fee: o.Fee, Status: o.State,
-		AccountName: to.AccountName, AccountNumber: to.AccountNumber, BankCode: to.BankCode, BankName: to.BankName,
-		Narration: to.Narration, SessionID: o.ProviderReference, Refunded: o.Refunded(),
-		SettlementID: o.SettlementID, CreatedAt: o.CreatedAt,
+		Sent: Sent{
+			Reference: o.ID, Amount: o.Amount, Fee: o.Fee, Status: o.State,
+			AccountName: to.AccountName, AccountNumber: to.AccountNumber, BankCode: to.BankCode,
+			Narration: wire.Text(to.Narration), CreatedAt: clock.Instant{Time: o.CreatedAt},
+		},
+		BankName: wire.Text(to.BankName), SessionID: wire.Text(o.ProviderReference),
+		Refunded: o.Refunded(), SettlementID: o.SettlementID,
 	}
-	if o.Refunded() {
-		p.FailureReason = o.Message
+	if p.Refunded {
+		p.FailureReason = wire.Text(o.Message)
 	}
 	if o.State != Pending {
-		p.CompletedAt = o.UpdatedAt
+		p.CompletedAt.Time = o.UpdatedAt
 	}
 	return p
 }
 
-// Service sends payouts.
-type Service struct {
-	db          *db.DB
-	book        *ledger.Book
-	clock       clock.Clock
-	log         *slog.Logger
-	companies   *company.Service
-	operations  *operation.Service
-	settlements *settlement.Service
-	payers      provider.Router[provider.Payer]
+// Config is what a Service needs.
+type Config struct {
+	DB          *db.DB
+	Book        *ledger.Book
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Companies   *company.Service
+	Operations  *operation.Service
+	Settlements *settlement.Service
+	Payers      provider.Router[provider.Payer]
 }
 
-// New is the service, and registers the kind of its operations. A name enquiry chooses
+// Service sends payouts.
+type Service struct{ Config }
+
+// New is the service. It registers the kind of its operations. A name enquiry chooses
 // the bank of its payout.
-func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, companies *company.Service,
-	operations *operation.Service, settlements *settlement.Service, payers provider.Router[provider.Payer],
-) *Service {
-	s := &Service{
-		db: d, book: book, clock: c, log: log,
-		companies: companies, operations: operations, settlements: settlements, payers: payers,
-	}
-	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
+func New(c Config) *Service {
+	s := &Service{c}
+	c.Operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
 	return s
 }
 
 func route(o operation.Operation) operation.Route {
-	return operation.Route{
-		Settlement: settlement.LedgerAccount(o.SettlementID),
-		Clearing:   settlement.ClearingAccount(Kind),
-		Provider:   settlement.ProviderAccount(o.Provider),
-		Fee:        settlement.FeeAccount,
-		Charge:     settlement.ChargeAccount(o.Provider),
-	}
+	r := settlement.Route(o)
+	r.Fee, r.Charge = settlement.FeeAccount, settlement.ChargeAccount(o.Provider)
+	return r
 }
 
 // requery asks the bank of the payout, and no other.
@@ -151,7 +118,7 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 }
 
 func (s *Service) ask(ctx context.Context, o operation.Operation) provider.TransferAnswer {
-	p := s.payers.Named(o.Provider)
+	p := s.Payers.Named(o.Provider)
 	if p == nil {
 		return provider.TransferAnswer{Answer: provider.NotConfigured}
 	}
@@ -167,12 +134,15 @@ func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.T
 	a.Reference = t.SessionID
 	if a.Outcome == provider.Confirmed && t.Amount > 0 && t.Amount != o.Amount && t.Amount != o.Amount+a.Charge {
 		detail := fmt.Sprintf("the payout is of %s; %s says that it paid %s", o.Amount, o.Provider, t.Amount)
-		if err := s.operations.OpenCase(ctx, o.Company, o.ID, operation.AmountDiffers, detail); err != nil {
-			s.log.Error("a case was not opened", "company", o.Company, "operation", o.ID, "detail", detail, "error", err)
+		if err := s.Operations.OpenCase(ctx, o.Company, o.ID, operation.AmountDiffers, detail); err != nil {
+			s.Log.Error("a case was not opened", "company", o.Company, "operation", o.ID, "detail", detail, "error", err)
 		}
 	}
 	return a
 }
+
+// outcomes are the events of the outcomes.
+var outcomes = map[operation.State]string{Success: event.PayoutSuccess, Failed: event.PayoutFailed, Reversed: event.PayoutReversed}
 
 // effects adds the event to an outcome. It takes a refunded payout out of the day's
 // limit counters.
@@ -181,23 +151,16 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 	if err != nil {
 		return err
 	}
-	kind := event.PayoutSuccess
-	switch o.State {
-	case Failed:
-		kind = event.PayoutFailed
-	case Reversed:
-		kind = event.PayoutReversed
-	}
 	if o.Refunded() {
 		count(u, counters(o, -1, Limit{}, Limit{}))
 	}
-	event.Emit(u, kind, p)
+	event.Emit(u, outcomes[o.State], p)
 	return nil
 }
 
 // Status is a payout of the company by its reference.
 func (s *Service) Status(ctx context.Context, company, reference string) (Payout, error) {
-	o, err := s.operations.Find(ctx, company, reference)
+	o, err := s.Operations.Find(ctx, company, reference)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
 		return Payout{}, fault.New(fault.Missing, "Payout not found")
 	}
@@ -210,4 +173,31 @@ func (s *Service) Status(ctx context.Context, company, reference string) (Payout
 func (s *Service) complete(ctx context.Context, o operation.Operation) (Payout, error) {
 	to, err := s.findPayout(ctx, o.Company, o.ID)
 	return payoutOf(o, to), err
+}
+
+// Notified follows a bank's notification of a payout. It does not trust the
+// notification: it asks the bank, and treats the answer like that of a poll. It may run
+// any number of times, also beside the resolver.
+//
+// A fault of kind Missing says that there is no such payout. A fault of kind
+// Unavailable says that the bank gave no answer. The caller must then try again, since
+// no other work asks about a payout after its success.
+func (s *Service) Notified(ctx context.Context, reference string) error {
+	company, err := s.owner(ctx, reference)
+	if errors.Is(err, db.ErrNone) {
+		return fault.New(fault.Missing, "Payout not found")
+	}
+	if err != nil {
+		return err
+	}
+	o, err := s.Operations.Find(ctx, company, reference)
+	if err != nil || o.State == Reversed {
+		return err
+	}
+	said := s.ask(ctx, o)
+	if o.State == Success && said.Outcome == provider.Unknown {
+		return errBankAway
+	}
+	_, err = s.Operations.Notified(ctx, company, reference, s.heard(ctx, o, said))
+	return err
 }

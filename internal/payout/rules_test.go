@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 func TestFees(t *testing.T) {
@@ -98,7 +99,7 @@ func TestDailyLimitsHoldForAHundredAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatCountsTowardsALimit(t *testing.T) {
+func TestPayoutsThatCountTowardsALimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat() // fees do not count
 		w.sent(30*money.Naira, operation.Success)
@@ -135,7 +136,7 @@ func TestWhatCountsTowardsALimit(t *testing.T) {
 }
 
 // The use of a limit includes payouts from the time before the limit.
-func TestWhatIsUsedToday(t *testing.T) {
+func TestTheUseOfLimitsToday(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other := w.open(w.company, 0)
 		w.flat()
@@ -240,7 +241,7 @@ func TestWhoMayAskForAName(t *testing.T) {
 	})
 }
 
-func TestWhatIsAnothersIsNotThere(t *testing.T) {
+func TestAnotherCompanysPayoutIsMissing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, _ := w.join("Other", money.Naira)
 		id := w.verify()
@@ -258,7 +259,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 	})
 }
 
-func TestAPreviewSaysWhatWouldHappenAndDoesNothing(t *testing.T) {
+func TestAPreviewTellsTheEffectAndWritesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat()
 		must(t, w.SetLimit(t.Context(), me, w.company, 0, payout.Limit{Amount: 2000 * money.Naira}))
@@ -270,14 +271,16 @@ func TestAPreviewSaysWhatWouldHappenAndDoesNothing(t *testing.T) {
 			must(t, err)
 			return p
 		}
-		want := payout.Preview{Amount: 50_000, Fee: 1500, Balance: 100_000, BalanceAfter: 48_500}
+		want := payout.Preview{
+			DryRun: true, WouldSucceed: true, Amount: 50_000, Fee: 1500, Total: 51_500, Balance: 100_000, BalanceAfter: 48_500,
+		}
 		if got := look(50_000); got != want {
 			t.Errorf("%+v", got)
 		}
-		for amount, refusal := range map[money.Kobo]string{
+		for amount, refusal := range map[money.Kobo]wire.Text{
 			100_000: "Insufficient balance", 200_001: "Daily payout limit reached",
 		} {
-			if got := look(amount); got.Refusal != refusal || got.BalanceAfter != got.Balance {
+			if got := look(amount); got.Refusal != refusal || got.WouldSucceed || got.BalanceAfter != got.Balance {
 				t.Errorf("%+v", got)
 			}
 		}

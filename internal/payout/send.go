@@ -15,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // Order is money to send to the account of a verification.
@@ -49,10 +50,10 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	if err := s.mayPay(ctx, o.Company, v.SettlementID); err != nil {
+	if err := s.Settlements.MayPay(ctx, o.Company, v.SettlementID); err != nil {
 		return plan{}, err
 	}
-	if s.payers.Named(v.Provider) == nil {
+	if s.Payers.Named(v.Provider) == nil {
 		return plan{}, errBankAway
 	}
 	bands, err := s.Fees(ctx, o.Company)
@@ -64,7 +65,9 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 		Company: o.Company, ID: v.ID, Kind: Kind, IdempotencyKey: v.ID, Provider: v.Provider,
 		SettlementID: v.SettlementID, Amount: o.Amount, Fee: bands.Fee(o.Amount),
 	}}
-	p.whole, p.own, err = s.limits(ctx, o.Company, v.SettlementID)
+	if p.whole, err = s.Limit(ctx, o.Company, 0); err == nil {
+		p.own, err = s.Limit(ctx, o.Company, v.SettlementID)
+	}
 	return p, err
 }
 
@@ -76,28 +79,28 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err != nil {
 		return Payout{}, err
 	}
-	if err := s.companies.MayUsePIN(ctx, o.Company); err != nil {
+	if err := s.Companies.MayUsePIN(ctx, o.Company); err != nil {
 		return Payout{}, err
 	}
 	session, err := s.renewed(ctx, p.verification)
 	if err != nil {
 		return Payout{}, err
 	}
-	op, v := s.operations.Start(p.operation), p.verification
+	op, v := s.Operations.Start(p.operation), p.verification
 	to := order{v, o.Narration}
-	u := s.operations.Unit(op, 0, cmp.Or(o.Narration, "Payout to "+v.AccountName))
+	u := s.Operations.Unit(op, 0, cmp.Or(o.Narration, "Payout to "+v.AccountName))
 	o.Key.Begin(&u, op.ID, op.CalledUntil)
 	company.ExpectCredentials(&u, v.credentials) // before the limits: none hides that the verification is void
 	count(&u, counters(op, 1, p.whole, p.own))
 	u.Append(payouts.Record(payoutRow{op.Company, op.ID, o.Narration, session, op.CreatedAt}))
 	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
-	if err := s.book.Commit(ctx, u); err != nil {
+	if err := s.Book.Commit(ctx, u); err != nil {
 		return Payout{}, refused(err)
 	}
 	o.Key.Begun()
-	op, err = s.operations.Run(ctx, op,
+	op, err = s.Operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
-			return s.heard(ctx, op, s.payers.Named(op.Provider).Transfer(ctx, provider.TransferOrder{
+			return s.heard(ctx, op, s.Payers.Named(op.Provider).Transfer(ctx, provider.TransferOrder{
 				Reference: op.ID, NameEnquirySession: session, BankCode: v.BankCode, Account: v.AccountNumber,
 				Amount: op.Amount, Narration: cmp.Or(o.Narration, "Payout"), // a bank wants some text
 			}))
@@ -106,7 +109,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err != nil {
 		// The ledger does not hold the bank's answer, so the payout stays PENDING. The
 		// resolver asks the bank again.
-		s.log.Error("the outcome of a payout was not written", "company", op.Company, "operation", op.ID, "error", err)
+		s.Log.Error("the outcome of a payout was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return payoutOf(op, to), nil
 }
@@ -118,10 +121,10 @@ const stale = 15 * time.Minute
 // anything is debited. If the account has another name by now, the company has not
 // agreed to pay it.
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
-	if s.clock.Now().Sub(v.CreatedAt) <= stale {
+	if s.Clock.Now().Sub(v.CreatedAt) <= stale {
 		return v.session, nil
 	}
-	credentials, err := s.companies.Credentials(ctx, v.Company)
+	credentials, err := s.Companies.Credentials(ctx, v.Company)
 	if err != nil || credentials > v.credentials {
 		return v.session, err // the ledger will refuse the void verification, so the bank is not asked
 	}
@@ -132,9 +135,9 @@ func (s *Service) renewed(ctx context.Context, v Verification) (session string, 
 	return a.Session, err
 }
 
-// refused explains a refused first unit. Nothing of the unit was written, so the
-// verify_id can be used again after a payout without enough money. A request with a used
-// Idempotency-Key hears of the key first, not of the verify_id.
+// refused explains a refused first unit. The ledger has written nothing, so the verify_id
+// stays usable after a refusal for lack of money. A used Idempotency-Key comes before a
+// used verify_id.
 func refused(err error) error {
 	if taken := idempotency.Taken(err); errors.Is(taken, idempotency.ErrInFlight) {
 		return taken
@@ -161,5 +164,56 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	if err != nil {
 		return Payout{}, err
 	}
-	return p, key.Resume(ctx, s.book, p)
+	return p, key.Resume(ctx, s.Book, p)
+}
+
+// Preview is the effect that a payout would have.
+type Preview = operation.Preview[money.Kobo]
+
+// Preview tells what Send would do. It writes nothing and calls no bank, so it does not
+// know the bank's answer. A missing verification or account is a fault, as in Send.
+func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
+	p, err := s.plan(ctx, o)
+	if err != nil {
+		return Preview{}, err
+	}
+	op := s.Operations.Start(p.operation)
+	balance, err := s.Book.Balance(ctx, o.Company, settlement.LedgerAccount(op.SettlementID))
+	if err != nil {
+		return Preview{}, err
+	}
+	why, err := s.objection(ctx, op, p, balance)
+	return operation.NewPreview[money.Kobo](op, balance, why), err
+}
+
+// objection is the ledger's reason to refuse a payout, in the order of the ledger's
+// checks: the verify_id, the limit counters, the balance.
+func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, balance money.Kobo) (why, err error) {
+	_, err = s.Operations.Find(ctx, o.Company, o.ID)
+	if !fault.Is(err, fault.Missing) {
+		return errUsed, err
+	}
+	if why = s.Companies.MayUsePIN(ctx, o.Company); fault.Is(why, fault.Refused) {
+		return why, nil
+	}
+	if why != nil {
+		return nil, why
+	}
+	credentials, err := s.Companies.Credentials(ctx, o.Company)
+	if err != nil || credentials > p.verification.credentials {
+		return errVoid, err
+	}
+	for _, c := range counters(o, 1, p.whole, p.own) {
+		sum, err := s.Book.Last(ctx, o.Company, ledger.Next(c.name))
+		if err != nil {
+			return nil, err
+		}
+		if c.limit > 0 && sum > c.limit-c.add {
+			return overLimit(c.name), nil
+		}
+	}
+	if balance < o.Amount+o.Fee {
+		return errShort, nil
+	}
+	return nil, nil
 }

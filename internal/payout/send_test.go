@@ -21,7 +21,7 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { f(t, newWorld(t, d)) })
 }
 
-// flat has the main company pay ten naira and one percent.
+// flat sets fees of ten naira and one percent for the main company.
 func (w *world) flat() {
 	w.t.Helper()
 	must(w.t, w.SetFees(w.t.Context(), me, w.company, payout.Schedule{{Flat: 10 * money.Naira, BasisPoints: 100}}))
@@ -92,7 +92,7 @@ func TestAmountAndFeeMayTakeTheWholeBalance(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat()
 		id := w.verify()
-		// 980.20 and a fee of 10 + 9.802, rounded down, are 1,000.00 and no more.
+		// 980.20 and its fee, 10 + 9.802 rounded down, are 1,000.00 together.
 		_, err := w.send(id, 98_021)
 		w.refused(err, "Insufficient balance")
 		if len(w.bank.sent) != 0 {
@@ -125,7 +125,7 @@ func TestADefiniteNoGivesAllBackAtOnce(t *testing.T) {
 	})
 }
 
-func TestAnUnknownOutcomeIsAskedForAndNeverSentAgain(t *testing.T) {
+func TestAnUnknownPayoutIsRequeriedAndNeverSentAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, later provider.TransferAnswer
 		end          operation.State
@@ -154,7 +154,7 @@ func TestAnUnknownOutcomeIsAskedForAndNeverSentAgain(t *testing.T) {
 	}
 }
 
-func TestNoSuchReferenceIsBelievedAfterTheGracePeriod(t *testing.T) {
+func TestNoSuchReferenceCountsAfterTheGracePeriod(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.bank.says(silence, unseen)
 		p := w.sent(100*money.Naira, operation.Pending)
@@ -325,7 +325,7 @@ func TestNoticesAndTheResolverSettleOnce(t *testing.T) {
 	})
 }
 
-func TestWhatANoticeIsWorth(t *testing.T) {
+func TestANoticeOnlyCausesAQuestion(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		if err := w.Notified(t.Context(), "nothing"); !fault.Is(err, fault.Missing) {
 			t.Errorf("of an unknown payout: %v", err)

@@ -19,7 +19,7 @@ var (
 	limits        = db.Declare[limitRow]("payout_limit")
 )
 
-// payoutRow adds to the operation of a payout what only payouts have.
+// payoutRow is the row that a payout has beside its operation.
 type payoutRow struct {
 	Company   string    `db:"company_id,key"`
 	ID        string    `db:"id,key"` // of the operation and of the verification
@@ -45,7 +45,7 @@ type limitRow struct {
 }
 
 func (s *Service) findVerification(ctx context.Context, company, verifyID string) (Verification, error) {
-	return db.One(ctx, s.db, verifications.Scan,
+	return db.One(ctx, s.DB, verifications.Scan,
 		`SELECT `+verificationColumns+` FROM payout_verification AS v WHERE v.company_id = $1 AND v.id = $2`, company, verifyID)
 }
 
@@ -56,40 +56,46 @@ type order struct {
 }
 
 func (s *Service) findPayout(ctx context.Context, company, reference string) (order, error) {
-	return db.One(ctx, s.db, db.Fields[order], `SELECT `+verificationColumns+`, payout.narration
+	return db.One(ctx, s.DB, db.Fields[order], `SELECT `+verificationColumns+`, payout.narration
 		FROM payout JOIN payout_verification AS v ON v.company_id = payout.company_id AND v.id = payout.id
 		WHERE payout.company_id = $1 AND payout.id = $2`, company, reference)
 }
 
 // owner is the company of a payout. A bank's notification names only the reference.
 func (s *Service) owner(ctx context.Context, reference string) (string, error) {
-	return db.One(ctx, s.db, db.Value[string], `SELECT company_id FROM payout WHERE id = $1`, reference)
+	return db.One(ctx, s.DB, db.Value[string], `SELECT company_id FROM payout WHERE id = $1`, reference)
 }
 
-// bandSince is a band and the time since which its schedule is in force.
-type bandSince struct {
-	Band
-	since time.Time
-}
-
-func (s *Service) bands(ctx context.Context, company string) ([]bandSince, error) {
-	return db.All(ctx, s.db, db.Fields[bandSince], `SELECT from_kobo, flat_kobo, basis_points, cap_kobo, created_at FROM payout_fee
-		WHERE company_id = $1 AND version = (SELECT max(version) FROM payout_fee WHERE company_id = $1)
+// FeesSince is the schedule in force, and the time of its start. A company without a
+// schedule has an empty one with a zero time.
+func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time.Time, error) {
+	rows, err := db.All(ctx, s.DB, fees.Scan, `SELECT company_id, version, from_kobo, flat_kobo, basis_points, cap_kobo, created_at
+		FROM payout_fee WHERE company_id = $1 AND version = (SELECT max(version) FROM payout_fee WHERE company_id = $1)
 		ORDER BY from_kobo`, company)
+	if len(rows) == 0 || err != nil {
+		return nil, time.Time{}, err
+	}
+	schedule := make(Schedule, len(rows))
+	for i, r := range rows {
+		schedule[i] = r.Band
+	}
+	return Kept(schedule), rows[0].CreatedAt, nil
 }
 
-func (s *Service) findLimit(ctx context.Context, company string, settlementID int64) (Limit, error) {
-	return db.One(ctx, s.db, db.Fields[Limit], `SELECT amount_kobo, payouts, created_at FROM payout_limit
-		WHERE company_id = $1 AND settlement_id = $2 ORDER BY version DESC LIMIT 1`, company, settlementID)
+// Limit is the limit in force, of a company (settlementID 0) or of a settlement
+// account.
+func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {
+	return db.OrZero(db.One(ctx, s.DB, db.Fields[Limit], `SELECT amount_kobo, payouts, created_at FROM payout_limit
+		WHERE company_id = $1 AND settlement_id = $2 ORDER BY version DESC LIMIT 1`, company, settlementID))
 }
 
 func (s *Service) banks(ctx context.Context, from string) ([]Bank, error) {
-	return db.All(ctx, s.db, db.Fields[Bank], `SELECT name, code FROM payout_bank WHERE provider = $1 AND active = 1`, from)
+	return db.All(ctx, s.DB, db.Fields[Bank], `SELECT name, code FROM payout_bank WHERE provider = $1 AND active = 1`, from)
 }
 
 // bankName is the name of a bank, or "" for a bank outside the list.
 func (s *Service) bankName(ctx context.Context, from, code string) (string, error) {
-	return db.OrZero(db.One(ctx, s.db, db.Value[string],
+	return db.OrZero(db.One(ctx, s.DB, db.Value[string],
 		`SELECT name FROM payout_bank WHERE provider = $1 AND code = $2`, from, code))
 }
 
@@ -108,18 +114,11 @@ func retireBanks(ctx context.Context, q db.Querier, from string, at time.Time) e
 	return err
 }
 
-// takeSync plans the next sync. Only one of several programs that find the sync due gets
-// true.
-func takeSync(ctx context.Context, q db.Querier, from string, now, next time.Time) (bool, error) {
-	n, err := q.Exec(ctx, `
+// takeSync plans a bank's next sync, if one is due by a time.
+func (s *Service) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
+	n, err := s.DB.Exec(ctx, `
 		INSERT INTO payout_sync (provider, due_at) VALUES ($1, $3)
 		ON CONFLICT (provider) DO UPDATE SET due_at = excluded.due_at WHERE payout_sync.due_at <= $2`,
-		from, clock.Micros(now), clock.Micros(next))
+		from, clock.Micros(by), clock.Micros(next))
 	return n == 1, err
-}
-
-// dueSync plans the next sync after a failed one.
-func dueSync(ctx context.Context, q db.Querier, from string, at time.Time) error {
-	_, err := q.Exec(ctx, `UPDATE payout_sync SET due_at = $2 WHERE provider = $1`, from, clock.Micros(at))
-	return err
 }

@@ -33,12 +33,11 @@ type Verification struct {
 	AccountNumber string    `db:"account_number"`
 	AccountName   string    `db:"account_name"`
 	session       string    `db:"session"`     // the bank asks for it with the payout
-	credentials   int64     `db:"credentials"` // the company's, when it gave its PIN
+	credentials   int64     `db:"credentials"` // the version of the company's credentials at the check of the PIN
 	CreatedAt     time.Time `db:"created_at"`
 }
 
 var (
-	errNoSettlement  = fault.New(fault.Refused, "Settlement account not found")
 	errNoBeneficiary = fault.New(fault.Refused, "Account does not exist")
 	errBankAway      = fault.New(fault.Unavailable, "Service temporarily unavailable")
 )
@@ -50,17 +49,17 @@ var (
 func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error) {
 	// The read comes before the check of the PIN. A reset in between voids the
 	// verification.
-	credentials, err := s.companies.Credentials(ctx, e.Company)
+	credentials, err := s.Companies.Credentials(ctx, e.Company)
 	if err != nil {
 		return Verification{}, err
 	}
-	if err := s.companies.CheckPIN(ctx, e.Company, e.PIN.Reveal()); err != nil {
+	if err := s.Companies.CheckPIN(ctx, e.Company, e.PIN.Reveal()); err != nil {
 		return Verification{}, err
 	}
-	if err := s.mayPay(ctx, e.Company, e.SettlementID); err != nil {
+	if err := s.Settlements.MayPay(ctx, e.Company, e.SettlementID); err != nil {
 		return Verification{}, err
 	}
-	payer, _ := s.payers.For(provider.Payouts, e.Company)
+	payer, _ := s.Payers.For(provider.Payouts, e.Company)
 	named, err := s.enquire(ctx, payer, e.BankCode, e.AccountNumber)
 	if err != nil {
 		return Verification{}, err
@@ -72,27 +71,18 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 	v := Verification{
 		Company: e.Company, ID: id.New(), SettlementID: e.SettlementID, Provider: payer,
 		BankCode: e.BankCode, BankName: bank, AccountNumber: e.AccountNumber, AccountName: named.Name,
-		session: named.Session, credentials: credentials, CreatedAt: s.clock.Now(),
+		session: named.Session, credentials: credentials, CreatedAt: s.Clock.Now(),
 	}
 	u := ledger.For(e.Company)
 	e.Key.Answer(&u, v, nil)
 	u.Append(verifications.Record(v))
-	return v, idempotency.Taken(s.book.Commit(ctx, u))
-}
-
-// mayPay refuses an unknown or inactive settlement account.
-func (s *Service) mayPay(ctx context.Context, company string, settlementID int64) error {
-	active, err := s.settlements.Active(ctx, company, settlementID)
-	if err == nil && !active {
-		err = errNoSettlement
-	}
-	return err
+	return v, idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
 // enquire asks a bank for the name on an account. Only a definite no of the bank means
 // that there is no such account.
 func (s *Service) enquire(ctx context.Context, bank, code, account string) (provider.NameAnswer, error) {
-	p := s.payers.Named(bank)
+	p := s.Payers.Named(bank)
 	if p == nil {
 		return provider.NameAnswer{}, errBankAway
 	}
@@ -101,7 +91,7 @@ func (s *Service) enquire(ctx context.Context, bank, code, account string) (prov
 	case a.Outcome == provider.Rejected && a.Code != provider.CodeNotSent:
 		return a, errNoBeneficiary
 	case a.Outcome != provider.Confirmed || a.Name == "":
-		s.log.Warn("a name enquiry gave no answer", "provider", bank, "code", a.Code, "message", a.Message)
+		s.Log.Warn("a name enquiry gave no answer", "provider", bank, "code", a.Code, "message", a.Message)
 		return a, errBankAway
 	}
 	return a, nil

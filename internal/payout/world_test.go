@@ -123,8 +123,10 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	w.operations = operation.NewService(d, w.book, w.clock, log, 2*time.Second)
 	w.companies = company.New(d, w.book, keys, w.clock)
 	w.settlements = settlement.New(settlement.Config{DB: d, Book: w.book, Clock: w.clock, Operations: w.operations})
-	w.Service = payout.New(d, w.book, w.clock, log, w.companies, w.operations, w.settlements,
-		provider.Only[provider.Payer]("bank", w.bank))
+	w.Service = payout.New(payout.Config{
+		DB: d, Book: w.book, Clock: w.clock, Log: log, Companies: w.companies, Operations: w.operations, Settlements: w.settlements,
+		Payers: provider.Only[provider.Payer]("bank", w.bank),
+	})
 	must(t, w.SyncDue(t.Context()))
 	w.company, w.account = w.join("Main", 1000*money.Naira)
 	must(t, w.companies.SetPIN(t.Context(), me, w.company, secret.NewText(pin)))

@@ -3,7 +3,6 @@ package vtu
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -11,29 +10,22 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// names are the services as the contract names them.
-var names = map[provider.ServiceKind]string{
+// Names are the names of the services in the API.
+var Names = map[provider.ServiceKind]string{
 	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
 }
 
-// Services are the lines of the trade that are on sale.
-func (s *Shop) Services(ctx context.Context) ([]Service, error) { return s.services(ctx) }
-
-// Categories are a service's vendors that are on sale, each from one biller.
+// Categories are a service's vendors on sale, each from one biller.
 func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
-	active, err := s.serviceActive(ctx, serviceID)
-	if err != nil {
-		return nil, err
-	}
-	if !active {
-		return nil, fault.New(fault.Missing, "Service not found")
-	}
 	offered, err := s.categories(ctx, serviceID)
+	if err == nil && len(offered) == 0 {
+		err = fault.New(fault.Missing, "Service not found")
+	}
 	return s.onSale(offered), err
 }
 
-// findCategory is a category that is on sale. One that another biller sells now
-// is like one that does not exist.
+// findCategory is a category on sale. A category that another biller sells now counts
+// as missing.
 func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, error) {
 	offered, err := s.siblings(ctx, categoryID)
 	if err != nil {
@@ -47,102 +39,72 @@ func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, e
 	return Category{}, fault.New(fault.Missing, "Service category not found")
 }
 
-// Products are what a vendor has on sale.
-func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
-	if _, err := s.findCategory(ctx, categoryID); err != nil {
-		return nil, err
-	}
-	return s.products(ctx, categoryID)
-}
-
-const (
-	fresh = 6 * time.Hour   // how old a biller's list may become
-	retry = 5 * time.Minute // when to ask again after a failure
-)
-
-// SyncDue takes over the lists of the billers whose turn it is. Of several
-// programs on one database only one does so.
+// SyncDue copies the lists of the billers whose copy is due.
 func (s *Shop) SyncDue(ctx context.Context) error {
-	var wrong []error
-	for name, b := range s.billers {
-		now := s.clock.Now()
-		mine, err := takeSync(ctx, s.db, name, now, now.Add(fresh))
-		if err == nil && mine {
-			if err = s.sync(ctx, name, b); err != nil {
-				err = errors.Join(err, dueSync(ctx, s.db, name, now.Add(retry)))
-			}
-		}
-		if err != nil {
-			wrong = append(wrong, fmt.Errorf("vtu: the list of %s: %w", name, err))
-		}
-	}
-	return errors.Join(wrong...)
+	return provider.SyncDue(ctx, s.Clock.Now(), s.Billers, s.takeSync, s.sync)
 }
 
-// list is all that a biller has on sale, read before anything is written.
-type list struct {
-	services   []provider.Service
-	categories map[string][]provider.Category // by service code
-	products   map[string][]provider.Product  // by category code
+// offer is a category of a biller's list with its products.
+type offer struct {
+	provider.Category
+	kind     provider.ServiceKind
+	products []provider.Product
 }
 
+// sync reads a biller's whole list before the first write.
 func (s *Shop) sync(ctx context.Context, name string, b provider.Biller) error {
-	l, err := read(ctx, b)
+	offers, err := read(ctx, b)
 	if err != nil {
 		return err
 	}
-	at := s.clock.Now()
-	return s.db.Tx(ctx, func(q db.Querier) error { return l.save(ctx, q, name, at) })
-}
-
-func read(ctx context.Context, b provider.Biller) (list, error) {
-	l := list{categories: map[string][]provider.Category{}, products: map[string][]provider.Product{}}
-	var err error
-	if l.services, err = b.Services(ctx); err != nil {
-		return l, err
-	}
-	if len(l.services) == 0 {
-		// A biller that sells nothing is a biller with a broken list: believing it
-		// would take everything off sale.
-		return l, errors.New("the list of services is empty")
-	}
-	for _, v := range l.services {
-		if l.categories[v.Code], err = b.Categories(ctx, v.Code); err != nil {
-			return l, err
-		}
-		if v.Kind != provider.Data && v.Kind != provider.CableTV {
-			continue // airtime and power have an amount, and no products
-		}
-		for _, c := range l.categories[v.Code] {
-			if l.products[c.Code], err = b.Products(ctx, c.Code); err != nil {
-				return l, err
-			}
-		}
-	}
-	return l, nil
-}
-
-func (l list) save(ctx context.Context, q db.Querier, from string, at time.Time) error {
-	for _, v := range l.services {
-		serviceID, err := saveService(ctx, q, v.Kind)
-		if err != nil {
-			return err
-		}
-		for _, c := range l.categories[v.Code] {
-			if err := l.saveCategory(ctx, q, from, serviceID, c, at); err != nil {
+	at := s.Clock.Now()
+	return s.DB.Tx(ctx, func(q db.Querier) error {
+		for _, o := range offers {
+			if err := o.save(ctx, q, name, at); err != nil {
 				return err
 			}
 		}
-	}
-	return retireCategories(ctx, q, from, at)
+		return retireCategories(ctx, q, name, at)
+	})
 }
 
-func (l list) saveCategory(ctx context.Context, q db.Querier, from, serviceID string, c provider.Category, at time.Time) error {
-	categoryID, err := saveCategory(ctx, q, from, serviceID, c, at)
+func read(ctx context.Context, b provider.Biller) (offers []offer, err error) {
+	services, err := b.Services(ctx)
+	if err == nil && len(services) == 0 {
+		// An empty list is an error of the biller. Taking it over would stop all sales.
+		err = errors.New("the list of services is empty")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range services {
+		categories, err := b.Categories(ctx, v.Code)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range categories {
+			o := offer{Category: c, kind: v.Kind}
+			if v.Kind == provider.Data || v.Kind == provider.CableTV { // airtime and power have no products
+				if o.products, err = b.Products(ctx, c.Code); err != nil {
+					return nil, err
+				}
+			}
+			offers = append(offers, o)
+		}
+	}
+	return offers, nil
+}
+
+func (o offer) save(ctx context.Context, q db.Querier, from string, at time.Time) error {
+	serviceID, err := saveService(ctx, q, o.kind)
 	if err != nil {
 		return err
 	}
-	for _, p := range l.products[c.Code] {
+	categoryID, err := saveCategory(ctx, q, from, serviceID, o.Category, at)
+	if err != nil {
+		return err
+	}
+	for _, p := range o.products {
 		if err := saveProduct(ctx, q, categoryID, p, at); err != nil {
 			return err
 		}

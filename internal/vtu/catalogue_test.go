@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// biller is a biller whose list the test writes. Nothing is bought from it.
+// biller is a Biller with the list of a test. The tests buy nothing.
 type biller struct {
 	asked      int
 	failing    error
@@ -48,8 +48,7 @@ func (b *biller) Pay(context.Context, provider.Purchase) provider.Answer { retur
 
 func (b *biller) Requery(context.Context, string, time.Time) (a provider.Answer) { return a }
 
-// market is shops on one database that share a biller, and a clock that stands
-// still.
+// market is two shops on one database. They share a biller and a manual clock.
 type market struct {
 	*vtu.Shop
 	t      *testing.T
@@ -71,15 +70,17 @@ func each(t *testing.T, f func(t *testing.T, m *market)) {
 		open := func() *vtu.Shop {
 			book, log := ledger.New(d, m.clock), slog.New(slog.DiscardHandler)
 			operations := operation.NewService(d, book, m.clock, log, time.Second)
-			return vtu.New(d, book, m.clock, log, operations, settlement.New(settlement.Config{DB: d, Book: book, Clock: m.clock, Operations: operations}),
-				map[string]provider.Biller{"biller": m.biller}, vtu.Routes{}.Otherwise("biller"))
+			return vtu.New(vtu.Config{
+				DB: d, Book: book, Clock: m.clock, Log: log, Operations: operations, Settlements: settlement.New(settlement.Config{DB: d, Book: book, Clock: m.clock, Operations: operations}),
+				Billers: map[string]provider.Biller{"biller": m.biller}, Routes: vtu.Routes{}.Otherwise("biller"),
+			})
 		}
 		m.Shop, m.other = open(), open()
 		f(t, m)
 	})
 }
 
-// sync lets six hours go by, after which the list is due.
+// sync advances the clock by six hours and copies the list.
 func (m *market) sync() {
 	m.t.Helper()
 	m.clock.Advance(6 * time.Hour)
@@ -88,7 +89,7 @@ func (m *market) sync() {
 	}
 }
 
-// shelf is what is on sale, without ids and with them.
+// shelf is the catalogue as names and prices, and as ids.
 func (m *market) shelf() (shown, ids string) {
 	m.t.Helper()
 	check := func(err error) {
@@ -107,7 +108,7 @@ func (m *market) shelf() (shown, ids string) {
 			products, err := m.Products(m.t.Context(), c.ID)
 			check(err)
 			for _, p := range products {
-				shown, ids = shown+" | "+p.Name+" "+p.Amount.Number(), ids+" "+p.ID
+				shown, ids = shown+" | "+p.Name+" "+money.Kobo(p.Amount).Number(), ids+" "+p.ID
 			}
 		}
 	}
@@ -116,7 +117,7 @@ func (m *market) shelf() (shown, ids string) {
 
 const usual = "Data > MTN | 1GB 800 | 2GB, 30 days 1500"
 
-func TestAListIsTakenOverUnderIdsThatStay(t *testing.T) {
+func TestACopiedListKeepsItsIDs(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		m.sync()
 		shown, ids := m.shelf()
@@ -132,9 +133,9 @@ func TestAListIsTakenOverUnderIdsThatStay(t *testing.T) {
 	})
 }
 
-// What is no longer in the list is off sale, and has its old ids when it comes
-// back.
-func TestWhatVanishesIsRetired(t *testing.T) {
+// A category or product that leaves the list goes off sale. It gets its old id when it
+// comes back.
+func TestAMissingOfferGoesOffSale(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		m.sync()
 		_, ids := m.shelf()
@@ -167,8 +168,7 @@ func TestWhatVanishesIsRetired(t *testing.T) {
 	})
 }
 
-// A list that is empty or cannot be read is not believed, and asked for again
-// after five minutes.
+// An empty or unreadable list changes nothing. The shop asks again after five minutes.
 func TestABrokenListChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		m.sync()
@@ -199,8 +199,8 @@ func TestABrokenListChangesNothing(t *testing.T) {
 	})
 }
 
-// Of several programs one asks, once in six hours.
-func TestOneProgramAsks(t *testing.T) {
+// Only one of several programs asks the biller, once in six hours.
+func TestOnlyOneProgramCopiesAList(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		for _, want := range []int{1, 2} {
 			for range 3 {

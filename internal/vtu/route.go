@@ -21,7 +21,7 @@ func ParseRoutes(text string) (Routes, error) {
 // seller is the one of the billers offering a vendor's service that sells it. A route
 // to a biller that does not offer the service does not count.
 func (s *Shop) seller(kind provider.ServiceKind, vendor string, offering []string) string {
-	name := s.routes.For(string(kind), vendor, func(name string) bool { return slices.Contains(offering, name) })
+	name := s.Routes.For(string(kind), vendor, func(name string) bool { return slices.Contains(offering, name) })
 	return cmp.Or(name, slices.Min(offering))
 }
 
@@ -34,13 +34,13 @@ func (s *Shop) onSale(offered []Category) []Category {
 	}
 	offering := map[line][]string{}
 	for _, c := range offered {
-		if s.billers[c.provider] != nil {
-			l := line{c.Kind, c.vendor}
+		if s.Billers[c.provider] != nil {
+			l := line{c.kind, c.vendor}
 			offering[l] = append(offering[l], c.provider)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(offered), func(c Category) bool {
-		billers := offering[line{c.Kind, c.vendor}]
-		return s.billers[c.provider] == nil || s.seller(c.Kind, c.vendor, billers) != c.provider
+		billers := offering[line{c.kind, c.vendor}]
+		return s.Billers[c.provider] == nil || s.seller(c.kind, c.vendor, billers) != c.provider
 	})
 }

@@ -32,15 +32,15 @@ func TestParseRoutes(t *testing.T) {
 // the one for everything, and never a biller that does not offer it or is gone.
 func TestOnSale(t *testing.T) {
 	offered := []Category{
-		{ID: "1", Kind: provider.Data, vendor: "MTN", provider: "a"},
-		{ID: "2", Kind: provider.Data, vendor: "MTN", provider: "b"},
-		{ID: "3", Kind: provider.Data, vendor: "GLO", provider: "a"},
-		{ID: "4", Kind: provider.Data, vendor: "GLO", provider: "b"},
-		{ID: "5", Kind: provider.Utility, vendor: "ABA", provider: "b"},
-		{ID: "6", Kind: provider.Airtime, vendor: "MTN", provider: "a"},
-		{ID: "7", Kind: provider.Data, vendor: "SMILE", provider: "gone"},
+		{ID: "1", kind: provider.Data, vendor: "MTN", provider: "a"},
+		{ID: "2", kind: provider.Data, vendor: "MTN", provider: "b"},
+		{ID: "3", kind: provider.Data, vendor: "GLO", provider: "a"},
+		{ID: "4", kind: provider.Data, vendor: "GLO", provider: "b"},
+		{ID: "5", kind: provider.Utility, vendor: "ABA", provider: "b"},
+		{ID: "6", kind: provider.Airtime, vendor: "MTN", provider: "a"},
+		{ID: "7", kind: provider.Data, vendor: "SMILE", provider: "gone"},
 	}
-	s := &Shop{billers: map[string]provider.Biller{"a": biller{}, "b": biller{}}}
+	s := &Shop{Config{Billers: map[string]provider.Biller{"a": biller{}, "b": biller{}}}}
 	for routes, want := range map[string]string{
 		"":                                "13 5 6",
 		"*=b":                             "24 5 6",
@@ -52,7 +52,7 @@ func TestOnSale(t *testing.T) {
 		"DATA/SMILE=a,DATA/SMILEY=b,*=a ": "13 5 6",
 	} {
 		var err error
-		if s.routes, err = ParseRoutes(routes); err != nil {
+		if s.Routes, err = ParseRoutes(routes); err != nil {
 			t.Fatal(err)
 		}
 		got := ""
@@ -70,7 +70,7 @@ type biller struct{ provider.Biller }
 // An operation of a biller that is not configured any more waits: it is not put
 // to another one.
 func TestABillerThatIsGoneIsNotReplaced(t *testing.T) {
-	s := &Shop{billers: map[string]provider.Biller{"a": biller{}}, routes: Routes{"*": "a"}}
+	s := &Shop{Config{Billers: map[string]provider.Biller{"a": biller{}}, Routes: Routes{"*": "a"}}}
 	a := s.requery(t.Context(), operation.Operation{ID: "1", Provider: "gone"})
 	if a.Outcome != provider.Unknown || a.Missing || a.Code != "not_configured" {
 		t.Errorf("%+v", a)

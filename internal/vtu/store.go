@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// PurchaseColumns are a purchase's, in the order that Targets has. The table is p.
+// PurchaseColumns are the columns of a purchase, in the order of Targets. The table is p.
 const PurchaseColumns = `p.company_id, p.id, p.kind, p.category_id, p.product_id, p.product_name, p.phone_number,
 	p.card_number, p.meter_number, p.verification_id, p.created_at`
 
@@ -24,52 +24,46 @@ var (
 )
 
 func (s *Shop) findVerification(ctx context.Context, company, verificationID string) (Verification, error) {
-	return db.One(ctx, s.db, verifications.Scan,
+	return db.One(ctx, s.DB, verifications.Scan,
 		`SELECT `+verificationColumns+` FROM vtu_verification WHERE company_id = $1 AND id = $2`, company, verificationID)
 }
 
 func missing(err error) bool { return errors.Is(err, db.ErrNone) }
 
-// Targets are the places in p that a Scan of PurchaseColumns fills, for a statement
-// that reads a purchase beside other columns.
+// Targets are the targets in p of a Scan of PurchaseColumns, for a statement that reads
+// a purchase beside other columns.
 func (p *Purchase) Targets() []any { return purchases.Targets(p) }
 
 func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Purchase, error) {
-	return db.One(ctx, s.db, purchases.Scan,
+	return db.One(ctx, s.DB, purchases.Scan,
 		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
-func (s *Shop) services(ctx context.Context) ([]Service, error) {
-	return db.All(ctx, s.db, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
+// Services are the services on sale.
+func (s *Shop) Services(ctx context.Context) ([]Service, error) {
+	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
 }
 
-// serviceActive tells whether there is such a service and it is on sale.
-func (s *Shop) serviceActive(ctx context.Context, serviceID string) (bool, error) {
-	n, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM vtu_category WHERE service_id = $1 AND active = 1`, serviceID)
-	return n > 0, err
-}
-
-const categoryColumns = `SELECT c.id, c.service_id, c.name, v.kind, c.provider, c.code, c.vendor
+const categoryColumns = `SELECT c.id, c.name, c.service_id, v.kind, c.provider, c.code, c.vendor
 	FROM vtu_category AS c JOIN vtu_service AS v ON v.id = c.service_id `
 
 func (s *Shop) categories(ctx context.Context, serviceID string) ([]Category, error) {
-	return db.All(ctx, s.db, db.Fields[Category],
+	return db.All(ctx, s.DB, db.Fields[Category],
 		categoryColumns+`WHERE c.service_id = $1 AND c.active = 1 ORDER BY c.name, c.id`, serviceID)
 }
 
-// siblings are the active categories of the service and the vendor of this one,
-// itself among them: what the billers offer of the same.
+// siblings are all billers' active categories with the service and the vendor of this
+// category, this one among them.
 func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, error) {
-	return db.All(ctx, s.db, db.Fields[Category], categoryColumns+`
+	return db.All(ctx, s.DB, db.Fields[Category], categoryColumns+`
 		JOIN vtu_category AS this ON this.service_id = c.service_id AND this.vendor = c.vendor
 		WHERE this.id = $1 AND c.active = 1`, categoryID)
 }
 
-const productColumns = `SELECT id, name, validity, amount_kobo, fixed_amount, code FROM vtu_product `
+const productColumns = `SELECT id, name, amount_kobo, fixed_amount, validity, code FROM vtu_product `
 
-// scanProduct gives a product without a name its validity for one, as the
-// contract wants.
+// scanProduct reads a product. The contract wants the validity in place of a missing name.
 func scanProduct(sc db.Scanner) (Product, error) {
 	p, err := db.Fields[Product](sc)
 	if p.Name == "" {
@@ -78,23 +72,25 @@ func scanProduct(sc db.Scanner) (Product, error) {
 	return p, err
 }
 
-func (s *Shop) products(ctx context.Context, categoryID string) ([]Product, error) {
-	return db.All(ctx, s.db, scanProduct,
+// Products are a vendor's products on sale.
+func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
+	if _, err := s.findCategory(ctx, categoryID); err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.DB, scanProduct,
 		productColumns+`WHERE category_id = $1 AND active = 1 ORDER BY amount_kobo, name, id`, categoryID)
 }
 
 func (s *Shop) findProduct(ctx context.Context, categoryID, productID string) (Product, error) {
-	return db.One(ctx, s.db, scanProduct,
+	return db.One(ctx, s.DB, scanProduct,
 		productColumns+`WHERE category_id = $1 AND id = $2 AND active = 1`, categoryID, productID)
 }
 
-// Taking a biller's list over: each save returns our id for the row, which it
-// keeps from the first time on.
-
+// saveService returns the id of a service. The rows of the catalogue keep their first ids.
 func saveService(ctx context.Context, q db.Querier, kind provider.ServiceKind) (string, error) {
 	return db.One(ctx, q, db.Value[string], `
 		INSERT INTO vtu_service (id, kind, name) VALUES ($1, $2, $3)
-		ON CONFLICT (kind) DO UPDATE SET name = excluded.name RETURNING id`, id.New(), string(kind), names[kind])
+		ON CONFLICT (kind) DO UPDATE SET name = excluded.name RETURNING id`, id.New(), string(kind), Names[kind])
 }
 
 func saveCategory(ctx context.Context, q db.Querier, from, serviceID string, c provider.Category, at time.Time) (string, error) {
@@ -115,9 +111,8 @@ func saveProduct(ctx context.Context, q db.Querier, categoryID string, p provide
 	return err
 }
 
-// What the list no longer has goes off sale; nothing is deleted, since
-// purchases refer to it.
-
+// retireCategories takes categories off sale that the last sync did not name. It deletes
+// nothing, since purchases refer to them.
 func retireCategories(ctx context.Context, q db.Querier, from string, at time.Time) error {
 	_, err := q.Exec(ctx, `UPDATE vtu_category SET active = 0 WHERE provider = $1 AND updated_at < $2`, from, clock.Micros(at))
 	return err
@@ -128,19 +123,11 @@ func retireProducts(ctx context.Context, q db.Querier, categoryID string, at tim
 	return err
 }
 
-// takeSync moves a biller's next sync ahead, for one of the programs that find
-// it due; it tells whether this is the one.
-func takeSync(ctx context.Context, q db.Querier, from string, now, next time.Time) (bool, error) {
-	n, err := q.Exec(ctx, `
+// takeSync plans a biller's next sync, if one is due by a time.
+func (s *Shop) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
+	n, err := s.DB.Exec(ctx, `
 		INSERT INTO vtu_sync (provider, due_at) VALUES ($1, $3)
 		ON CONFLICT (provider) DO UPDATE SET due_at = excluded.due_at WHERE vtu_sync.due_at <= $2`,
-		from, clock.Micros(now), clock.Micros(next))
+		from, clock.Micros(by), clock.Micros(next))
 	return n == 1, err
-}
-
-// dueSync moves a biller's next sync to a time of its own, after one that
-// failed.
-func dueSync(ctx context.Context, q db.Querier, from string, at time.Time) error {
-	_, err := q.Exec(ctx, `UPDATE vtu_sync SET due_at = $2 WHERE provider = $1`, from, clock.Micros(at))
-	return err
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Verification is whose a smartcard or a meter is. One purchase of the same
-// company and category may use it; a definite rejection gives it back.
+// Verification is the biller's answer about a smartcard or a meter. It is good for one
+// purchase in its category. A failed purchase gives it back.
 type Verification struct {
 	Company    string               `db:"company_id,key"`
 	ID         string               `db:"id,key"`
 	CategoryID string               `db:"category_id"`
 	Kind       provider.ServiceKind `db:"kind"`
-	Number     string               `db:"entity_number"` // of the smartcard or the meter, as it was asked for
+	Number     string               `db:"entity_number"` // of the smartcard or the meter, as the company wrote it
 	provider.Entity
 	State      string    `db:"state,state"`
 	PurchaseID string    `db:"purchase_id,changes"` // the purchase that uses it
@@ -32,22 +32,19 @@ const (
 	used   = "USED"
 )
 
-// useVerification has a unit use the purchase's verification, if it has one. Only
-// the ledger decides whether it is used already.
-func (p Purchase) useVerification(u *ledger.Unit) {
-	if p.VerificationID != "" {
-		u.Transition(verifications.Record(Verification{Company: p.Company, ID: p.VerificationID, State: used, PurchaseID: p.ID}), unused)
+// verification adds the use or the return of the purchase's verification, if any, to a
+// unit. The ledger refuses the use of a used one.
+func (p Purchase) verification(u *ledger.Unit, from, to string) {
+	v := Verification{Company: p.Company, ID: p.VerificationID, State: to}
+	if to == used {
+		v.PurchaseID = p.ID
+	}
+	if v.ID != "" {
+		u.Transition(verifications.Record(v), from)
 	}
 }
 
-// returnVerification has a unit give the purchase's verification back.
-func (p Purchase) returnVerification(u *ledger.Unit) {
-	if p.VerificationID != "" {
-		u.Transition(verifications.Record(Verification{Company: p.Company, ID: p.VerificationID, State: unused}), used)
-	}
-}
-
-// EntityQuery asks whose a smartcard or a meter is.
+// EntityQuery asks for the owner of a smartcard or a meter.
 type EntityQuery struct {
 	Company    string
 	CategoryID string
@@ -55,19 +52,19 @@ type EntityQuery struct {
 	Key        *idempotency.Key
 }
 
-// VerifyEntity asks the category's biller whose a smartcard or a meter is. Faults
-// are Refused, also when there is no such number, and Unavailable when the
-// biller could not tell.
+// VerifyEntity asks the category's biller for the owner of a smartcard or a meter.
+// Faults are Refused, also for an unknown number, and Unavailable if the biller gave no
+// answer.
 func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, error) {
 	category, err := s.findOnSale(ctx, q.CategoryID, provider.CableTV, provider.Utility)
 	if err != nil {
 		return Verification{}, err
 	}
-	verifier, able := s.billers[category.provider].(provider.EntityVerifier)
+	verifier, able := s.Billers[category.provider].(provider.EntityVerifier)
 	if !able {
 		return Verification{}, fault.New(fault.Refused, "Numbers of this service category cannot be verified")
 	}
-	a := verifier.VerifyEntity(ctx, provider.EntityQuery{Kind: category.Kind, Category: category.code, Number: q.Number})
+	a := verifier.VerifyEntity(ctx, provider.EntityQuery{Kind: category.kind, Category: category.code, Number: q.Number})
 	switch a.Outcome {
 	case provider.Rejected:
 		return Verification{}, fault.New(fault.Refused, "Verification failed: "+cmp.Or(a.Message, "there is no such number"))
@@ -75,17 +72,17 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 		return Verification{}, fault.Newf(fault.Unavailable, "%s could not verify: %s", category.provider, a.Code)
 	}
 	v := Verification{
-		Company: q.Company, ID: id.New(), CategoryID: category.ID, Kind: category.Kind, Number: q.Number, Entity: a.Entity,
-		State: unused, CreatedAt: s.clock.Now(),
+		Company: q.Company, ID: id.New(), CategoryID: category.ID, Kind: category.kind, Number: q.Number, Entity: a.Entity,
+		State: unused, CreatedAt: s.Clock.Now(),
 	}
 	u := ledger.For(q.Company)
 	u.Insert(verifications.Record(v))
 	q.Key.Answer(&u, v, nil)
-	return v, idempotency.Taken(s.book.Commit(ctx, u))
+	return v, idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
-// verified is a verification of the company for this kind of service. Whether it
-// is used is decided by the commit that would use it, and nowhere else.
+// verified is a verification of the company for a kind of service, used or not. Only
+// the commit of a purchase refuses a used one.
 func (s *Shop) verified(ctx context.Context, company, verificationID string, kind provider.ServiceKind) (Verification, error) {
 	v, err := s.findVerification(ctx, company, verificationID)
 	if missing(err) || err == nil && v.Kind != kind {

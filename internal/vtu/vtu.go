@@ -1,9 +1,9 @@
-// Package vtu sells airtime, data, TV and power ("virtual top-up") out of a
-// company's settlement account.
+// Package vtu sells airtime, data, TV and power ("virtual top-up") from a company's
+// settlement account.
 //
-// What is on sale is the billers' lists, taken over into tables of our own under
-// ids of our own. A purchase is an operation: the price is debited before the
-// biller is asked and given back only on a definite no.
+// The catalogue is a copy of the billers' lists under ids of Kobo. A purchase is an
+// operation: Kobo debits the price before it calls the biller. It gives the price back
+// only after the biller's definite no.
 package vtu
 
 import (
@@ -22,32 +22,36 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// Kind is the kind of operation a purchase is.
+// Kind is the kind of a purchase's operation.
 const Kind = "vtu"
 
-// Service is one line of the trade, such as Data. In the API: a service.
+// Service is a kind of things on sale, such as data bundles.
 type Service struct {
-	ID, Name string
-	Kind     provider.ServiceKind
+	ID   string               `json:"serviceId"`
+	Name string               `json:"serviceName"`
+	Kind provider.ServiceKind `json:"-"`
 }
 
-// Category is one vendor within a service, such as a mobile network.
+// Category is a vendor within a service, such as a mobile network.
 type Category struct {
-	ID, ServiceID, Name    string
-	Kind                   provider.ServiceKind
-	provider, code, vendor string // the biller's name, its code for the call, its word for the vendor
+	ID        string `json:"serviceCategoryId"`
+	Name      string `json:"serviceCategoryName"`
+	ServiceID string `json:"serviceId"`
+
+	kind                   provider.ServiceKind
+	provider, code, vendor string // the biller's name, its code for the category, its word for the vendor
 }
 
-// Product is one thing on sale in a category.
+// Product is something on sale in a category.
 type Product struct {
-	ID, Name, Validity string
-	Amount             money.Kobo
-	Fixed              bool
-	code               string // the biller's, for the call
-}
+	ID       string     `json:"categoryProductId"`
+	Name     string     `json:"categoryProductName"`
+	Amount   money.Text `json:"amount"`
+	Fixed    bool       `json:"isFixedAmount"`
+	Validity string     `json:"validity"`
 
-// Status is where a purchase stands.
-type Status = operation.State
+	code string // the biller's code for the product
+}
 
 // The states of a purchase.
 const (
@@ -56,87 +60,80 @@ const (
 	Failed  = operation.Failed
 )
 
-// Transaction is a purchase with all that is known of it, as GET /vtu/transaction
-// shows it and its events carry it.
-type Transaction struct {
-	ID                string               `json:"transactionId"`
-	Status            Status               `json:"status"`
-	Type              provider.ServiceKind `json:"type"`
-	Amount            money.Text           `json:"amount"`
-	CreatedAt         clock.Instant        `json:"createdAt"`
-	Fee               money.Text           `json:"fee"`
-	IdempotencyKey    string               `json:"idempotencyKey"`
-	SettlementID      int64                `json:"settlementId"`
-	CategoryID        string               `json:"serviceCategoryId"`
-	ProductID         wire.Text            `json:"productId"`
-	ProductName       wire.Text            `json:"productName"`
-	PhoneNumber       wire.Text            `json:"phoneNumber"`
-	CardNumber        wire.Text            `json:"cardNumber"`
-	ProviderReference wire.Text            `json:"providerReference"`
-	Message           wire.Text            `json:"message"`
-	Refunded          bool                 `json:"refunded"`
-	UpdatedAt         clock.Instant        `json:"updatedAt"`
-	MeterNumber       wire.Text            `json:"meterNumber"`
-	Token             wire.Text            `json:"token"` // what a prepaid meter is told; "" while it is not known
+// Bought is a purchase as the answer to its order shows it.
+type Bought struct {
+	ID        string               `json:"transactionId"`
+	Status    operation.State      `json:"status"`
+	Type      provider.ServiceKind `json:"type"`
+	Amount    money.Text           `json:"amount"`
+	CreatedAt clock.Instant        `json:"createdAt"`
 }
 
-// Of is a purchase and its operation, seen as one.
+// BoughtPower is Bought for power.
+type BoughtPower struct {
+	Bought
+	Token wire.Text `json:"token"` // for a prepaid meter; "" while not known
+}
+
+// Transaction is a purchase as GET /vtu/transaction and the events show it.
+type Transaction struct {
+	Bought
+	Fee            money.Text `json:"fee"`
+	IdempotencyKey string     `json:"idempotencyKey"`
+	SettlementID   int64      `json:"settlementId"`
+	Goods
+	ProviderReference wire.Text     `json:"providerReference"`
+	Message           wire.Text     `json:"message"`
+	Refunded          bool          `json:"refunded"`
+	UpdatedAt         clock.Instant `json:"updatedAt"`
+	Meter             wire.Text     `json:"meterNumber"`
+	Token             wire.Text     `json:"token"`
+}
+
+// Of is the transaction of a purchase and its operation.
 func Of(o operation.Operation, p Purchase) Transaction {
 	return Transaction{
-		ID: o.ID, Status: o.State, Type: p.Type, Amount: money.Text(o.Amount), Fee: money.Text(o.Fee),
-		IdempotencyKey: o.IdempotencyKey, SettlementID: o.SettlementID, CategoryID: p.CategoryID,
-		ProductID: wire.Text(p.ProductID), ProductName: wire.Text(p.ProductName), PhoneNumber: wire.Text(p.PhoneNumber),
-		CardNumber: wire.Text(p.CardNumber), MeterNumber: wire.Text(p.MeterNumber), Token: wire.Text(o.Token),
+		Bought: Bought{o.ID, o.State, p.Type, money.Text(o.Amount), clock.Instant{Time: o.CreatedAt}},
+		Fee:    money.Text(o.Fee), IdempotencyKey: o.IdempotencyKey, SettlementID: o.SettlementID, Goods: p.Goods,
 		ProviderReference: wire.Text(o.ProviderReference), Message: wire.Text(o.Message), Refunded: o.Refunded(),
-		CreatedAt: clock.Instant{Time: o.CreatedAt}, UpdatedAt: clock.Instant{Time: o.UpdatedAt},
+		UpdatedAt: clock.Instant{Time: o.UpdatedAt}, Meter: wire.Text(p.Meter), Token: wire.Text(o.Token),
 	}
+}
+
+// Config is what a Shop needs.
+type Config struct {
+	DB          *db.DB
+	Book        *ledger.Book
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Operations  *operation.Service
+	Settlements *settlement.Service
+	Billers     map[string]provider.Biller // by their names in the configuration
+	Routes      Routes
 }
 
 // Shop is the business.
-type Shop struct {
-	db          *db.DB
-	book        *ledger.Book
-	clock       clock.Clock
-	log         *slog.Logger
-	operations  *operation.Service
-	settlements *settlement.Service
-	billers     map[string]provider.Biller // by the name the configuration gives them
-	routes      Routes
-}
+type Shop struct{ Config }
 
-// New opens the shop and teaches the operations machine its kind.
-func New(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
-	operations *operation.Service, settlements *settlement.Service, billers map[string]provider.Biller, routes Routes,
-) *Shop {
-	s := &Shop{
-		db: d, book: book, clock: c, log: log,
-		operations: operations, settlements: settlements, billers: billers, routes: routes,
-	}
-	operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects})
+// New is the business. It registers the kind of its operations.
+func New(c Config) *Shop {
+	s := &Shop{c}
+	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects})
 	return s
 }
 
-func route(o operation.Operation) operation.Route {
-	return operation.Route{
-		Settlement: settlement.LedgerAccount(o.SettlementID),
-		Clearing:   settlement.ClearingAccount(Kind),
-		Provider:   settlement.ProviderAccount(o.Provider),
-	}
-}
-
-// requery asks the biller that was asked to buy, and no other, whatever the
-// routes say by now: only that one can know, and what it does not know for
-// certain nobody else may be asked to do.
+// requery asks the biller of the purchase, and no other, whatever the routes say now.
+// Another biller does not know the purchase, and must not make it again.
 func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
-	b := s.billers[o.Provider]
+	b := s.Billers[o.Provider]
 	if b == nil {
 		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
 	}
 	return b.Requery(ctx, o.ID, o.CreatedAt)
 }
 
-// effects are the event that tells the outcome. A purchase that was definitely
-// rejected gives its verification back, in the unit that gives the money back.
+// effects adds the event to an outcome. A failed purchase gives its verification back
+// together with the money.
 func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.findPurchase(ctx, o.Company, o.ID)
 	if err != nil {
@@ -147,16 +144,15 @@ func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Uni
 		return nil
 	}
 	event.Emit(u, event.VTUFailed, Of(o, p))
-	p.returnVerification(u)
+	p.verification(u, used, unused)
 	return nil
 }
 
-// Transaction is a purchase of the company, by its id or by the key the caller
-// gave it.
+// Transaction is a purchase of the company, by its id or by the caller's own key.
 func (s *Shop) Transaction(ctx context.Context, company, idOrKey string) (Transaction, error) {
-	o, err := s.operations.Find(ctx, company, idOrKey)
+	o, err := s.Operations.Find(ctx, company, idOrKey)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
-		o, err = s.operations.FindByKey(ctx, company, Kind, idOrKey)
+		o, err = s.Operations.FindByKey(ctx, company, Kind, idOrKey)
 	}
 	if fault.Is(err, fault.Missing) {
 		return Transaction{}, fault.New(fault.Missing, "Transaction not found")

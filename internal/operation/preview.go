@@ -1,0 +1,35 @@
+package operation
+
+import (
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/wire"
+)
+
+// Preview is the expected effect of an operation: the answer to a dry run. M decides
+// how JSON shows the amounts.
+type Preview[M money.Kobo | money.Text] struct {
+	DryRun       bool      `json:"dryRun"` // always true
+	WouldSucceed bool      `json:"wouldSucceed"`
+	Refusal      wire.Text `json:"refusal"` // the reason for a refusal; "" for none
+	Amount       M         `json:"amount"`
+	Fee          M         `json:"fee"`
+	Total        M         `json:"total"`
+	Balance      M         `json:"balance"`      // of the settlement account, now
+	BalanceAfter M         `json:"balanceAfter"` // equal to Balance after a refusal
+}
+
+// NewPreview is the preview of an operation. Why is the reason for a refusal, or nil.
+func NewPreview[M money.Kobo | money.Text](o Operation, balance money.Kobo, why error) Preview[M] {
+	total := M(o.Amount + o.Fee)
+	p := Preview[M]{
+		DryRun: true, WouldSucceed: why == nil, Amount: M(o.Amount), Fee: M(o.Fee), Total: total,
+		Balance: M(balance), BalanceAfter: M(balance),
+	}
+	if why != nil {
+		p.Refusal = wire.Text(fault.Of(why).Message)
+		return p
+	}
+	p.BalanceAfter -= total
+	return p
+}

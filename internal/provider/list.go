@@ -1,0 +1,37 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	listEvery = 6 * time.Hour
+	listRetry = 5 * time.Minute
+)
+
+// SyncDue copies the lists of the providers whose copy is due now: every six hours, or
+// five minutes after a failure. Take plans the next copy if one is due by a time. Only
+// one of several programs on a database gets true from take.
+func SyncDue[P any](
+	ctx context.Context, now time.Time, providers map[string]P,
+	take func(ctx context.Context, name string, by, next time.Time) (bool, error),
+	sync func(ctx context.Context, name string, p P) error,
+) error {
+	var all []error
+	for name, p := range providers {
+		due, err := take(ctx, name, now, now.Add(listEvery))
+		if err == nil && due {
+			if err = sync(ctx, name, p); err != nil {
+				_, failed := take(ctx, name, now.Add(listEvery), now.Add(listRetry))
+				err = errors.Join(err, failed)
+			}
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("the list of %s: %w", name, err))
+		}
+	}
+	return errors.Join(all...)
+}
