@@ -61,7 +61,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := ledger.New(d, clk)
+	book := ledger.WithAlerts(d, clk, settlement.LowBalance)
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(d, book, clk, operations), &bank{clock: clk}

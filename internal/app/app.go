@@ -136,7 +136,7 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 }
 
 func (a *App) businesses(keys *secret.Keyring, p plugs) {
-	a.Book = ledger.New(a.DB, a.Clock)
+	a.Book = ledger.WithAlerts(a.DB, a.Clock, settlement.LowBalance)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
 	a.Deployment = deployment.New(a.DB, a.cfg.machine(), a.log, a.cfg.epochFile())

@@ -89,7 +89,7 @@ func (s *Service) bookCredit(ctx context.Context, company string, c settlement.C
 		Narration: c.Narration, SessionID: c.Session, CreatedAt: s.clock.Now(),
 	}
 	return settlement.Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
-		u.Append(transactions.Record(t).With("number", transactionNumbers))
+		u.Append(transactions.Record(t).Put("number", transactionNumbers))
 		event.Emit(u, event.TransactionCredit, t)
 	}}, true, nil
 }

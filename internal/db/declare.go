@@ -63,7 +63,7 @@ func Reads(columns string) Rule {
 func Declare[T any](name string, rules ...Rule) *Declared[T] {
 	d := &Declared[T]{Table: &Table{Name: name}, fields: fieldsOf(reflect.TypeFor[T](), 0, true)}
 	for i, f := range d.fields {
-		d.Columns = append(d.Columns, Column{f.column, f.kind.column})
+		d.Columns = append(d.Columns, Column{f.column, f.kind.column()})
 		for _, word := range f.words {
 			switch word {
 			case "key":

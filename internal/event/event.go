@@ -96,7 +96,7 @@ func New(company, kind string, data any) db.Record {
 		panic("event: " + kind + " cannot be written as JSON: " + err.Error())
 	}
 	row := table.Record(Event{Company: company, ID: id.New(), Kind: kind, Data: b})
-	return row.With("sequence", ledger.Sequence).With("created_at", ledger.Now)
+	return row.Put("sequence", ledger.Sequence).Put("created_at", ledger.Now)
 }
 
 // Service reads feeds.
@@ -117,7 +117,7 @@ type Service struct {
 // NewService reads the events of a ledger.
 func NewService(d *db.DB, book *ledger.Book) *Service {
 	s := &Service{
-		db: d, book: book, every: interval, heads: book.Heads,
+		db: d, book: book, every: interval, heads: book.LastEvents,
 		waiting: map[string][]*waiter{}, closed: make(chan struct{}),
 	}
 	book.Committed(s.wake)
@@ -140,7 +140,7 @@ func (s *Service) Find(ctx context.Context, company, eventID string) (Event, err
 // event it is the last number plus one. The event is found by halving, since numbers and
 // instants grow together.
 func (s *Service) Since(ctx context.Context, company string, at time.Time) (int64, error) {
-	head, err := s.book.Head(ctx, company)
+	head, err := s.book.LastEvent(ctx, company)
 	low, high := int64(1), head+1
 	for err == nil && low < high {
 		middle := (low + high) / 2

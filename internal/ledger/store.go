@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	headTable = &db.Table{
+	lockTable = &db.Table{
 		Name: "ledger_head", Key: 1,
 		Columns: append(db.Texts("company_id"), db.Ints("event_sequence", "dated_at")...),
 	}
@@ -55,7 +55,7 @@ var (
 	}
 )
 
-// Balance is what an account holds; 0 for one that does not exist.
+// Balance is the balance of an account; 0 for an account that does not exist.
 func (b *Book) Balance(ctx context.Context, company, account string) (money.Kobo, error) {
 	return db.OrZero(db.One(ctx, b.db, db.Value[money.Kobo],
 		`SELECT balance_kobo FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account))
@@ -68,7 +68,7 @@ func (b *Book) Passed(ctx context.Context, company, reference, account string) (
 	return n > 0, err
 }
 
-// Taken tells whether a step of a reference was taken.
+// Taken tells whether the ledger has a step of a reference.
 func (b *Book) Taken(ctx context.Context, company, reference, step string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
 		WHERE company_id = $1 AND reference = $2 AND step = $3`, company, reference, step)
@@ -80,44 +80,43 @@ func (b *Book) Balances(ctx context.Context, company string) (map[string]money.K
 	return db.Map[string, money.Kobo](ctx, b.db, `SELECT id, balance_kobo FROM ledger_account WHERE company_id = $1`, company)
 }
 
-// Alerts are the alerts of a company's accounts, by id: those that have one.
+// Alerts are the alerts of a company's accounts that have one, by the account's id.
 func (b *Book) Alerts(ctx context.Context, company string) (map[string]money.Kobo, error) {
 	return db.Map[string, money.Kobo](ctx, b.db,
 		`SELECT id, alert_kobo FROM ledger_account WHERE company_id = $1 AND alert_kobo > 0`, company)
 }
 
-// Head is the number of the company's last event; 0 for no such company.
-func (b *Book) Head(ctx context.Context, company string) (int64, error) {
+// LastEvent is the number of the company's last event; 0 for no such company.
+func (b *Book) LastEvent(ctx context.Context, company string) (int64, error) {
 	return db.OrZero(db.One(ctx, b.db, db.Value[int64],
 		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company))
 }
 
-// Heads are the numbers of the last events of several companies.
-func (b *Book) Heads(ctx context.Context, companies []string) (map[string]int64, error) {
+// LastEvents are the numbers of the last events of several companies.
+func (b *Book) LastEvents(ctx context.Context, companies []string) (map[string]int64, error) {
 	return db.Map[string, int64](ctx, b.db,
 		`SELECT company_id, event_sequence FROM ledger_head WHERE company_id = ANY($1)`, companies)
 }
 
-// Exists tells whether a company has a book.
+// Exists tells whether a company has a lock row, and so a ledger.
 func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_head WHERE company_id = $1`, company)
 	return n == 1, err
 }
 
-// Last is the last number given out of one of the company's dense sequences
-// other than the events', which is also how many there are, or the present sum
-// of a limit counter; 0 before the first.
+// Last is the last number of one of the company's dense sequences, except the events'
+// (LastEvent), or the sum of a limit counter. It is 0 before the first.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
 	return Last(ctx, b.db, company, name)
 }
 
-// Last is Book.Last beside other rows of one snapshot.
+// Last is Book.Last in a snapshot.
 func Last(ctx context.Context, q db.Querier, company string, name Next) (int64, error) {
 	return db.OrZero(db.One(ctx, q, db.Value[int64],
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 
-// accountSums are the accounts of a company, without what their entries say.
+// accountSums are the accounts of a company, without their entries.
 func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSum, error) {
 	return db.All(ctx, q, func(s db.Scanner) (AccountSum, error) {
 		var a AccountSum
@@ -126,9 +125,9 @@ func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSu
 	}, `SELECT id, floor_kobo, balance_kobo, entry_sequence FROM ledger_account WHERE company_id = $1 ORDER BY id`, company)
 }
 
-// The two halves of a transfer, each looked up by the primary key that the other
-// names: no index leads from a reference to its entries, and reading all of them
-// for each transfer takes a night for a book of a year.
+// A transfer names its two entries by primary key, and an entry names its transfer by
+// primary key. The statements use these keys only: no index leads from a reference to its
+// entries, and a scan of all entries for each transfer takes a night for a year's ledger.
 const (
 	withoutEntries = `
 		SELECT t.reference || ' ' || t.step FROM ledger_transfer AS t
@@ -144,10 +143,9 @@ const (
 		WHERE e.company_id = $1 AND t.reference IS NULL LIMIT 20`
 )
 
-// unpairedTransfers finds transfers without the two entries that they name, and
-// entries that no transfer names, at most 20 of each. Each entry is of one
-// transfer: where every transfer has its two and there are twice as many entries,
-// none is left over, and nobody looks for one.
+// unpairedTransfers finds transfers without the two entries that they name, and entries
+// that no transfer names, at most 20 of each. Twice tells that there are twice as many
+// entries as transfers. Then, if each transfer has its two, no entry is left over.
 func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice bool) ([]string, error) {
 	unpaired, err := db.All(ctx, q, db.Value[string], withoutEntries, company)
 	if err != nil || twice && len(unpaired) == 0 {

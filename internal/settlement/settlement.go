@@ -128,7 +128,6 @@ func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Ser
 	operations.HandleCases(operation.MissingCredit, operation.Assigned, s.found)
 	operations.HandleCases(operation.UnbookedCharge, operation.Booked, s.booked)
 	operations.HandleCases(operation.NotOnStatement, operation.Booked, s.booked)
-	book.Watch(s.fell)
 	return s
 }
 

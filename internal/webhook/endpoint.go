@@ -54,7 +54,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, answered 
 	if err != nil {
 		return Secret{}, err
 	}
-	head, err := s.Book.Head(ctx, company)
+	head, err := s.Book.LastEvent(ctx, company)
 	if err != nil {
 		return Secret{}, err
 	}
