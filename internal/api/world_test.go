@@ -74,10 +74,11 @@ func newWorld(t testing.TB) *world {
 	if err := payouts.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	worker := job.NewWorker(d, clk, log)
-	worker.Handle(operation.ResolveJob, operations.Resolve)
-	worker.Handle(collection.ExpireJob, collections.Expire)
-	addresses, node := newCrypto(crypto.Config{DB: d, Book: book, Clock: clk, Log: log, Operations: operations}, worker)
+	addresses, node := newCrypto(crypto.Config{DB: d, Book: book, Clock: clk, Log: log, Operations: operations})
+	worker := job.NewWorker(d, clk, log, job.Config{Kinds: map[string]job.Work{
+		operation.ResolveJob: operations.Resolve, collection.ExpireJob: collections.Expire,
+		crypto.WatchJob: addresses.Watch, crypto.ConfirmJob: addresses.Confirm,
+	}})
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan struct{})
 	go func() { worker.Run(working); close(stopped) }()

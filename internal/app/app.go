@@ -168,8 +168,8 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)
 	a.books = p.bookkeepers()
-	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
-	a.handleJobs()
+	a.Worker = a.newWorker()
+	a.Inbox.Stored(a.Worker.Wake)
 	if a.world != nil {
 		a.world.follow(a.Worker, a.Webhooks)
 	}

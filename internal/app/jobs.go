@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -10,29 +11,34 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// handleJobs teaches the worker every kind of work there is.
-func (a *App) handleJobs() {
-	a.Worker.Limit(job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider})
-	a.Worker.Handle(operation.ResolveJob, a.Operations.Resolve)
-	a.Worker.Handle(operation.RecheckJob, a.Operations.Recheck)
-	a.Worker.Handle(settlement.AssignJob, a.Settlements.Assign)
-	a.Worker.Handle(crypto.WatchJob, a.Crypto.Watch)
-	a.Worker.Handle(crypto.ConfirmJob, a.Crypto.Confirm)
-	a.Worker.Handle(card.ResolveJob, a.Cards.Resolve)
-	a.Worker.Handle(customer.ResolveJob, a.Customers.Resolve)
-	a.Worker.Handle(corporate.ResolveJob, a.Corporate.Resolve)
-	a.Worker.Handle(reconcileJob, a.reconcileDaily)
-	a.Worker.Handle(webhook.ClearJob, a.Webhooks.Clear)
-	a.Worker.Handle(collection.ExpireJob, a.Collections.Expire)
-	a.Worker.Handle(collection.ResolveJob, a.Collections.Resolve)
-	a.Inbox.Handle(a.Worker)
-	a.Inbox.Stored(a.Worker.Wake)
+// newWorker is the worker of all kinds of job.
+func (a *App) newWorker() *job.Worker {
+	kinds := map[string]job.Work{
+		operation.ResolveJob:  a.Operations.Resolve,
+		operation.RecheckJob:  a.Operations.Recheck,
+		settlement.AssignJob:  a.Settlements.Assign,
+		crypto.WatchJob:       a.Crypto.Watch,
+		crypto.ConfirmJob:     a.Crypto.Confirm,
+		card.ResolveJob:       a.Cards.Resolve,
+		customer.ResolveJob:   a.Customers.Resolve,
+		corporate.ResolveJob:  a.Corporate.Resolve,
+		reconcileJob:          a.reconcileDaily,
+		webhook.ClearJob:      a.Webhooks.Clear,
+		collection.ExpireJob:  a.Collections.Expire,
+		collection.ResolveJob: a.Collections.Resolve,
+	}
+	maps.Copy(kinds, a.Inbox.Jobs())
+	return job.NewWorker(a.DB, a.Clock, a.log, job.Config{
+		Kinds: kinds, Reserved: inbox.Reserved,
+		Limits: job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider},
+	})
 }
 
 // lookAtLists is how often the program asks itself whether a biller's list is

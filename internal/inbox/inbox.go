@@ -112,14 +112,13 @@ func (s *Service) OnPayout(fn func(ctx context.Context, reference string) error)
 // before the first notification.
 func (s *Service) Stored(fn func()) { s.stored = fn }
 
-// Handle registers the inbox's kinds of job, and reserves workers for those that bring
-// money in.
-func (s *Service) Handle(w *job.Worker) {
-	w.Handle(WorkJob, s.Work)
-	w.Handle(SweepJob, s.Sweep)
-	w.Handle(ClearJob, s.Clear)
-	w.Reserve(WorkJob, SweepJob)
+// Jobs are the inbox's kinds of job.
+func (s *Service) Jobs() map[string]job.Work {
+	return map[string]job.Work{WorkJob: s.Work, SweepJob: s.Sweep, ClearJob: s.Clear}
 }
+
+// Reserved are the kinds of job that bring money in, for job.Config.
+var Reserved = []string{WorkJob, SweepJob}
 
 // Begin puts the standing jobs on the to-do list, unless the list has them. Programs
 // on one database share the jobs. The first poll of a bank begins at the present.

@@ -49,13 +49,9 @@ func (p *phone) work(_ context.Context, j job.Job) (time.Time, error) {
 
 // staff starts a worker of the kinds ask, other and money. Workers are reserved for money.
 func (o *office) staff(p *phone, l job.Limits) hand {
-	w := job.NewWorker(o.db, o.clock, o.log)
-	for _, kind := range []string{"ask", "other", "money"} {
-		w.Handle(kind, p.work)
-	}
-	w.Reserve("money")
-	w.Limit(l)
-	h := o.run(w)
+	h := o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{
+		Kinds: map[string]job.Work{"ask": p.work, "other": p.work, "money": p.work}, Reserved: []string{"money"}, Limits: l,
+	}))
 	o.t.Cleanup(p.answer)
 	return h
 }
