@@ -11,7 +11,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
-	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -20,7 +19,8 @@ import (
 
 // newWorker is the worker of all kinds of job.
 func (a *App) newWorker() *job.Worker {
-	kinds := map[string]job.Work{
+	cfg := a.Inbox.Jobs()
+	maps.Copy(cfg.Kinds, map[string]job.Work{
 		operation.ResolveJob:  a.Operations.Resolve,
 		operation.RecheckJob:  a.Operations.Recheck,
 		settlement.AssignJob:  a.Settlements.Assign,
@@ -33,12 +33,9 @@ func (a *App) newWorker() *job.Worker {
 		webhook.ClearJob:      a.Webhooks.Clear,
 		collection.ExpireJob:  a.Collections.Expire,
 		collection.ResolveJob: a.Collections.Resolve,
-	}
-	maps.Copy(kinds, a.Inbox.Jobs())
-	return job.NewWorker(a.DB, a.Clock, a.log, job.Config{
-		Kinds: kinds, Reserved: inbox.Reserved,
-		Limits: job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider},
 	})
+	cfg.Limits = job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider}
+	return job.NewWorker(a.DB, a.Clock, a.log, cfg)
 }
 
 // lookAtLists is how often the program asks itself whether a biller's list is

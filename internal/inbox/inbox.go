@@ -112,13 +112,14 @@ func (s *Service) OnPayout(fn func(ctx context.Context, reference string) error)
 // before the first notification.
 func (s *Service) Stored(fn func()) { s.stored = fn }
 
-// Jobs are the inbox's kinds of job.
-func (s *Service) Jobs() map[string]job.Work {
-	return map[string]job.Work{WorkJob: s.Work, SweepJob: s.Sweep, ClearJob: s.Clear}
+// Jobs are the inbox's kinds of job. Workers are reserved for the kinds that bring money
+// in, and the banks share these workers.
+func (s *Service) Jobs() job.Config {
+	return job.Config{
+		Kinds:    map[string]job.Work{WorkJob: s.Work, SweepJob: s.Sweep, ClearJob: s.Clear},
+		Reserved: []string{WorkJob, SweepJob}, Sharing: slices.Sorted(maps.Keys(s.Banks)),
+	}
 }
-
-// Reserved are the kinds of job that bring money in, for job.Config.
-var Reserved = []string{WorkJob, SweepJob}
 
 // Begin puts the standing jobs on the to-do list, unless the list has them. Programs
 // on one database share the jobs. The first poll of a bank begins at the present.

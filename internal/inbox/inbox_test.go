@@ -151,7 +151,7 @@ func (w shared) open(t testing.TB) *house {
 			return h.settlements.Ask(ctx, subject, operation.Reason(d), detail)
 		},
 	})
-	h.worker = job.NewWorker(w.db, w.clock, log, job.Config{Kinds: h.Jobs(), Reserved: inbox.Reserved})
+	h.worker = job.NewWorker(w.db, w.clock, log, h.Jobs())
 	h.Stored(h.worker.Wake)
 	mux := http.NewServeMux()
 	mux.Handle(inbox.Pattern, h.Door())

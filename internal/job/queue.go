@@ -33,17 +33,23 @@ func (w *Worker) isReserved(kind string) bool { return slices.Contains(w.Reserve
 // left is how many more jobs of a queue may begin while these jobs run.
 func (w *Worker) left(queue string, running map[string]int) int {
 	all, others := w.Limits.Workers, w.Limits.Workers-w.Limits.Reserved
+	idle := slices.Clone(w.Sharing) // the providers without a running reserved job
 	for other, n := range running {
 		all -= n
-		if !w.isReserved(kindOf(other)) {
+		if kind, provider, _ := strings.Cut(other, "/"); w.isReserved(kind) {
+			idle = slices.DeleteFunc(idle, func(name string) bool { return name == provider })
+		} else {
 			others -= n
 		}
 	}
-	n := min(all, w.Limits.PerProvider-running[queue])
-	if !w.isReserved(kindOf(queue)) {
+	n := all - len(idle)
+	switch kind, provider, _ := strings.Cut(queue, "/"); {
+	case !w.isReserved(kind):
 		n = min(n, others)
+	case slices.Contains(idle, provider):
+		n++
 	}
-	return max(n, 0)
+	return max(min(n, w.Limits.PerProvider-running[queue]), 0)
 }
 
 // next are the due jobs within the capacity, the most overdue first. Jobs of unknown kinds

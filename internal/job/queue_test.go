@@ -47,10 +47,11 @@ func (p *phone) work(_ context.Context, j job.Job) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// staff starts a worker of the kinds ask, other and money. Workers are reserved for money.
-func (o *office) staff(p *phone, l job.Limits) hand {
+// staff starts a worker of the kinds ask, other and money. Workers are reserved for money,
+// and providers may share them.
+func (o *office) staff(p *phone, l job.Limits, sharing ...string) hand {
 	h := o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{
-		Kinds: map[string]job.Work{"ask": p.work, "other": p.work, "money": p.work}, Reserved: []string{"money"}, Limits: l,
+		Kinds: map[string]job.Work{"ask": p.work, "other": p.work, "money": p.work}, Reserved: []string{"money"}, Sharing: sharing, Limits: l,
 	}))
 	o.t.Cleanup(p.answer)
 	return h
@@ -131,6 +132,29 @@ func TestReservedKindsFindAFreeWorker(t *testing.T) {
 			}
 		}
 		if n, m := o.untouched("ask"), o.untouched("money"); n != 9 || m != 2 {
+			t.Errorf("%d and %d jobs wait", n, m)
+		}
+		p.answer()
+	})
+}
+
+// A slow provider leaves a worker to the reserved jobs of another provider.
+func TestASlowProviderLeavesAWorkerToAnother(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		p := newPhone()
+		o.ask("money", "slow", 10)
+		o.ask("other", "slow", 10)
+		o.staff(p, job.Limits{Workers: 5, Reserved: 3, PerProvider: 5}, "quick", "slow")
+		for range 4 {
+			await(t, p.held)
+		}
+		o.ask("money", "quick", 20)
+		for range 20 {
+			if j := await(t, p.done); j.Provider != "quick" {
+				t.Fatalf("done: %+v", j)
+			}
+		}
+		if n, m := o.untouched("other"), o.untouched("money"); n+m != 16 {
 			t.Errorf("%d and %d jobs wait", n, m)
 		}
 		p.answer()

@@ -27,7 +27,10 @@ const (
 type Config struct {
 	Kinds    map[string]Work
 	Reserved []string // the kinds with reserved workers (Limits.Reserved)
-	Limits   Limits   // Usual, if it is zero
+	// Sharing are the providers of the reserved kinds. If there are several, a worker stays
+	// free for each one, so that a slow provider cannot hold all reserved workers.
+	Sharing []string
+	Limits  Limits // Usual, if it is zero
 }
 
 // Worker does the jobs of all companies. Workers of other processes on the same database
@@ -49,6 +52,9 @@ type Worker struct {
 // NewWorker is a worker that does nothing before Run.
 func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger, cfg Config) *Worker {
 	cfg.Limits = cmp.Or(cfg.Limits, Usual)
+	if len(cfg.Sharing) == 1 {
+		cfg.Sharing = nil
+	}
 	return &Worker{Config: cfg, db: d, clock: c, log: log, wake: make(chan struct{}, 1), running: map[string]int{}}
 }
 
