@@ -24,9 +24,11 @@ func (p *plant) raise(amount money.Kobo) operation.Case {
 // A break is one case for as long as what was decided about it is the answer.
 func TestABreakIsRaisedAgainOnlyIfItIsAnother(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
-		p.HandleCases(operation.UnbookedCharge, operation.Booked, func(context.Context, operation.Case, operation.Finding, bool) (ledger.Unit, error) {
-			return ledger.For(p.company), nil
-		})
+		p.Handle("breaks", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{
+			{Reason: operation.UnbookedCharge, Outcome: operation.Booked}: func(context.Context, operation.Case, operation.Finding, bool) (ledger.Unit, error) {
+				return ledger.For(p.company), nil
+			},
+		}})
 		is := func(got operation.Case, turn int64, state operation.CaseState, amount money.Kobo) {
 			t.Helper()
 			if got.Turn != turn || got.State != state || got.Amount != amount {

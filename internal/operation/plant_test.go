@@ -37,13 +37,16 @@ type plant struct {
 	company string
 	asked   int                                       // how often the provider was asked
 	answer  func(operation.Operation) provider.Answer // to the next poll
+	removed map[string]bool                           // the removed operators
+	away    error                                     // of the list of operators
 }
 
 func each(t *testing.T, f func(t *testing.T, p *plant)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
-		p := &plant{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid()}
-		p.Service = operation.NewService(d, p.book, clk, slog.New(slog.DiscardHandler), window)
+		p := &plant{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid(), removed: map[string]bool{}}
+		p.Service = operation.WithOperators(d, p.book, clk, slog.New(slog.DiscardHandler), window,
+			func(_ context.Context, name string) (bool, error) { return !p.removed[name], p.away })
 		p.Handle("test", operation.Kind{
 			Route: func(operation.Operation) operation.Route {
 				return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test", Fee: "fees", Charge: "charge/test"}

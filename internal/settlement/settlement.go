@@ -124,10 +124,12 @@ type Service struct {
 // New is the service on a database and its ledger.
 func New(d *db.DB, book *ledger.Book, clk clock.Clock, operations *operation.Service) *Service {
 	s := &Service{db: d, book: book, clock: clk, operations: operations, banks: map[string]Bank{}}
-	operations.HandleCases(operation.UnknownAccount, operation.Assigned, s.assigned)
-	operations.HandleCases(operation.MissingCredit, operation.Assigned, s.found)
-	operations.HandleCases(operation.UnbookedCharge, operation.Booked, s.booked)
-	operations.HandleCases(operation.NotOnStatement, operation.Booked, s.booked)
+	operations.Handle("settlement", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{
+		{Reason: operation.UnknownAccount, Outcome: operation.Assigned}: s.assigned,
+		{Reason: operation.MissingCredit, Outcome: operation.Assigned}:  s.found,
+		{Reason: operation.UnbookedCharge, Outcome: operation.Booked}:   s.booked,
+		{Reason: operation.NotOnStatement, Outcome: operation.Booked}:   s.booked,
+	}})
 	return s
 }
 
