@@ -14,8 +14,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-
-	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // Dialect names an engine.
@@ -174,14 +172,6 @@ func OrZero[T any](v T, err error) (T, error) {
 		err = nil // v is the zero value already
 	}
 	return v, err
-}
-
-// Missing is err, or a fault of kind Missing with a message if no row matches.
-func Missing(err error, message string) error {
-	if errors.Is(err, ErrNone) {
-		return fault.New(fault.Missing, message)
-	}
-	return err
 }
 
 // Map reads a result of two columns: a key and its value.

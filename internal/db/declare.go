@@ -1,12 +1,15 @@
 package db
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // Declared is a table whose rows are values of a Go type.
@@ -129,6 +132,14 @@ func Fields[T any](s Scanner) (T, error) {
 	}
 	err := s.Scan(targets(unsafe.Pointer(&v), known.([]field))...)
 	return v, err
+}
+
+// Missing is err, or a fault of kind Missing with a message if no row matches.
+func Missing(err error, message string) error {
+	if errors.Is(err, ErrNone) {
+		return fault.New(fault.Missing, message)
+	}
+	return err
 }
 
 // plans keeps what fieldsOf found in the types that Fields reads.

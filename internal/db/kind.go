@@ -27,7 +27,7 @@ const (
 // kindOf is the kind of a Go type. A version is a number that its column holds as text.
 func kindOf(t reflect.Type, version bool) (kind, bool) {
 	switch {
-	case t == reflect.TypeFor[time.Time]():
+	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // the same in memory
 		return instant, true
 	case version && t.Kind() == reflect.Int64:
 		return revision, true

@@ -254,7 +254,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	if err := s.kinds[after.Kind].Effects(ctx, after, &u); err != nil {
 		return u, err
 	}
-	if !after.NextAt.IsZero() { // FAILED since the provider has no record
+	if !after.NextAt.IsZero() { // it FAILED by absence
 		job.Enqueue(&u, job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt})
 	}
 	u.Transfer(s.settle(after)...)
