@@ -1,5 +1,7 @@
 package db
 
+import "slices"
+
 // Type is what a column holds. There are only two.
 type Type int8
 
@@ -52,12 +54,7 @@ func columns(t Type, names []string) []Column {
 
 // Index is the position of a column by name, or -1.
 func (t *Table) Index(name string) int {
-	for i, c := range t.Columns {
-		if c.Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 }
 
 // Names are the names of the columns, in order.
