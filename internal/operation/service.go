@@ -149,7 +149,7 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 	if answer.Outcome != provider.Unknown {
 		return s.heardDefinite(ctx, o, answer, extra)
 	}
-	after := o.noted(answer, s.clock.Now())
+	after := o.answered(answer, s.clock.Now())
 	after.CalledUntil = after.UpdatedAt
 	after.NextAt = after.pollAt(0)
 	written, err := s.write(ctx, o, after, extra)
@@ -260,19 +260,6 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	u.Transfer(s.settle(after)...)
 	s.bookCharge(&u, after)
 	return u, nil
-}
-
-// settle are the transfers of an outcome out of clearing.
-func (s *Service) settle(o Operation) []ledger.Transfer {
-	r := s.kinds[o.Kind].Route(o)
-	if o.State == Failed {
-		return []ledger.Transfer{o.transfer(refund, r.Clearing, r.Settlement, o.Amount+o.Fee, "Refund")}
-	}
-	out := []ledger.Transfer{o.transfer(settle, r.Clearing, r.Provider, o.Amount, "settled")}
-	if o.Fee > 0 {
-		out = append(out, o.transfer(settleFee, r.Clearing, r.Fee, o.Fee, "fee"))
-	}
-	return out
 }
 
 // belated writes the extra effects of a request whose outcome another writer has written.
