@@ -160,6 +160,16 @@ func (d *decision) transition(m *Transition) {
 	w.Rows = append(w.Rows, row)
 }
 
+// prove has the batch write all existing lock rows, if only as they are. It is false if
+// none exists: a company without a lock row has no rows.
+func (d *decision) prove() (any bool) {
+	for _, l := range d.locks {
+		l.restated = l.found
+		any = any || l.found
+	}
+	return any
+}
+
 // writes is the batch as sets of rows.
 func (d *decision) writes() []db.Write {
 	var newLocks, locks, newAccounts, accounts [][]any

@@ -58,7 +58,7 @@ func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
 					t.Errorf("Run returned\n%+v, stored is\n%+v", after, stored)
 				}
 				if after.Outcome != c.answer.Outcome.String() || after.Code != c.answer.Code || after.ProviderReference != c.answer.Reference {
-					t.Errorf("the answer was answered as %+v", after)
+					t.Errorf("the answer was written as %+v", after)
 				}
 				if got := fmt.Sprint(p.told()); got != c.told {
 					t.Errorf("told: %s", got)
