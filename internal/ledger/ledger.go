@@ -1,5 +1,5 @@
-// Package ledger is the double-entry ledger. It is the only place that writes money,
-// and everything that must change together with money.
+// Package ledger is the double-entry ledger. Only this package writes money, and the rows
+// that must change together with money.
 //
 // A change is a Unit: a journal entry and all that belongs to it, as data. The ledger
 // accepts a unit whole or refuses it whole. Units that arrive together share one
