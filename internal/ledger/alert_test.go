@@ -73,7 +73,7 @@ func TestALowBalanceIsReportedOnce(t *testing.T) {
 		for _, amount := range []money.Kobo{-50, -1, -1, 3, -2, 50} {
 			must(t, commit(fmt.Sprintf("%d", amount), Unit{transfers: []Transfer{moved(amount)}}))
 		}
-		// Within one unit only its end counts, and a refused one tells nothing.
+		// Only the balance after the unit counts. A refused unit reports nothing.
 		must(t, commit("dip", Unit{transfers: []Transfer{moved(-100), moved(+90), moved(-80), moved(+90)}}))
 		if r := Refused(commit("refused", Unit{transfers: []Transfer{moved(-1000)}})); r == nil {
 			t.Error("it was not refused")
@@ -180,7 +180,7 @@ func TestInstantsGrowWithNumbers(t *testing.T) {
 				t.Errorf("%s: %v, %v", query, got, err)
 			}
 		}
-		// Money alone dates the company too.
+		// A unit with a transfer alone sets the instant too.
 		must(t, at(2000).Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{moved(1)}}))
 		must(t, at(1999).Commit(t.Context(), Unit{Company: "c1", appended: []db.Record{said("c1", "last")}}))
 		if got := feed(t, d, "c1"); !strings.HasSuffix(got, "last 2000") {
