@@ -6,13 +6,11 @@ package event
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
@@ -126,15 +124,6 @@ func NewService(d *db.DB, book *ledger.Book) *Service {
 
 // Close ends all waiting, now and later, since the program stops.
 func (s *Service) Close() { s.close.Do(func() { close(s.closed) }) }
-
-// Find is one event of the company.
-func (s *Service) Find(ctx context.Context, company, eventID string) (Event, error) {
-	e, err := s.find(ctx, company, eventID)
-	if errors.Is(err, db.ErrNone) {
-		return Event{}, fault.New(fault.Missing, "Event not found")
-	}
-	return e, err
-}
 
 // Since is the number of a company's first event at an instant or later. Without such an
 // event it is the last number plus one. The event is found by halving, since numbers and

@@ -269,11 +269,7 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 	}
 	u := ledger.For(k.company)
 	u.Insert(k.record(done, "", k.now, a))
-	err := s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Exists) {
-		return nil
-	}
-	return err
+	return ledger.Except(s.book.Commit(ctx, u), ledger.Exists)
 }
 
 // Settle returns the stored answer for a key, or stores and returns this answer. So equal

@@ -88,6 +88,14 @@ func Is(err error, why Reason, of ...*db.Table) bool {
 	})
 }
 
+// Except is err, or nil if err is a refusal for a reason.
+func Except(err error, why Reason) error {
+	if Is(err, why) {
+		return nil
+	}
+	return err
+}
+
 // Existing is the existing row of a table that the refused unit would have inserted once.
 func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 	i := slices.IndexFunc(r.Rows, func(row db.Record) bool { return row.Table == t })

@@ -2,10 +2,8 @@ package operation
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -45,15 +43,7 @@ func Reasons() []Reason {
 // the amount and the time of the break. Raise returns the present case, which may be
 // resolved. Judged is the time up to which the comparison has read our ledger.
 func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, error) {
-	last, err := s.lastCase(ctx, c.Company, c.Subject, c.Reason)
-	switch {
-	case errors.Is(err, db.ErrNone):
-	case err != nil || last.State == Open || last.answers(c, judged):
-		return last, err
-	default:
-		c.Turn = last.Turn + 1
-	}
-	return s.ask(ctx, c, ledger.For(c.Company))
+	return s.askAgain(ctx, c, ledger.For(c.Company), func(last Case) bool { return last.answers(c, judged) })
 }
 
 // answers tells whether a resolved case covers a break that is found now. A booked or

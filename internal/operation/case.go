@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -94,6 +95,20 @@ func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) 
 		s.log.Warn("a case is open", "company", c.Company, "subject", c.Subject, "reason", c.Reason, "detail", c.Detail)
 	}
 	return c, err
+}
+
+// askAgain opens a case after a resolved one, with the next turn. It returns the last case
+// if that is open, or if it covers the new one.
+func (s *Service) askAgain(ctx context.Context, c Case, u ledger.Unit, covers func(last Case) bool) (Case, error) {
+	last, err := s.lastCase(ctx, c.Company, c.Subject, c.Reason)
+	switch {
+	case errors.Is(err, db.ErrNone):
+	case err != nil || last.State == Open || covers(last):
+		return last, err
+	default:
+		c.Turn = last.Turn + 1
+	}
+	return s.ask(ctx, c, u)
 }
 
 // CaseFilter selects cases. An empty field selects all, except State, which is required.

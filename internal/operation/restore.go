@@ -90,17 +90,9 @@ var ErrDecided = errors.New("operation: the outcome is known by now")
 // open case. The error is ErrDecided if the operation has an outcome.
 func (s *Service) AskAbout(ctx context.Context, o Operation) (Case, error) {
 	c := Case{Company: o.Company, Subject: o.ID, Reason: Unresolved, Detail: "no outcome after 72 hours; last answer: " + o.Code}
-	last, err := s.lastCase(ctx, o.Company, o.ID, Unresolved)
-	switch {
-	case errors.Is(err, db.ErrNone):
-	case err != nil || last.State == Open:
-		return last, err
-	default:
-		c.Turn = last.Turn + 1
-	}
 	u := ledger.For(o.Company)
 	u.Transition(operations.Record(o), string(Pending)).Only()
-	asked, err := s.ask(ctx, c, u)
+	asked, err := s.askAgain(ctx, c, u, func(Case) bool { return false })
 	if ledger.Is(err, ledger.Moved) {
 		err = ErrDecided
 	}

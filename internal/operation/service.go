@@ -270,11 +270,7 @@ func (s *Service) belated(ctx context.Context, o Operation, extra Extra) error {
 	if extra(o, &u); u.IsEmpty() {
 		return nil
 	}
-	err := s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Moved) {
-		return nil
-	}
-	return err
+	return ledger.Except(s.book.Commit(ctx, u), ledger.Moved)
 }
 
 // overtaken compares our answer with an outcome that another writer has written. A

@@ -84,9 +84,5 @@ func (s *Service) bookLateCharge(ctx context.Context, o Operation) error {
 	if err != nil || booked {
 		return err
 	}
-	err = s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Over) {
-		return nil
-	}
-	return err
+	return ledger.Except(s.book.Commit(ctx, u), ledger.Over)
 }
