@@ -60,7 +60,7 @@ func (c *custodian) Inclusion(_ context.Context, _ chain.Network, hash string) (
 }
 
 // newCrypto is the business with the pretended custodian and the public test keys.
-func newCrypto(cfg crypto.Config, worker *job.Worker) (*crypto.Service, *custodian) {
+func newCrypto(cfg crypto.Config) (*crypto.Service, *custodian) {
 	c := &custodian{watched: map[string]string{}, deep: map[string]bool{}}
 	cfg.Networks, cfg.HouseKeys = chain.Testnets(), map[chain.Kind]chain.Key{}
 	for kind, text := range chain.PublicTestKeys {
@@ -75,10 +75,7 @@ func newCrypto(cfg crypto.Config, worker *job.Worker) (*crypto.Service, *custodi
 		all.Networks = append(all.Networks, n.ID)
 	}
 	cfg.Custodies = []crypto.Custody{all}
-	s := crypto.New(cfg)
-	worker.Handle(crypto.WatchJob, s.Watch)
-	worker.Handle(crypto.ConfirmJob, s.Confirm)
-	return s, c
+	return crypto.New(cfg), c
 }
 
 // deposit imitates the sandbox's control /sandbox/crypto-deposit as far as the transcripts

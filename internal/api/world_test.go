@@ -60,7 +60,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := ledger.New(d, clk)
+	book := ledger.WithAlerts(d, clk, settlement.LowBalance)
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(settlement.Config{DB: d, Book: book, Clock: clk, Operations: operations}), &bank{clock: clk}
@@ -82,10 +82,11 @@ func newWorld(t testing.TB) *world {
 	if err := payouts.SyncDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	worker := job.NewWorker(d, clk, log)
-	worker.Handle(operation.ResolveJob, operations.Resolve)
-	worker.Handle(collection.ExpireJob, collections.Expire)
-	addresses, node := newCrypto(crypto.Config{DB: d, Book: book, Clock: clk, Log: log, Operations: operations}, worker)
+	addresses, node := newCrypto(crypto.Config{DB: d, Book: book, Clock: clk, Log: log, Operations: operations})
+	worker := job.NewWorker(d, clk, log, job.Config{Kinds: map[string]job.Work{
+		operation.ResolveJob: operations.Resolve, collection.ExpireJob: collections.Expire,
+		crypto.WatchJob: addresses.Watch, crypto.ConfirmJob: addresses.Confirm,
+	}})
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan struct{})
 	go func() { worker.Run(working); close(stopped) }()

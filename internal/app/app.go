@@ -133,7 +133,7 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 }
 
 func (a *App) businesses(keys *secret.Keyring, p plugs) {
-	a.Book = ledger.New(a.DB, a.Clock)
+	a.Book = ledger.WithAlerts(a.DB, a.Clock, settlement.LowBalance)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
 	a.Deployment = deployment.New(a.DB, a.cfg.machine(), a.log, a.cfg.epochFile())
@@ -145,8 +145,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	})
 	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
-	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
-	a.Operations.CheckOperators(a.Operators.Still)
+	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.Still)
 	a.plugs = p
 	openers := routed(p, a.opener)
 	a.Settlements = a.newSettlements(p)
@@ -178,8 +177,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.New(a.DB, a.Clock)
-	a.Worker = job.NewWorker(a.DB, a.Clock, a.log)
-	a.handleJobs()
+	a.Worker = a.newWorker()
 	if a.sandbox != nil {
 		a.sandbox.follow(a.Worker, a.Webhooks)
 	}

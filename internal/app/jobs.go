@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -16,10 +17,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// handleJobs registers all kinds of job.
-func (a *App) handleJobs() {
-	a.Worker.Limit(job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider})
-	for kind, work := range map[string]job.Work{
+// newWorker is the worker of all kinds of job.
+func (a *App) newWorker() *job.Worker {
+	cfg := a.Inbox.Jobs()
+	maps.Copy(cfg.Kinds, map[string]job.Work{
 		operation.ResolveJob:  a.Operations.Resolve,
 		operation.RecheckJob:  a.Operations.Recheck,
 		settlement.AssignJob:  a.Settlements.Assign,
@@ -32,10 +33,9 @@ func (a *App) handleJobs() {
 		webhook.ClearJob:      a.Webhooks.Clear,
 		collection.ExpireJob:  a.Collections.Expire,
 		collection.ResolveJob: a.Collections.Resolve,
-	} {
-		a.Worker.Handle(kind, work)
-	}
-	a.Inbox.Handle(a.Worker)
+	})
+	cfg.Limits = job.Limits{Workers: a.cfg.Jobs.Workers, Reserved: a.cfg.Jobs.Inbox, PerProvider: a.cfg.Jobs.PerProvider}
+	return job.NewWorker(a.DB, a.Clock, a.log, cfg)
 }
 
 // startJobs starts the work beside the requests, until ctx ends.

@@ -3,7 +3,6 @@
 package batch
 
 import (
-	"container/list"
 	"slices"
 	"sync"
 )
@@ -16,8 +15,7 @@ type Queue[T comparable] struct {
 	isGone     func(item T) bool
 
 	mu      sync.Mutex
-	items   list.List           // the waiting items, of type T
-	places  map[T]*list.Element // their places in the list
+	waiting []T
 	running bool
 	idle    sync.WaitGroup
 }
@@ -26,17 +24,17 @@ type Queue[T comparable] struct {
 // Run returns the items that must wait for the next batch. They go back to the front of
 // the queue, but for those that isGone is true of. Without late items isGone may be nil.
 func New[T comparable](most, room int, run func(batch []T) (late []T), isGone func(item T) bool) *Queue[T] {
-	return &Queue[T]{most: most, room: room, run: run, isGone: isGone, places: map[T]*list.Element{}}
+	return &Queue[T]{most: most, room: room, run: run, isGone: isGone}
 }
 
 // Add puts an item at the end of the queue. It is false if the queue is full.
 func (q *Queue[T]) Add(item T) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.items.Len() >= q.room {
+	if len(q.waiting) >= q.room {
 		return false
 	}
-	q.places[item] = q.items.PushBack(item)
+	q.waiting = append(q.waiting, item)
 	if !q.running {
 		q.running = true
 		q.idle.Go(q.runAll)
@@ -49,9 +47,8 @@ func (q *Queue[T]) Add(item T) bool {
 func (q *Queue[T]) Withdraw(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if place := q.places[item]; place != nil {
-		q.items.Remove(place)
-		delete(q.places, item)
+	if i := slices.Index(q.waiting, item); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
 	}
 }
 
@@ -59,7 +56,7 @@ func (q *Queue[T]) Withdraw(item T) {
 func (q *Queue[T]) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.items.Len()
+	return len(q.waiting)
 }
 
 // Drain waits until no item waits and no batch runs. No item may be added after it.
@@ -67,35 +64,25 @@ func (q *Queue[T]) Drain() { q.idle.Wait() }
 
 // runAll runs batches until the queue is empty.
 func (q *Queue[T]) runAll() {
-	for batch := q.next(); batch != nil; batch = q.next() {
-		q.putBack(q.run(batch))
+	for batch := q.next(nil); batch != nil; {
+		batch = q.next(q.run(batch))
 	}
 }
 
-// next takes the next batch out of the queue.
-func (q *Queue[T]) next() []T {
+// next puts late items back to the front of the queue, in their order, and takes the next
+// batch. An item that was withdrawn meanwhile is gone and stays out.
+func (q *Queue[T]) next(late []T) []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.items.Len() == 0 {
+	if len(late) > 0 {
+		q.waiting = slices.Insert(q.waiting, 0, slices.DeleteFunc(late, q.isGone)...)
+	}
+	n := min(len(q.waiting), q.most)
+	if n == 0 {
 		q.running = false
 		return nil
 	}
-	batch := make([]T, min(q.items.Len(), q.most))
-	for i := range batch {
-		batch[i] = q.items.Remove(q.items.Front()).(T)
-		delete(q.places, batch[i])
-	}
+	batch := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
 	return batch
-}
-
-// putBack puts late items at the front of the queue, in their order. An item that was
-// withdrawn meanwhile is gone and stays out.
-func (q *Queue[T]) putBack(late []T) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, item := range slices.Backward(late) {
-		if !q.isGone(item) {
-			q.places[item] = q.items.PushFront(item)
-		}
-	}
 }

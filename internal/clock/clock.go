@@ -1,8 +1,8 @@
-// Package clock is where the time comes from.
+// Package clock tells the time.
 //
-// Everything that writes, compares or schedules an instant asks a Clock, so
-// that the sandbox and the tests can move it. Instants are kept as microseconds
-// since 1970 UTC (Micros) and shown in ISO 8601 with milliseconds and Z (Text).
+// All code that writes, compares or schedules an instant reads a Clock, so the sandbox and
+// the tests can move the time. The database stores instants as microseconds since 1970 UTC
+// (Micros). The API shows them in ISO 8601 with milliseconds and Z (Text).
 package clock
 
 import (
@@ -35,22 +35,22 @@ func (m *Movable) Now() time.Time {
 	return time.Now().UTC().Add(m.offset)
 }
 
-// Offset is how far the clock has been moved.
+// Offset is the sum of all moves.
 func (m *Movable) Offset() time.Duration {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.offset
 }
 
-// MoveTo sets the offset if it is larger than the one in force: time never goes
-// back under rows that were written with it.
+// MoveTo sets the offset, unless the present one is larger: rows have the present time, so
+// time never goes back.
 func (m *Movable) MoveTo(offset time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.offset = max(m.offset, offset)
 }
 
-// Manual is a clock that stands still until it is told to move: for tests.
+// Manual is a clock for tests, which only Advance moves.
 type Manual struct {
 	mu  sync.Mutex
 	now time.Time
@@ -73,12 +73,12 @@ func (m *Manual) Advance(d time.Duration) {
 	m.now = m.now.Add(d)
 }
 
-// Lagos is where the banking day begins and ends. Nigeria has one time zone and
-// does not change its clocks, so the day needs no table of zones.
+// Lagos is the time zone of the banking day. Nigeria has one zone without summer time, so
+// a fixed offset is enough.
 var Lagos = time.FixedZone("Africa/Lagos", 60*60)
 
-// Micros is t as the database keeps it: microseconds since 1970 UTC, and 0 for
-// the zero time, which stands for "not yet".
+// Micros is t as the database stores it: microseconds since 1970 UTC, and 0 for the zero
+// time, which means "not yet".
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

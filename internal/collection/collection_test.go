@@ -91,7 +91,7 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk, log := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), slog.New(slog.DiscardHandler)
-		h := &house{t: t, db: d, book: ledger.New(d, clk), clock: clk, bank: &bank{clock: clk, held: absent}, worker: job.NewWorker(d, clk, log)}
+		h := &house{t: t, db: d, book: ledger.New(d, clk), clock: clk, bank: &bank{clock: clk, held: absent}}
 		t.Cleanup(h.book.Drain)
 		operations := operation.NewService(d, h.book, clk, log, time.Second)
 		h.settlements = settlement.New(settlement.Config{DB: d, Book: h.book, Clock: clk, Operations: operations})
@@ -100,8 +100,7 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 			Banks: provider.Only[provider.AccountOpener]("safehaven", h.bank),
 		})
 		h.settlements.Recipients = []settlement.Recipient{h.BookCredit}
-		h.worker.Handle(collection.ExpireJob, h.Expire)
-		h.worker.Handle(collection.ResolveJob, h.Resolve)
+		h.worker = job.NewWorker(d, clk, log, job.Config{Kinds: map[string]job.Work{collection.ExpireJob: h.Expire, collection.ResolveJob: h.Resolve}})
 		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan struct{})
 		go func() { h.worker.Run(ctx); close(done) }()

@@ -93,7 +93,7 @@ func (c Customer) record() db.Record {
 		}
 		r.address = b
 	}
-	return customers.Record(r).With("number", numbers)
+	return customers.Record(r).Put("number", numbers)
 }
 
 const selectCustomer = `SELECT ` + customerColumns + `, coalesce(a.account_number, ''), coalesce(a.account_name, ''),

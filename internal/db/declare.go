@@ -1,12 +1,15 @@
 package db
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // Declared is a table whose rows are values of a Go type.
@@ -25,26 +28,26 @@ type Declared[T any] struct {
 	fields []field
 }
 
-// Rule is what a declaration says of a table beyond its fields.
+// Rule adds to a declaration.
 type Rule func(*Table)
 
-// Unique names the columns, company_id first, that must be new for a row that is
-// inserted once. Without it they are the primary key.
+// Unique names the columns, company_id first, that must be new for a row that is inserted
+// once. Without this rule they are the primary key.
 func Unique(columns ...string) Rule {
 	return func(t *Table) { t.Unique = columns }
 }
 
-// UniqueIfGiven is Unique for rows whose last named column is not "". A row with ""
+// UniqueIfGiven is Unique for rows with a value in the last named column. A row with ""
 // there is always new.
 func UniqueIfGiven(columns ...string) Rule {
 	return func(t *Table) { t.Unique, t.IfGiven = columns, true }
 }
 
-// KeepFirst makes an appended row yield to the row with its key that is there.
+// KeepFirst ignores an appended row if a row with its key exists.
 func KeepFirst() Rule { return func(t *Table) { t.Lenient = true } }
 
-// Reads names the list of columns, perhaps qualified, that the package's statements
-// select for Scan. It must be the declared columns, in their order.
+// Reads checks the list of columns that the package's statements select for Scan. They
+// must be the declared columns in their order, and may be qualified.
 func Reads(columns string) Rule {
 	return func(t *Table) {
 		var names []string
@@ -58,12 +61,12 @@ func Reads(columns string) Rule {
 	}
 }
 
-// Declare declares a table by the Go type of its rows. It panics where the
-// declaration is wrong, and so at the program's start.
+// Declare declares a table by the Go type of its rows. A wrong declaration panics, at the
+// program's start.
 func Declare[T any](name string, rules ...Rule) *Declared[T] {
 	d := &Declared[T]{Table: &Table{Name: name}, fields: fieldsOf(reflect.TypeFor[T](), 0, true)}
 	for i, f := range d.fields {
-		d.Columns = append(d.Columns, Column{f.column, f.kind.column})
+		d.Columns = append(d.Columns, Column{f.column, f.kind.column()})
 		for _, word := range f.words {
 			switch word {
 			case "key":
@@ -96,7 +99,7 @@ func (d *Declared[T]) Record(v T) Record {
 	return Record{Table: d.Table, Values: values}
 }
 
-// Value is the row of a record of this table, such as one that a refusal carries.
+// Value is the row of a record, such as a record of a refusal.
 func (d *Declared[T]) Value(r Record) (T, error) {
 	var v T
 	for i, f := range d.fields {
@@ -114,12 +117,12 @@ func (d *Declared[T]) Scan(s Scanner) (T, error) {
 	return v, err
 }
 
-// Targets are the places in v that a Scan of all columns fills, for a statement
-// that reads a row beside other columns.
+// Targets are the fields of v that a Scan of all columns fills, for a statement that reads
+// more columns.
 func (d *Declared[T]) Targets(v *T) []any { return targets(unsafe.Pointer(v), d.fields) }
 
-// Fields scans a row into all fields of a struct, in their order, whatever their
-// tags. It serves statements that read something else than whole rows.
+// Fields scans a row into all fields of a struct, in their order, with or without tags. It
+// is for statements that do not read whole rows.
 func Fields[T any](s Scanner) (T, error) {
 	var v T
 	t := reflect.TypeFor[T]()
@@ -131,7 +134,15 @@ func Fields[T any](s Scanner) (T, error) {
 	return v, err
 }
 
-// plans keeps what fieldsOf found in the types that Fields reads.
+// Missing is err, or a fault of kind Missing with a message if no row matches.
+func Missing(err error, message string) error {
+	if errors.Is(err, ErrNone) {
+		return fault.New(fault.Missing, message)
+	}
+	return err
+}
+
+// plans caches fieldsOf for the types of Fields.
 var plans sync.Map
 
 func targets(at unsafe.Pointer, fields []field) []any {
@@ -150,7 +161,7 @@ type field struct {
 	kind   kind
 }
 
-// fieldsOf finds the columns of a type, those with a tag or all.
+// fieldsOf are the fields of a type, either with a tag or all.
 func fieldsOf(t reflect.Type, from uintptr, tagged bool) (out []field) {
 	for i := range t.NumField() {
 		f := t.Field(i)

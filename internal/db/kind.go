@@ -1,6 +1,7 @@
 package db
 
 import (
+	"database/sql"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -10,108 +11,130 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 )
 
-// kind is how a Go type is kept in a column.
-type kind struct {
-	column Type
-	get    func(at unsafe.Pointer) any // a string or an int64
-	target func(at unsafe.Pointer) any // for a Scanner
-	set    func(at unsafe.Pointer, v any) error
-}
+// kind is how a Go type is stored in a column. Its methods are switches and not stored
+// functions, so that Record copies no row to the heap.
+type kind int8
 
-// The types that a Scanner needs help with.
-type (
-	instant  time.Time
-	flag     bool
-	document []byte
-	revision int64
+const (
+	text     kind = iota // a string
+	number               // an int64 or an int
+	instant              // a time.Time, as microseconds UTC
+	flag                 // a bool, as 1 or 0
+	document             // a []byte, as text
+	revision             // an int64, as digits in a text
 )
 
-func kindOf(t reflect.Type, counts bool) (kind, bool) {
+// kindOf is the kind of a Go type. A version is a number that its column holds as text.
+func kindOf(t reflect.Type, version bool) (kind, bool) {
 	switch {
 	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // the same in memory
-		return helped[instant](Int), true
-	case counts && t.Kind() == reflect.Int64:
-		return helped[revision](Text), true
+		return instant, true
+	case version && t.Kind() == reflect.Int64:
+		return revision, true
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-		return helped[document](Text), true
+		return document, true
 	case t.Kind() == reflect.Bool:
-		return helped[flag](Int), true
+		return flag, true
 	case t.Kind() == reflect.String:
-		return scanned[string](Text), true
-	case t.Kind() == reflect.Int64:
-		return scanned[int64](Int), true
-	case t.Kind() == reflect.Int && strconv.IntSize == 64:
-		return scanned[int64](Int), true // the same in memory
+		return text, true
+	case t.Kind() == reflect.Int64, t.Kind() == reflect.Int && strconv.IntSize == 64:
+		return number, true // both are the same in memory
 	}
-	return kind{}, false
+	return 0, false
 }
 
-// scanned is a kind that the engines scan themselves.
-func scanned[V any](column Type) kind {
-	return kind{
-		column: column,
-		get:    func(at unsafe.Pointer) any { return *(*V)(at) },
-		target: func(at unsafe.Pointer) any { return (*V)(at) },
-		set: func(at unsafe.Pointer, v any) error {
-			held, ok := v.(V)
-			if !ok {
-				return fmt.Errorf("it holds a %T", v)
-			}
-			*(*V)(at) = held
-			return nil
-		},
+// column is the type of the column.
+func (k kind) column() Type {
+	switch k {
+	case number, instant, flag:
+		return Int
 	}
+	return Text
 }
 
-// keeper is a pointer to one of the types above.
-type keeper[V any] interface {
-	*V
-	Scan(from any) error
-	kept() any
-}
-
-func helped[V any, P keeper[V]](column Type) kind {
-	return kind{
-		column: column,
-		get:    func(at unsafe.Pointer) any { return P(at).kept() },
-		target: func(at unsafe.Pointer) any { return P(at) },
-		set:    func(at unsafe.Pointer, v any) error { return P(at).Scan(v) },
+// get is the value of a field for a record: a string or an int64.
+func (k kind) get(field unsafe.Pointer) any {
+	switch k {
+	case number:
+		return *(*int64)(field)
+	case instant:
+		return clock.Micros(*(*time.Time)(field))
+	case flag:
+		return Flag(*(*bool)(field))
+	case document:
+		return string(*(*[]byte)(field))
+	case revision:
+		return strconv.FormatInt(*(*int64)(field), 10)
 	}
+	return *(*string)(field)
 }
 
-func (i *instant) kept() any  { return clock.Micros(time.Time(*i)) }
-func (f *flag) kept() any     { return Flag(bool(*f)) }
-func (d *document) kept() any { return string(*d) }
-func (n *revision) kept() any { return strconv.FormatInt(int64(*n), 10) }
+// target is what a Scanner fills to set a field.
+func (k kind) target(field unsafe.Pointer) any {
+	switch k {
+	case number:
+		return (*int64)(field)
+	case instant:
+		return (*micros)(field)
+	case flag:
+		return (*bit)(field)
+	case document:
+		return (*body)(field)
+	case revision:
+		return (*digits)(field)
+	}
+	return (*string)(field)
+}
+
+// set sets a field to a record's value.
+func (k kind) set(field unsafe.Pointer, v any) (err error) {
+	switch to := k.target(field).(type) {
+	case *string:
+		*to, err = held[string](v)
+	case *int64:
+		*to, err = held[int64](v)
+	case sql.Scanner:
+		err = to.Scan(v)
+	}
+	return err
+}
+
+// The types that a Scanner cannot fill by itself.
+type (
+	micros time.Time
+	bit    bool
+	body   []byte
+	digits int64
+)
 
 // Scan reads microseconds.
-func (i *instant) Scan(from any) error {
+func (m *micros) Scan(from any) error {
 	n, err := held[int64](from)
-	*i = instant(clock.Time(n))
+	*m = micros(clock.Time(n))
 	return err
 }
 
 // Scan reads 1 or 0.
-func (f *flag) Scan(from any) error {
+func (b *bit) Scan(from any) error {
 	n, err := held[int64](from)
-	*f = n == 1
+	*b = n == 1
 	return err
 }
 
 // Scan reads a text.
-func (d *document) Scan(from any) error {
+func (b *body) Scan(from any) error {
 	s, err := held[string](from)
-	*d = document(s)
+	*b = body(s)
 	return err
 }
 
 // Scan reads digits.
-func (n *revision) Scan(from any) error {
+func (d *digits) Scan(from any) error {
 	s, err := held[string](from)
 	if err == nil {
-		var v int64
-		v, err = strconv.ParseInt(s, 10, 64)
-		*n = revision(v)
+		var n int64
+		n, err = strconv.ParseInt(s, 10, 64)
+		*d = digits(n)
 	}
 	return err
 }
@@ -119,7 +142,7 @@ func (n *revision) Scan(from any) error {
 func held[V any](from any) (V, error) {
 	v, ok := from.(V)
 	if !ok {
-		return v, fmt.Errorf("it holds a %T", from)
+		return v, fmt.Errorf("the column holds a %T", from)
 	}
 	return v, nil
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// A row costs more to fetch than to write down, on SQLite above all. Pages has the
-// database write a page of rows into one text, with a mark between two fields and
-// another between two rows.
+// One text is cheaper to read than its rows, above all on SQLite. So Pages has the database
+// write a page of rows into one text, with a mark between fields and another between rows.
 const (
 	fieldMark = "\x1f"
 	rowMark   = "\x1e"
@@ -18,13 +17,13 @@ const (
 // PageRows is how many rows a page has at most.
 const PageRows = 1000
 
-// Pages shows all rows of a table to use, each as so many texts. None may be null.
+// Pages calls use with all rows of a table, each as so many texts. No value may be null.
 // A row is valid only inside use.
 //
-// The statement returns texts and numbers in the order of a key, from the row of the
-// key that at returns to the last. At is asked before each page, when use has seen the
-// rows before it. So each page begins with the last row of the page before, which
-// use does not see again.
+// The statement returns texts and numbers in the order of a key, from the row with the key
+// that at returns to the last. Pages calls at before each page, after use has seen the
+// earlier rows. So each page begins with the last row of the page before, and use does not
+// see that row again.
 func Pages(ctx context.Context, q Querier, statement string, fields int, at func() []any, use func(row []string) error) error {
 	statement += " LIMIT " + strconv.Itoa(PageRows)
 	packed := packing(statement, fields)
@@ -56,8 +55,8 @@ func packing(statement string, fields int) string {
 		fieldMark + "', " + columns + "), '" + rowMark + "'), '') FROM page"
 }
 
-// unpacked shows the rows of a page to each. It returns false, and shows none, if a
-// text holds a mark itself, so that nobody can tell where the text ends.
+// unpacked calls each with the rows of a page. It returns false and calls nothing if a text
+// contains a mark, since the end of that text is unknown.
 func unpacked(ctx context.Context, q Querier, packed string, fields int, args []any, each func(row []string) error) (bool, error) {
 	var rows int
 	text, err := One(ctx, q, func(s Scanner) (text string, err error) {
@@ -66,7 +65,7 @@ func unpacked(ctx context.Context, q Querier, packed string, fields int, args []
 	if err != nil || rows == 0 {
 		return true, err
 	}
-	// Each row has its own marks at least. If there are no more, no text has any.
+	// The rows need this number of marks. If there are no more, no text contains one.
 	if strings.Count(text, rowMark) != rows-1 || strings.Count(text, fieldMark) != rows*(fields-1) {
 		return false, nil
 	}

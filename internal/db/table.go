@@ -87,10 +87,9 @@ type Record struct {
 // Value is the record's value in the named column.
 func (r Record) Value(name string) any { return r.Values[r.Table.Index(name)] }
 
-// With is the record with another value in the named column: a string, an int64,
-// or one that the ledger fills in.
-func (r Record) With(column string, value any) Record {
-	r.Values = slices.Clone(r.Values)
+// Put sets the value in the named column, and returns the record. The value is a string,
+// an int64, or one that the ledger replaces (ledger.Next, ledger.Now).
+func (r Record) Put(column string, value any) Record {
 	r.Values[r.Table.Index(column)] = value
 	return r
 }

@@ -6,13 +6,11 @@ package event
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
@@ -96,7 +94,7 @@ func New(company, kind string, data any) db.Record {
 		panic("event: " + kind + " cannot be written as JSON: " + err.Error())
 	}
 	row := table.Record(Event{Company: company, ID: id.New(), Kind: kind, Data: b})
-	return row.With("sequence", ledger.Sequence).With("created_at", ledger.Now)
+	return row.Put("sequence", ledger.Sequence).Put("created_at", ledger.Now)
 }
 
 // Service reads feeds.
@@ -117,7 +115,7 @@ type Service struct {
 // NewService reads the events of a ledger.
 func NewService(d *db.DB, book *ledger.Book) *Service {
 	s := &Service{
-		db: d, book: book, every: interval, heads: book.Heads,
+		db: d, book: book, every: interval, heads: book.LastEvents,
 		waiting: map[string][]*waiter{}, closed: make(chan struct{}),
 	}
 	book.Committed(s.wake)
@@ -127,20 +125,11 @@ func NewService(d *db.DB, book *ledger.Book) *Service {
 // Close ends all waiting, now and later, since the program stops.
 func (s *Service) Close() { s.close.Do(func() { close(s.closed) }) }
 
-// Find is one event of the company.
-func (s *Service) Find(ctx context.Context, company, eventID string) (Event, error) {
-	e, err := s.find(ctx, company, eventID)
-	if errors.Is(err, db.ErrNone) {
-		return Event{}, fault.New(fault.Missing, "Event not found")
-	}
-	return e, err
-}
-
 // Since is the number of a company's first event at an instant or later. Without such an
 // event it is the last number plus one. The event is found by halving, since numbers and
 // instants grow together.
 func (s *Service) Since(ctx context.Context, company string, at time.Time) (int64, error) {
-	head, err := s.book.Head(ctx, company)
+	head, err := s.book.LastEvent(ctx, company)
 	low, high := int64(1), head+1
 	for err == nil && low < high {
 		middle := (low + high) / 2

@@ -17,7 +17,7 @@ func (s *Service) Looking(through func(companies []string) error) {
 		if err := through(companies); err != nil {
 			return nil, err
 		}
-		return s.book.Heads(ctx, companies)
+		return s.book.LastEvents(ctx, companies)
 	}
 }
 

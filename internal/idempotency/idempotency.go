@@ -1,10 +1,8 @@
-// Package idempotency makes a repeated request harmless: whoever sends the same
-// Idempotency-Key with the same request gets the first answer again, byte for
-// byte (completion.md §4.1).
+// Package idempotency makes a repeated request harmless: the same Idempotency-Key with the
+// same request gets the first answer again, byte for byte (completion.md §4.1).
 //
-// The use of a key is a row, inserted once in the ledger unit that makes the effect, and the
-// answer is written in the unit that decides it. So there is no moment at which
-// the effect is there and the key is not, whatever crashes.
+// The use of a key is a row. The ledger unit of the effect inserts the row once, and the
+// unit of the decision stores the answer. So no crash leaves an effect without its key.
 package idempotency
 
 import (
@@ -21,38 +19,38 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Answer is what was sent: the status and the body, to the byte.
+// Answer is a response: its status and its exact body.
 type Answer struct {
 	Status int
 	Body   []byte
-	// Secret says that the body shows a secret: it is kept sealed. After secretFor
-	// it gives way to Public, which is the same without the secret.
+	// Secret says that the body contains a secret and is stored encrypted. After secretFor,
+	// Public replaces the body. Public is the body without the secret.
 	Secret bool
 	Public []byte
 }
 
-// secretFor is how long a kept answer shows its secret: long enough for a caller
-// that lost the first answer, and no treasure for a thief that comes later.
+// secretFor is how long a stored answer shows its secret. A caller that lost the first
+// answer asks again within this time, and a later thief gets no secret.
 const secretFor = 10 * time.Minute
 
-// ErrInFlight tells a caller that the same request is at work right now.
+// ErrInFlight says that the same request is running.
 var ErrInFlight = fault.New(fault.Conflict, "Duplicate request in flight")
 
 var errMismatch = fault.New(fault.Mismatch, "Idempotency-Key was already used with a different request")
 
-// Key is one request's use of a key. A nil Key is a request without one: its
-// methods do nothing.
+// Key is one request's use of a key. A request without a key has a nil Key, whose methods
+// do nothing.
 type Key struct {
 	company, value, fingerprint string
-	print                       string // the fingerprint as the request has it
+	print                       string // the plain fingerprint of the request
 	subject                     string
 	now                         time.Time
 	render                      func(result any, err error) Answer
 	seal                        func(body []byte) string
-	begun                       atomic.Bool // this request has its intent in the book
+	begun                       atomic.Bool // the ledger has the intent of this request
 }
 
-// Service keeps the keys of all companies.
+// Service stores the keys of all companies.
 type Service struct {
 	db    *db.DB
 	book  *ledger.Book
@@ -60,28 +58,27 @@ type Service struct {
 	ring  *secret.Keyring
 }
 
-// NewService keeps keys in the book's database. Under the keys of the ring it
-// keeps fingerprints, and seals answers that show a secret.
+// NewService stores keys in the ledger's database. It uses the ring to hash fingerprints
+// and to encrypt answers with a secret.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, ring *secret.Keyring) *Service {
 	return &Service{db: d, book: book, clock: c, ring: ring}
 }
 
-// fingerprints is what the keyed hash of a fingerprint is for. A request may hold
-// a PIN or a BVN, and who could read the table could try them all out on a plain
-// hash.
+// fingerprints is the purpose of the keyed hash. A request may contain a PIN or a BVN. With
+// a plain hash, a reader of the table could try out all of them.
 const fingerprints = "idempotency-fingerprint"
 
-// kept is a fingerprint as it is written down.
-func (s *Service) kept(company, fingerprint string) string {
+// hash is a fingerprint as it is stored.
+func (s *Service) hash(company, fingerprint string) string {
 	return s.ring.MAC(fingerprints, company, fingerprint)
 }
 
-func (s *Service) same(company, kept, fingerprint string) bool {
-	return s.ring.Verify(kept, fingerprints, company, fingerprint)
+func (s *Service) same(company, stored, fingerprint string) bool {
+	return s.ring.Verify(stored, fingerprints, company, fingerprint)
 }
 
-// sealed begins a body that is kept sealed; no JSON text begins so. Publicly
-// comes before the same without its secret; no sealed text holds that.
+// sealed is the prefix of an encrypted body; no JSON text begins with it. Publicly
+// separates the encrypted body from the public one; no encrypted text contains it.
 const (
 	sealed   = "sealed:"
 	publicly = "\npublic:"
@@ -92,14 +89,14 @@ func (s *Service) sealFor(company string) func(body []byte) string {
 	return func(body []byte) string {
 		text, err := s.ring.Seal(company, sealedAs, string(body))
 		if err != nil {
-			panic("idempotency: " + err.Error()) // only without a key
+			panic("idempotency: " + err.Error()) // only if the ring has no key
 		}
 		return sealed + text
 	}
 }
 
-// answer is the stored answer of a row. Nobody hears it before it is proven: a
-// standby that takes over may not have the row.
+// answer is the stored answer of a row. It is not given before the ledger has proven it,
+// since a standby that takes over may not have the row.
 func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, error) {
 	if err := s.book.Prove(ctx, company); err != nil {
 		return nil, err
@@ -116,22 +113,19 @@ func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, e
 	return &Answer{Status: int(r.Status), Body: []byte(body.Reveal()), Secret: true}, err
 }
 
-// Use is what is known of a key that was used.
+// Use is a used key.
 type Use struct {
 	Value     string
-	Subject   string  // the id of what the request made; "" when there is none
+	Subject   string  // the id of the thing that the request made; "" for none
 	Answer    *Answer // nil while the request is running
 	CreatedAt time.Time
 }
 
-// Used tells what became of the request with a key.
+// Used is the use of a key and its answer.
 func (s *Service) Used(ctx context.Context, company, value string) (Use, error) {
 	r, err := s.find(ctx, company, value)
-	if errors.Is(err, db.ErrNone) {
-		return Use{}, fault.New(fault.Missing, "Idempotency-Key not found")
-	}
 	if err != nil {
-		return Use{}, err
+		return Use{}, db.Missing(err, "Idempotency-Key not found")
 	}
 	u := Use{Value: value, Subject: r.Subject, CreatedAt: r.CreatedAt}
 	if r.State == done {
@@ -140,13 +134,12 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 	return u, err
 }
 
-// Open begins a request with a key. It returns the stored answer if there is
-// one; a fault of kind Mismatch if the key was used with another request, of
-// kind Conflict if the first request is still running; else the Key to carry
-// through the request.
+// Open begins a request with a key. It returns the stored answer if there is one, and else
+// the Key for the request. The error is a fault of kind Mismatch if the key was used with
+// another request, and of kind Conflict if the first request is still running.
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
 	now := s.clock.Now()
-	key := &Key{company: company, value: value, fingerprint: s.kept(company, fingerprint), print: fingerprint, now: now, seal: s.sealFor(company)}
+	key := &Key{company: company, value: value, fingerprint: s.hash(company, fingerprint), print: fingerprint, now: now, seal: s.sealFor(company)}
 	row, err := s.find(ctx, company, value)
 	switch {
 	case errors.Is(err, db.ErrNone):
@@ -161,11 +154,11 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	case now.Before(row.RunningUntil):
 		return nil, nil, ErrInFlight
 	}
-	key.subject = row.Subject // the request answers from what it made
+	key.subject = row.Subject // the answer is made from this
 	return key, nil, s.book.Prove(ctx, company)
 }
 
-// Value is the key itself, as the caller chose it, or "".
+// Value is the key as the caller chose it, or "".
 func (k *Key) Value() string {
 	if k == nil {
 		return ""
@@ -173,8 +166,8 @@ func (k *Key) Value() string {
 	return k.value
 }
 
-// Subject is the id of what an earlier request with this key has made before it
-// was cut off, or "". The request then answers from that.
+// Subject is the id of the thing that an interrupted request with this key has made, or "".
+// The present request answers from that thing.
 func (k *Key) Subject() string {
 	if k == nil {
 		return ""
@@ -189,31 +182,30 @@ func (k *Key) Render(as func(result any, err error) Answer) {
 	}
 }
 
-// Begin has the first unit of a request that has more to come use the key once:
-// subject is what the request makes, and until says how long the request is at work
-// on it at the latest.
+// Begin has the first unit of a longer request use the key once. Subject is the id of the
+// thing that the request makes, and until is the latest end of the request.
 func (k *Key) Begin(u *ledger.Unit, subject string, until time.Time) {
 	if k != nil {
 		u.Insert(k.record(running, subject, until, Answer{}))
 	}
 }
 
-// Answer has the only unit of a request use the key once, and store the answer.
+// Answer has the only unit of a request use the key once and store the answer.
 func (k *Key) Answer(u *ledger.Unit, result any, err error) {
 	if k != nil {
 		u.Insert(k.record(done, "", k.now, k.render(result, err)))
 	}
 }
 
-// Begun notes that the unit of Begin is in the ledger: whatever comes of the rest,
-// the answer of this request is its own.
+// Begun says that the unit of Begin is committed. The answer of this request stands then,
+// whatever happens to the rest of the request.
 func (k *Key) Begun() {
 	if k != nil {
 		k.begun.Store(true)
 	}
 }
 
-// Finish has the unit that decides a begun request store the answer.
+// Finish has the deciding unit of a begun request store the answer.
 func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	if k != nil {
 		k.begun.Store(true)
@@ -221,9 +213,8 @@ func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	}
 }
 
-// Release has a begun request end without an answer that stands, since nobody knows
-// yet what came of it: the same request takes it up at once, instead of waiting for
-// one that runs no more.
+// Release ends a begun request without an answer, since the outcome is unknown. The same
+// request can then continue at once, and does not wait for one that no longer runs.
 func (k *Key) Release(u *ledger.Unit) {
 	if k != nil {
 		k.begun.Store(true)
@@ -236,7 +227,7 @@ func (k *Key) record(state, subject string, until time.Time, a Answer) db.Record
 	return table.Record(row{k.company, k.value, k.fingerprint, state, subject, until, int64(a.Status), k.body(a), k.now})
 }
 
-// body is an answer's body as it is kept.
+// body is an answer's body as it is stored.
 func (k *Key) body(a Answer) string {
 	if a.Secret {
 		return k.seal(a.Body) + publicly + string(a.Public)
@@ -244,56 +235,47 @@ func (k *Key) body(a Answer) string {
 	return string(a.Body)
 }
 
-// Finish stores the answer to a begun request in a unit of its own, for when
-// the deciding unit was another's. An answer that is there already stays.
+// Finish stores the answer to a begun request in a unit of its own, after another request
+// has committed the decision. An answer that is stored already stays.
 func (s *Service) Finish(ctx context.Context, k *Key, result any, err error) error {
-	if k == nil {
-		return nil
-	}
-	u := ledger.For(k.company)
-	k.Finish(&u, result, err)
-	e := s.book.Commit(ctx, u)
-	if ledger.Is(e, ledger.Moved) {
-		return nil
-	}
-	return e
+	return k.finish(ctx, s.book, result, err, nil)
 }
 
-// Resume stores the answer to a begun request whose first try was cut off, as
-// Finish does. One that is there already is another retry's: ErrInFlight.
+// Resume stores the answer to an interrupted request. If another retry has stored an
+// answer already, the error is ErrInFlight.
 func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
+	return k.finish(ctx, book, result, nil, ErrInFlight)
+}
+
+// finish stores an answer in a unit of its own. It returns stored if there is one already.
+func (k *Key) finish(ctx context.Context, book *ledger.Book, result any, why, stored error) error {
 	if k == nil {
 		return nil
 	}
 	u := ledger.For(k.company)
-	k.Finish(&u, result, nil)
+	k.Finish(&u, result, why)
 	err := book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
-		return ErrInFlight
+		return stored
 	}
 	return err
 }
 
-// Freeze stores an answer that no unit of a business has stored, such as a
-// refusal. If the key has an answer already, that one stays.
+// Freeze stores an answer that no unit of a business has stored, such as a refusal. An
+// answer that is stored already stays.
 func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 	if k == nil || k.subject != "" {
 		return nil
 	}
 	u := ledger.For(k.company)
 	u.Insert(k.record(done, "", k.now, a))
-	err := s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Exists) {
-		return nil
-	}
-	return err
+	return ledger.Except(s.book.Commit(ctx, u), ledger.Exists)
 }
 
-// Settle gives the answer that stands for a request with a key: the stored one,
-// or else this one, which Settle stores. Equal requests that run at once hear one
-// answer: the first to be stored. While another request is at work nobody knows
-// its answer, and this request hears ErrInFlight. Other faults are Mismatch, and
-// Unavailable when nobody can tell which answer stands.
+// Settle returns the stored answer for a key, or stores and returns this answer. So equal
+// concurrent requests get one answer, the first one stored. While another request runs,
+// its answer is unknown, and the error is ErrInFlight. Other errors are faults of kind
+// Mismatch, and of kind Unavailable if the stored answer is unknown.
 func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) {
 	stored, err := s.stored(ctx, k)
 	if errors.Is(err, db.ErrNone) {
@@ -307,7 +289,7 @@ func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) 
 	case fault.Is(err, fault.Mismatch):
 		return Answer{}, err
 	case k.begun.Load() || err == nil && k.subject != "":
-		return a, nil // the key is this request's own; a later answer may follow
+		return a, nil // this request has used the key; a later answer may follow
 	case err == nil:
 		return Answer{}, ErrInFlight
 	}
@@ -328,9 +310,8 @@ func (s *Service) stored(ctx context.Context, k *Key) (*Answer, error) {
 	return s.answer(ctx, k.company, row)
 }
 
-// Taken turns the refusal of a unit whose key another request had taken
-// meanwhile into the fault that tells the caller to ask again, and leaves other
-// errors as they are.
+// Taken replaces the refusal of a unit whose key another request has used meanwhile by
+// ErrInFlight. Other errors stay unchanged.
 func Taken(err error) error {
 	if ledger.Is(err, ledger.Exists, table.Table) {
 		return ErrInFlight
@@ -338,6 +319,6 @@ func Taken(err error) error {
 	return err
 }
 
-// Answered tells whether a unit was refused because a retry has stored the answer
-// to the same request meanwhile.
+// Answered tells whether a unit was refused since a retry of the same request has stored
+// the answer.
 func Answered(err error) bool { return ledger.Is(err, ledger.Moved, table.Table) }

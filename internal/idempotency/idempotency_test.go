@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// drawer is the keys of one company, and a clock that stands still.
+// drawer has the keys of one company, and a clock that the test moves.
 type drawer struct {
 	*idempotency.Service
 	t       *testing.T
@@ -43,7 +43,7 @@ func each(t *testing.T, f func(t *testing.T, d *drawer)) {
 	})
 }
 
-// with is a unit of which a key has its part.
+// with is a unit with these parts of a key.
 func (d *drawer) with(parts ...func(u *ledger.Unit)) ledger.Unit {
 	u := ledger.For(d.company)
 	for _, part := range parts {
@@ -71,7 +71,7 @@ func (d *drawer) commit(u ledger.Unit) {
 	}
 }
 
-// key opens a key that must be good to use.
+// key opens a key without a stored answer.
 func (d *drawer) key(value string) *idempotency.Key {
 	d.t.Helper()
 	k, a, err := d.Open(d.t.Context(), d.company, value, "print")
@@ -91,7 +91,7 @@ func (d *drawer) key(value string) *idempotency.Key {
 	return k
 }
 
-// stored fails unless the key gives this answer.
+// stored fails unless the key has this stored answer.
 func (d *drawer) stored(value, want string) {
 	d.t.Helper()
 	_, a, err := d.Open(d.t.Context(), d.company, value, "print")
@@ -100,7 +100,7 @@ func (d *drawer) stored(value, want string) {
 	}
 }
 
-// refused fails unless opening the key is refused with this kind.
+// refused fails unless Open refuses the key with this kind of fault.
 func (d *drawer) refused(value, fingerprint string, want fault.Kind) {
 	d.t.Helper()
 	if k, a, err := d.Open(d.t.Context(), d.company, value, fingerprint); !fault.Is(err, want) {
@@ -128,9 +128,9 @@ func TestAKeyGoesFromRunningToItsAnswer(t *testing.T) {
 	})
 }
 
-// A first request that was cut off is taken up by the next: after its time, and
-// with what it had made.
-func TestARequestThatWasCutOffIsTakenUp(t *testing.T) {
+// The next request continues an interrupted one, after the end of its time, and with the
+// thing that it had made.
+func TestAnInterruptedRequestIsContinued(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		dead := d.key("k")
 		d.commit(d.with(begun(dead, "thing", d.clock.Now().Add(time.Minute))))
@@ -143,7 +143,7 @@ func TestARequestThatWasCutOffIsTakenUp(t *testing.T) {
 		}
 		d.commit(d.with(finished(heir, "found")))
 		d.stored("k", `200 "found"`)
-		// The dead one was only slow: what it brings now is too late.
+		// The interrupted request was only slow: its answer is too late.
 		err := d.book.Commit(t.Context(), d.with(finished(dead, "late")))
 		if r := ledger.Refused(err); r == nil || r.Reason != ledger.Moved {
 			t.Errorf("a second answer: %v", err)
@@ -178,8 +178,8 @@ func TestAnswersInOneUnitAndAfterwards(t *testing.T) {
 	})
 }
 
-// A request without a key asks for nothing.
-func TestNoKeyIsNoTrouble(t *testing.T) {
+// A request without a key does nothing.
+func TestARequestWithoutAKeyDoesNothing(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		var none *idempotency.Key
 		none.Render(nil)
@@ -192,9 +192,9 @@ func TestNoKeyIsNoTrouble(t *testing.T) {
 	})
 }
 
-// Of many who found the key unused, one takes it; the others are told to ask
-// again, whatever else stands in their unit.
-func TestOneOfManyTakesTheKey(t *testing.T) {
+// One of several concurrent requests uses the key. The others must ask again, whatever else
+// their units contain.
+func TestOneConcurrentRequestUsesTheKey(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		keys := make([]*idempotency.Key, 8)
 		for i := range keys {

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
 
-// kept is what the company's only row has in a column.
+// kept is a column of the company's only row.
 func (d *drawer) kept(query string) string {
 	d.t.Helper()
 	text, err := db.One(d.t.Context(), d.db, db.Value[string], query, d.company)
@@ -20,8 +20,8 @@ func (d *drawer) kept(query string) string {
 	return text
 }
 
-// What a request held cannot be tried out on the row that is kept of it.
-func TestAFingerprintIsKeptUnderAKey(t *testing.T) {
+// A reader of the table cannot try out requests on the stored fingerprint.
+func TestAFingerprintIsHashedWithAKey(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		if err := d.Freeze(t.Context(), d.key("a"), idempotency.Answer{Status: 200, Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
@@ -34,9 +34,8 @@ func TestAFingerprintIsKeptUnderAKey(t *testing.T) {
 	})
 }
 
-// An answer that shows a secret is replayed to the byte, and is not to be read in
-// the database.
-func TestAnAnswerWithASecretIsKeptSealed(t *testing.T) {
+// An answer with a secret is repeated byte for byte, and is encrypted in the database.
+func TestAnAnswerWithASecretIsEncrypted(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		const body = `{"secret":"whsec_hidden"}`
 		const public = `{"id":"1"}`

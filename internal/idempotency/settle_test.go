@@ -12,7 +12,7 @@ import (
 
 var no = idempotency.Answer{Status: http.StatusBadRequest, Body: []byte("no")}
 
-// settled is what Settle makes of the refusal "no": the answer, or the fault's kind.
+// settled is the answer of Settle for the refusal "no", or the kind of its fault.
 func (d *drawer) settled(k *idempotency.Key) string {
 	a, err := d.Settle(d.t.Context(), k, no)
 	if err != nil {
@@ -65,9 +65,9 @@ func TestARefusalStandsOnceItIsStored(t *testing.T) {
 	})
 }
 
-// Without the database nobody knows whether the refusal of a request stands: it is
-// not sent. A request that has begun knows.
-func TestNothingStandsWithoutTheDatabase(t *testing.T) {
+// Without the database a refusal may not stand, so it is not sent. The answer of a begun
+// request stands.
+func TestNoRefusalStandsWithoutTheDatabase(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		k, begun := d.key("k"), d.key("begun")
 		begun.Begun()

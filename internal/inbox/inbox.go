@@ -106,14 +106,13 @@ func NewService(cfg Config) *Service {
 	return s
 }
 
-// Handle registers the inbox's kinds of job, and reserves workers for those that bring
-// money in. The banks share these workers.
-func (s *Service) Handle(w *job.Worker) {
-	w.Handle(WorkJob, s.Work)
-	w.Handle(PollJob, s.Poll)
-	w.Handle(ClearJob, s.Clear)
-	w.Reserve(WorkJob, PollJob)
-	w.Share(slices.Sorted(maps.Keys(s.Banks))...)
+// Jobs are the inbox's kinds of job. Workers are reserved for the kinds that bring money
+// in, and the banks share these workers.
+func (s *Service) Jobs() job.Config {
+	return job.Config{
+		Kinds:    map[string]job.Work{WorkJob: s.Work, PollJob: s.Poll, ClearJob: s.Clear},
+		Reserved: []string{WorkJob, PollJob}, Sharing: slices.Sorted(maps.Keys(s.Banks)),
+	}
 }
 
 // Begin puts the standing jobs on the to-do list, unless the list has them. Programs

@@ -144,7 +144,6 @@ func (w shared) open(t testing.TB) *house {
 	h.book = ledger.New(w.db, w.clock)
 	h.operations = operation.NewService(w.db, h.book, w.clock, log, time.Second)
 	h.settlements = settlement.New(settlement.Config{DB: w.db, Book: h.book, Clock: w.clock, Operations: h.operations})
-	h.worker = job.NewWorker(w.db, w.clock, log)
 	h.Service = inbox.NewService(inbox.Config{
 		DB: w.db, Keys: w.keys, Clock: w.clock, Log: log,
 		Banks:   map[string]provider.Receiver{"bank": w.bank},
@@ -153,9 +152,9 @@ func (w shared) open(t testing.TB) *house {
 			return h.settlements.Ask(ctx, subject, operation.Reason(d), detail)
 		},
 		Payout: func(context.Context, string) error { return fault.New(fault.Missing, "Payout not found") },
-		Stored: h.worker.Wake,
+		Stored: func() { h.worker.Wake() },
 	})
-	h.Handle(h.worker)
+	h.worker = job.NewWorker(w.db, w.clock, log, h.Jobs())
 	mux := http.NewServeMux()
 	mux.Handle(inbox.Pattern, h.Door())
 	h.server = httptest.NewServer(mux)

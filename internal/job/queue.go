@@ -27,69 +27,42 @@ func kindOf(queue string) string {
 	return kind
 }
 
-// capacity is how many more jobs may begin now.
-type capacity struct {
-	all, others int // others: of the kinds that are not reserved
-	most        int // of one queue
-	inHand      map[string]int
-	reserved    map[string]bool
-	idle        map[string]bool // the providers with a share and without a running reserved job
-}
+// isReserved tells whether a kind has reserved workers.
+func (w *Worker) isReserved(kind string) bool { return slices.Contains(w.Reserved, kind) }
 
-// capacity is the limits less the running jobs.
-func (w *Worker) capacity() capacity {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	r := capacity{
-		all: w.limits.Workers, others: w.limits.Workers - w.limits.Reserved, most: w.limits.PerProvider,
-		inHand: maps.Clone(w.inHand), reserved: w.reserved, idle: map[string]bool{},
-	}
-	for _, provider := range w.shares {
-		r.idle[provider] = true
-	}
-	for queue, n := range r.inHand {
-		r.all -= n
-		if r.reserved[kindOf(queue)] {
-			delete(r.idle, strings.TrimPrefix(queue, kindOf(queue)+"/"))
+// left is how many more jobs of a queue may begin while these jobs run.
+func (w *Worker) left(queue string, running map[string]int) int {
+	all, others := w.Limits.Workers, w.Limits.Workers-w.Limits.Reserved
+	idle := slices.Clone(w.Sharing) // the providers without a running reserved job
+	for other, n := range running {
+		all -= n
+		if kind, provider, _ := strings.Cut(other, "/"); w.isReserved(kind) {
+			idle = slices.DeleteFunc(idle, func(name string) bool { return name == provider })
 		} else {
-			r.others -= n
+			others -= n
 		}
 	}
-	return r
-}
-
-// left is how many more jobs of a queue may begin.
-func (r capacity) left(queue string) int {
-	n := r.all - len(r.idle)
+	n := all - len(idle)
 	switch kind, provider, _ := strings.Cut(queue, "/"); {
-	case !r.reserved[kind]:
-		n = min(n, r.others)
-	case r.idle[provider]:
+	case !w.isReserved(kind):
+		n = min(n, others)
+	case slices.Contains(idle, provider):
 		n++
 	}
-	return max(min(n, r.most-r.inHand[queue]), 0)
-}
-
-// admit uses capacity for a job, and is false if there is none.
-func (r *capacity) admit(j Job) bool {
-	if r.left(j.queue()) == 0 {
-		return false
-	}
-	r.inHand[j.queue()]++
-	r.all--
-	if r.reserved[j.Kind] {
-		delete(r.idle, j.Provider)
-	} else {
-		r.others--
-	}
-	return true
+	return max(min(n, w.Limits.PerProvider-running[queue]), 0)
 }
 
 // next are the due jobs within the capacity, the most overdue first. Jobs of unknown kinds
 // are left to a newer program.
 func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error) {
-	r := w.capacity()
-	if r.all == 0 {
+	w.mu.Lock()
+	running := maps.Clone(w.running)
+	w.mu.Unlock()
+	busy := 0
+	for _, n := range running {
+		busy += n
+	}
+	if busy == w.Limits.Workers {
 		return nil, nil
 	}
 	names, err := queues(ctx, w.db, now)
@@ -97,8 +70,8 @@ func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error
 		return nil, err
 	}
 	for _, queue := range names {
-		n := r.left(queue)
-		if w.kinds[kindOf(queue)] == nil || n == 0 {
+		n := w.left(queue, running)
+		if w.Kinds[kindOf(queue)] == nil || n == 0 {
 			continue
 		}
 		some, err := due(ctx, w.db, queue, now, n)
@@ -108,7 +81,13 @@ func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error
 		list = append(list, some...)
 	}
 	slices.SortStableFunc(list, func(a, b Job) int { return a.RunAt.Compare(b.RunAt) })
-	return slices.DeleteFunc(list, func(j Job) bool { return !r.admit(j) }), nil
+	return slices.DeleteFunc(list, func(j Job) bool {
+		full := w.left(j.queue(), running) == 0
+		if !full {
+			running[j.queue()]++
+		}
+		return full
+	}), nil
 }
 
 // begin counts jobs as running.
@@ -116,15 +95,15 @@ func (w *Worker) begin(jobs []Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, j := range jobs {
-		w.inHand[j.queue()]++
+		w.running[j.queue()]++
 	}
 }
 
 // end frees a job's capacity and wakes the worker.
 func (w *Worker) end(j Job) {
 	w.mu.Lock()
-	if w.inHand[j.queue()]--; w.inHand[j.queue()] == 0 {
-		delete(w.inHand, j.queue())
+	if w.running[j.queue()]--; w.running[j.queue()] == 0 {
+		delete(w.running, j.queue())
 	}
 	w.mu.Unlock()
 	w.Wake()

@@ -49,15 +49,10 @@ func (p *phone) work(_ context.Context, j job.Job) (time.Time, error) {
 
 // staff starts a worker of the kinds ask, other and money. Workers are reserved for money,
 // and providers may share them.
-func (o *office) staff(p *phone, l job.Limits, shares ...string) hand {
-	w := job.NewWorker(o.db, o.clock, o.log)
-	for _, kind := range []string{"ask", "other", "money"} {
-		w.Handle(kind, p.work)
-	}
-	w.Reserve("money")
-	w.Share(shares...)
-	w.Limit(l)
-	h := o.run(w)
+func (o *office) staff(p *phone, l job.Limits, sharing ...string) hand {
+	h := o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{
+		Kinds: map[string]job.Work{"ask": p.work, "other": p.work, "money": p.work}, Reserved: []string{"money"}, Sharing: sharing, Limits: l,
+	}))
 	o.t.Cleanup(p.answer)
 	return h
 }

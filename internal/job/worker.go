@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,54 +23,40 @@ const (
 	lease = 2 * time.Minute
 )
 
+// Config is what a worker does.
+type Config struct {
+	Kinds    map[string]Work
+	Reserved []string // the kinds with reserved workers (Limits.Reserved)
+	// Sharing are the providers of the reserved kinds. If there are several, a worker stays
+	// free for each one, so that a slow provider cannot hold all reserved workers.
+	Sharing []string
+	Limits  Limits // Usual, if it is zero
+}
+
 // Worker does the jobs of all companies. Workers of other processes on the same database
 // share the list.
 type Worker struct {
+	Config
 	db    *db.DB
 	clock clock.Clock
 	log   *slog.Logger
-	kinds map[string]Work
-
-	limits   Limits
-	reserved map[string]bool // the kinds with reserved workers
-	shares   []string        // the providers among which the reserved workers are shared
 
 	wake chan struct{}
 	busy sync.WaitGroup
 
-	mu     sync.Mutex
-	inHand map[string]int // the running jobs by queue
-	lastOK time.Time      // the last successful read of the list
+	mu      sync.Mutex
+	running map[string]int // the running jobs by queue
+	lastOK  time.Time      // the last successful read of the list
 }
 
-// NewWorker is a worker without kinds of work. Handle adds them.
-func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger) *Worker {
-	return &Worker{
-		db: d, clock: c, log: log, kinds: map[string]Work{}, limits: Usual, reserved: map[string]bool{},
-		wake: make(chan struct{}, 1), inHand: map[string]int{},
+// NewWorker is a worker that does nothing before Run.
+func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger, cfg Config) *Worker {
+	cfg.Limits = cmp.Or(cfg.Limits, Usual)
+	if len(cfg.Sharing) == 1 {
+		cfg.Sharing = nil
 	}
+	return &Worker{Config: cfg, db: d, clock: c, log: log, wake: make(chan struct{}, 1), running: map[string]int{}}
 }
-
-// Limit sets how many jobs run at once. Call it before Run.
-func (w *Worker) Limit(l Limits) { w.limits = l }
-
-// Reserve names the reserved kinds (Limits.Reserved). Call it before Run.
-func (w *Worker) Reserve(kinds ...string) {
-	for _, k := range kinds {
-		w.reserved[k] = true
-	}
-}
-
-// Share keeps one worker for a reserved job of each of several providers, so that a slow
-// one cannot hold all reserved workers. Call it before Run.
-func (w *Worker) Share(providers ...string) {
-	if len(providers) > 1 {
-		w.shares = providers
-	}
-}
-
-// Handle sets the work of a kind of job. Call it before Run.
-func (w *Worker) Handle(kind string, work Work) { w.kinds[kind] = work }
 
 // Wake has the worker read the list at once.
 func (w *Worker) Wake() {
@@ -93,7 +80,7 @@ func (w *Worker) Settled(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		w.Wake()
-		open, err := outstanding(ctx, w.db, slices.Collect(maps.Keys(w.kinds)), w.clock.Now())
+		open, err := outstanding(ctx, w.db, slices.Collect(maps.Keys(w.Kinds)), w.clock.Now())
 		if err != nil || open == 0 {
 			return err
 		}
@@ -161,7 +148,8 @@ func (w *Worker) round(ctx context.Context) (int, error) {
 }
 
 // leaseDue leases the due jobs within the capacity, by company and kind. A job that must
-// wait gets no lease, since another program may have capacity.
+// wait gets no lease, since another program may have capacity. If the database fails, the
+// jobs that have a lease run, and the others stay on the list.
 func (w *Worker) leaseDue(ctx context.Context) ([]Job, error) {
 	now := w.clock.Now()
 	list, err := w.next(ctx, now)
@@ -188,7 +176,7 @@ func (w *Worker) leaseDue(ctx context.Context) ([]Job, error) {
 			return nil, err
 		}
 		if err != nil {
-			break // the leased jobs run; the others stay on the list
+			break
 		}
 		taken = append(taken, got...)
 	}
@@ -225,7 +213,7 @@ func (w *Worker) guarded(ctx context.Context, j Job, log *slog.Logger) (next tim
 			log.Warn("a job failed", "error", err)
 		}
 	}()
-	return w.kinds[j.Kind](ctx, j)
+	return w.Kinds[j.Kind](ctx, j)
 }
 
 // pause grows with each failed attempt: 1 s, 2 s, 4 s … up to 5 minutes.

@@ -81,9 +81,7 @@ type hand struct {
 // hire starts a worker of one kind, which stops at the end of the test.
 func (o *office) hire(kind string, work job.Work) hand {
 	o.t.Helper()
-	w := job.NewWorker(o.db, o.clock, o.log)
-	w.Handle(kind, work)
-	return o.run(w)
+	return o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{Kinds: map[string]job.Work{kind: work}}))
 }
 
 // run starts a worker and returns a handle.

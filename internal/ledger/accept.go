@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -9,120 +10,126 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// tolerance is how far the clock of another program may be ahead of ours. A wrong
-// clock dated a lock row that is further ahead. Its date is ignored.
+// tolerance is how far the clock of another program may be ahead of ours. If a lock row
+// is further ahead, a wrong clock has dated it, and its date is ignored.
 const tolerance = time.Minute
 
-// date says when the batch happens: now, but in no company before what happened
-// there last. The lock rows must be locked.
+// date sets the instant of the batch: now, but in no company before the last batch there.
+// The lock rows must be locked.
 func (d *decision) date(now time.Time) {
 	micros := clock.Micros(now)
-	for _, h := range d.heads {
-		if h.at < micros || h.at > micros+tolerance.Microseconds() {
-			h.at = micros
+	for _, l := range d.locks {
+		if l.at < micros || l.at > micros+tolerance.Microseconds() {
+			l.at = micros
 		}
 	}
 }
 
-// accept makes the unit part of the batch: from here on the batch's later units
-// see what it did.
-func (d *decision) accept(w *pending) {
-	u := w.unit
+// accept makes the unit part of the batch: the batch's later units see its changes. An
+// error ends the batch.
+func (d *decision) accept(w *pending) error {
+	u := &w.unit
 	d.accepted = append(d.accepted, w)
-	h := d.heads[u.Company]
-	if u.found && !h.found {
-		h.founded = true
+	l := d.locks[u.Company]
+	if u.found && !l.found {
+		l.founded = true
 	}
 	for _, o := range u.open {
-		if a := d.accounts[accountKey{u.Company, o.ID}]; !a.found && !a.opened {
+		if a := d.account(u.Company, o.ID); !a.found && !a.opened {
 			a.opened, a.floor = true, o.Floor
 		}
 	}
 	for _, t := range u.counts {
-		c := d.counters[counterKey{u.Company, t.Name}]
+		c := d.counter(u.Company, t.Name)
 		c.value = max(c.value+t.Add, 0)
 	}
-	high := d.high(u)
 	for _, t := range u.transfers {
-		d.transfer(u.Company, t)
-		h.changed = true
+		a := d.account(u.Company, t.Debit)
+		a.before = a.balance
 	}
-	for _, a := range u.alerts {
-		d.alert(u.Company, a)
+	for i := range u.transfers {
+		d.transfer(u.Company, &u.transfers[i], l)
 	}
-	for _, r := range u.inserts {
-		d.insertOnce(r)
+	for _, to := range u.alerts {
+		a := d.account(u.Company, to.account)
+		a.alert, a.changed = to.below, true
 	}
-	for _, m := range u.transitions {
-		d.transition(m)
+	for i, r := range u.inserts {
+		d.insertOnce(r, w.keys[i])
+	}
+	for i := range u.transitions {
+		d.transition(&u.transitions[i])
 	}
 	for _, r := range u.appended {
-		d.insert(r.Table, filled(r.Values, h.at, func(n Next) int64 { return d.next(u.Company, n) }))
+		d.append(u.Company, r)
 	}
-	d.fall(u.Company, high)
+	return d.appendLow(u)
 }
 
-// filled puts the next number, and the instant, where an appended row asks for them.
-func filled(values []any, at int64, next func(Next) int64) []any {
-	out := values
-	for i, v := range values {
+// append adds a row and fills in the next number and the instant where the row asks for
+// them.
+func (d *decision) append(company string, r db.Record) {
+	out := r.Values
+	for i, v := range r.Values {
 		var n int64
 		switch v := v.(type) {
 		case Next:
-			n = next(v)
+			n = d.next(company, v)
 		case instant:
-			n = at
+			n = d.locks[company].at
 		default:
 			continue
 		}
-		if &out[0] == &values[0] {
-			out = append([]any(nil), values...)
+		if &out[0] == &r.Values[0] {
+			out = slices.Clone(r.Values) // the unit keeps its own, to be decided again
 		}
 		out[i] = n
 	}
-	return out
+	d.insert(r.Table, out)
 }
 
 func (d *decision) next(company string, name Next) int64 {
 	if name == Sequence {
-		h := d.heads[company]
-		h.sequence++
-		h.changed = true
-		return h.sequence
+		l := d.locks[company]
+		l.sequence++
+		l.changed = true
+		return l.sequence
 	}
-	c := d.counters[counterKey{company, string(name)}]
+	c := d.counter(company, string(name))
 	c.value++
 	return c.value
 }
 
-func (d *decision) transfer(company string, t Transfer) {
-	at := d.heads[company].at
-	debit := d.entry(company, t.Debit, t, -t.Amount, at)
-	credit := d.entry(company, t.Credit, t, t.Amount, at)
+// transfer adds a transfer and its two entries. Each value that their rows share becomes
+// an interface once.
+func (d *decision) transfer(in string, t *Transfer, l *lockRow) {
+	var company, reference, step, at any = in, t.Reference, t.Step, l.at
+	l.changed = true
+	entry := func(id string, amount money.Kobo) (account, number any) {
+		a := d.account(in, id)
+		previous := a.balance
+		a.balance += amount
+		a.sequence++
+		a.changed = true
+		account, number = id, a.sequence
+		d.entries = append(d.entries, []any{
+			company, account, number, reference, step, int64(amount), int64(previous), int64(a.balance), at,
+		})
+		return account, number
+	}
+	debit, debitEntry := entry(t.Debit, -t.Amount)
+	credit, creditEntry := entry(t.Credit, t.Amount)
 	d.transfers = append(d.transfers, []any{
-		company, t.Reference, t.Step, t.Debit, t.Credit, int64(t.Amount), t.Kind, t.Narration, debit, credit, d.stamp, at,
+		company, reference, step, debit, credit, int64(t.Amount), t.Kind, t.Narration, debitEntry, creditEntry, d.stamp, at,
 	})
 }
 
-// entry is one side of a transfer; it returns the entry's number.
-func (d *decision) entry(company, id string, t Transfer, amount money.Kobo, at int64) int64 {
-	a := d.accounts[accountKey{company, id}]
-	previous := a.balance
-	a.balance += amount
-	a.sequence++
-	a.changed = true
-	d.entries = append(d.entries, []any{
-		company, id, a.sequence, t.Reference, t.Step, int64(amount), int64(previous), int64(a.balance), at,
-	})
-	return a.sequence
-}
-
-func (d *decision) insertOnce(r db.Record) {
-	if key := uniqueOf(r); key != nil {
-		d.uniques[r.Table.Name].rows[keyOf(key)] = r
+func (d *decision) insertOnce(r db.Record, key string) {
+	if key != "" {
+		d.uniques[r.Table].rows[key] = r
 	}
 	if r.Table.State != "" {
-		d.guardSet(r.Table).fresh[keyOf(r.Values[:r.Table.Key])] = true
+		d.guardSet(r.Table).rows[keyOf(r.Values[:r.Table.Key])] = &guarded{fresh: true}
 	}
 	d.insert(r.Table, r.Values)
 }
@@ -135,8 +142,8 @@ func (d *decision) insert(t *db.Table, row []any) {
 }
 
 // transition gathers the transitions that change the same columns of one table.
-func (d *decision) transition(m Transition) {
-	d.guards[m.table.Name].fresh[keyOf(m.key)] = true
+func (d *decision) transition(m *Transition) {
+	d.guards[m.table].rows[m.row].fresh = true
 	set := []string{m.table.State}
 	row := append(append(make([]any, 0, len(m.key)+1+len(m.set)), m.key...), m.to)
 	for _, c := range m.set {
@@ -153,23 +160,33 @@ func (d *decision) transition(m Transition) {
 	w.Rows = append(w.Rows, row)
 }
 
+// prove has the batch write all existing lock rows, if only as they are. It is false if
+// none exists: a company without a lock row has no rows.
+func (d *decision) prove() (any bool) {
+	for _, l := range d.locks {
+		l.restated = l.found
+		any = any || l.found
+	}
+	return any
+}
+
 // writes is the batch as sets of rows.
 func (d *decision) writes() []db.Write {
-	var newHeads, heads, newAccounts, accounts [][]any
-	for c, h := range d.heads {
+	var newLocks, locks, newAccounts, accounts [][]any
+	for c, l := range d.locks {
 		switch {
-		case h.founded:
-			newHeads = append(newHeads, []any{c, h.sequence, h.at})
-		case h.changed:
-			heads = append(heads, []any{c, h.sequence, h.at})
-		case h.restated:
-			heads = append(heads, []any{c, h.sequence, h.dated})
+		case l.founded:
+			newLocks = append(newLocks, []any{c, l.sequence, l.at})
+		case l.changed:
+			locks = append(locks, []any{c, l.sequence, l.at})
+		case l.restated:
+			locks = append(locks, []any{c, l.sequence, l.dated})
 		}
 	}
 	for k, a := range d.accounts {
 		switch {
 		case a.opened:
-			newAccounts = append(newAccounts, []any{k.company, k.id, int64(a.floor), int64(a.alert), int64(a.balance), a.sequence, d.heads[k.company].at})
+			newAccounts = append(newAccounts, []any{k.company, k.id, int64(a.floor), int64(a.alert), int64(a.balance), a.sequence, d.locks[k.company].at})
 		case a.changed:
 			accounts = append(accounts, []any{k.company, k.id, int64(a.alert), int64(a.balance), a.sequence})
 		}
@@ -178,8 +195,8 @@ func (d *decision) writes() []db.Write {
 	out := []db.Write{
 		{Table: counterTable, Rows: newCounters},
 		{Table: counterTable, By: counterTable.KeyNames(), Set: []string{"value"}, Rows: counters},
-		{Table: headTable, Rows: newHeads},
-		{Table: headTable, By: headTable.KeyNames(), Set: []string{"event_sequence", "dated_at"}, Rows: heads},
+		{Table: lockTable, Rows: newLocks},
+		{Table: lockTable, By: lockTable.KeyNames(), Set: []string{"event_sequence", "dated_at"}, Rows: locks},
 		{Table: accountTable, Rows: newAccounts},
 		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"alert_kobo", "balance_kobo", "entry_sequence"}, Rows: accounts},
 		{Table: transferTable, Rows: d.transfers},
@@ -194,18 +211,18 @@ func (d *decision) writes() []db.Write {
 	return out
 }
 
-// counterRows are the sequences and sums that this batch begins, and those it
-// changes.
-func (d *decision) counterRows() (begun, moved [][]any) {
+// counterRows are the counters and sequences that this batch inserts, and those that the
+// batch changes.
+func (d *decision) counterRows() (inserted, changed [][]any) {
 	for k, c := range d.counters {
 		row := []any{k.company, k.name, c.value}
 		switch {
 		case c.value == c.before:
 		case c.found:
-			moved = append(moved, row)
+			changed = append(changed, row)
 		default:
-			begun = append(begun, row)
+			inserted = append(inserted, row)
 		}
 	}
-	return begun, moved
+	return inserted, changed
 }

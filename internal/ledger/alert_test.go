@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// eventTable is the events', as far as this package needs them.
+// eventTable is the table of the events, for these tests.
 var eventTable = &db.Table{
 	Name: "event", Key: 2,
 	Columns: append(append(db.Texts("company_id"), db.Ints("sequence")...), append(db.Texts("id", "kind", "data"), db.Ints("created_at")...)...),
@@ -25,7 +25,7 @@ func said(company, kind string) db.Record {
 	return db.Record{Table: eventTable, Values: []any{company, Sequence, id.New(), kind, "{}", Now}}
 }
 
-// feed is what a company was told, as number, kind and seconds.
+// feed is a company's events, each as number, kind and seconds.
 func feed(t testing.TB, d *db.DB, company string) string {
 	t.Helper()
 	lines, err := db.All(t.Context(), d, func(s db.Scanner) (string, error) {
@@ -38,23 +38,18 @@ func feed(t testing.TB, d *db.DB, company string) string {
 	return strings.Join(lines, ", ")
 }
 
-func watching(d *db.DB) *Book {
-	b := New(d, clock.At(time.Unix(9, 0)))
-	b.Watch(func(falls []Fall, read func(...db.Lookup) error) (out []db.Record, err error) {
-		for _, f := range falls {
-			states := []string{}
-			err = errors.Join(err, read(db.Lookup{
-				Table: accountTable, By: accountTable.KeyNames(), Columns: []string{"balance_kobo"}, Keys: [][]any{{f.Company, f.Account}},
-				Found: func(row []any) error { states = append(states, fmt.Sprint(row[2])); return nil },
-			}))
-			out = append(out, said(f.Company, fmt.Sprintf("%s<%d:%d(%s)", f.Account, f.Below, f.Balance, strings.Join(states, " "))))
-		}
-		return out, err
+func reporting(d *db.DB) *Book {
+	return WithAlerts(d, clock.At(time.Unix(9, 0)), func(low LowBalance, read func(...db.Lookup) error) (db.Record, error) {
+		states := []string{}
+		err := read(db.Lookup{
+			Table: accountTable, By: accountTable.KeyNames(), Columns: []string{"balance_kobo"}, Keys: [][]any{{low.Company, low.Account}},
+			Found: func(row []any) error { states = append(states, fmt.Sprint(row[2])); return nil },
+		})
+		return said(low.Company, fmt.Sprintf("%s<%d:%d(%s)", low.Account, low.Below, low.Balance, strings.Join(states, " "))), err
 	})
-	return b
 }
 
-// moved brings money into the settlement account, or out of it.
+// moved credits the settlement account, or debits it if the amount is negative.
 func moved(amount money.Kobo) Transfer {
 	if amount < 0 {
 		return Transfer{Reference: id.New(), Debit: settlement, Credit: outside, Amount: -amount}
@@ -62,12 +57,12 @@ func moved(amount money.Kobo) Transfer {
 	return Transfer{Reference: id.New(), Debit: outside, Credit: settlement, Amount: amount}
 }
 
-// A fall below the alert is told once, in the commit that makes it, and again
-// when the balance has been up in between.
-func TestAFallIsToldOnce(t *testing.T) {
+// A low balance is reported once, in the commit that causes it, and again after the
+// balance has risen to the alert.
+func TestALowBalanceIsReportedOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
-		b := watching(d)
+		b := reporting(d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 150)
 		commit := func(kind string, u Unit) error {
@@ -78,7 +73,7 @@ func TestAFallIsToldOnce(t *testing.T) {
 		for _, amount := range []money.Kobo{-50, -1, -1, 3, -2, 50} {
 			must(t, commit(fmt.Sprintf("%d", amount), Unit{transfers: []Transfer{moved(amount)}}))
 		}
-		// Within one unit only its end counts, and a refused one tells nothing.
+		// Only the balance after the unit counts. A refused unit reports nothing.
 		must(t, commit("dip", Unit{transfers: []Transfer{moved(-100), moved(+90), moved(-80), moved(+90)}}))
 		if r := Refused(commit("refused", Unit{transfers: []Transfer{moved(-1000)}})); r == nil {
 			t.Error("it was not refused")
@@ -101,12 +96,12 @@ func TestAFallIsToldOnce(t *testing.T) {
 	})
 }
 
-// Units that share a batch cross as they would one after the other, and each
-// fall is numbered behind its cause.
-func TestABatchTellsEachFall(t *testing.T) {
+// Units of one batch cross the alert as they would one after the other. The report of each
+// crossing has the number after its cause.
+func TestABatchReportsEachLowBalance(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
-		b := watching(d)
+		b := reporting(d)
 		for _, c := range []string{"c1", "c2"} {
 			found(t, b, c)
 			fund(t, b, c, 100)
@@ -137,22 +132,21 @@ func TestABatchTellsEachFall(t *testing.T) {
 	})
 }
 
-// A fall of which nobody can be told does not happen.
-func TestAFallThatCannotBeToldIsRefused(t *testing.T) {
+// A unit whose low balance cannot be reported does not happen.
+func TestALowBalanceWithoutAReportIsRefused(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
-		b := New(d, clock.System{})
-		answers := []db.Record{}
+		var answer db.Record
 		failure := errors.New("no")
-		b.Watch(func([]Fall, func(...db.Lookup) error) ([]db.Record, error) { return answers, failure })
+		b := WithAlerts(d, clock.System{}, func(LowBalance, func(...db.Lookup) error) (db.Record, error) { return answer, failure })
 		found(t, b, "c1")
 		fund(t, b, "c1", 100)
 		must(t, b.Commit(t.Context(), Unit{Company: "c1", alerts: []alert{{settlement, 100}}}))
 		for _, c := range []struct {
-			answers []db.Record
+			answer  db.Record
 			failure error
-		}{{nil, failure}, {nil, nil}, {[]db.Record{said("c2", "a")}, nil}} {
-			answers, failure = c.answers, c.failure
+		}{{db.Record{}, failure}, {db.Record{}, nil}, {said("c2", "a"), nil}} {
+			answer, failure = c.answer, c.failure
 			err := b.Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{moved(-1)}})
 			if err == nil || c.failure != nil && !errors.Is(err, c.failure) {
 				t.Errorf("%v: %v", c, err)
@@ -164,8 +158,8 @@ func TestAFallThatCannotBeToldIsRefused(t *testing.T) {
 	})
 }
 
-// Instants never go back in a company, whoever's clock is behind; a clock that
-// was far ahead is not followed.
+// Instants never go back in a company, even if another program's clock is behind. The date
+// of a clock that was far ahead is ignored.
 func TestInstantsGrowWithNumbers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
@@ -186,7 +180,7 @@ func TestInstantsGrowWithNumbers(t *testing.T) {
 				t.Errorf("%s: %v, %v", query, got, err)
 			}
 		}
-		// Money alone dates the company too.
+		// A unit with a transfer alone sets the instant too.
 		must(t, at(2000).Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{moved(1)}}))
 		must(t, at(1999).Commit(t.Context(), Unit{Company: "c1", appended: []db.Record{said("c1", "last")}}))
 		if got := feed(t, d, "c1"); !strings.HasSuffix(got, "last 2000") {

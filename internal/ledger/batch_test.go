@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// together commits units in one batch, those that must wait in the next, and
-// tells what each was told and how many batches it took.
+// together commits units in one batch, and the late ones in the next. It returns the
+// answer of each unit and the number of batches.
 func together(b *Book, units ...Unit) (told []error, batches int) {
 	all := make([]*pending, len(units))
 	for i, u := range units {
@@ -29,17 +29,15 @@ func together(b *Book, units ...Unit) (told []error, batches int) {
 }
 
 func moving(id, to string, more ...Transfer) Unit {
-	return Unit{Company: "c1", transfers: more, transitions: []Transition{
-		{table: thingTable, key: []any{"c1", id}, from: []string{"NEW"}, to: to},
-	}}
+	return Unit{Company: "c1", transfers: more, transitions: []Transition{changing("c1", id, "NEW", to)}}
 }
 
 func paying(reference, step string, amount money.Kobo) Transfer {
 	return Transfer{Reference: reference, Step: step, Debit: settlement, Credit: clearing, Amount: amount, Kind: "vtu"}
 }
 
-// Units of one batch see what those before them did: a row is moved once, and
-// claimed once.
+// A unit sees the changes of earlier units of its batch: a row changes its state once, and
+// is inserted once.
 func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -68,8 +66,8 @@ func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
 	})
 }
 
-// What the decision cannot see is wrong with one unit, and the others of its
-// batch are done all the same, each once.
+// The database refuses one unit of a batch. The other units of the batch happen, each
+// once.
 func TestAWrongUnitHarmsNoNeighbour(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -101,7 +99,7 @@ func TestAWrongUnitHarmsNoNeighbour(t *testing.T) {
 	})
 }
 
-// A balance does not run over, on either side.
+// A balance does not overflow, on either side.
 func TestABalanceDoesNotOverflow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -123,17 +121,17 @@ func TestABalanceDoesNotOverflow(t *testing.T) {
 	})
 }
 
-// Of many who have read a row, and would change it without changing its state, the
-// first does; the others are told that it is not what they have read.
+// Many callers have read a row and would change it without changing its state. The first
+// one does, and the others are refused since the row has other values.
 func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "a", "key", "PENDING"), thing("c1", "b", "", "PENDING")}}))
 		write := func(id string, seen ...change) error {
-			return b.Commit(context.Background(), Unit{Company: "c1", transitions: []Transition{{
-				table: thingTable, key: []any{"c1", id}, from: []string{"PENDING"}, expected: seen, to: "PENDING", set: []change{{"price_kobo", int64(8)}},
-			}}})
+			m := changing("c1", id, "PENDING", "PENDING", change{"price_kobo", int64(8)})
+			m.expected = seen
+			return b.Commit(context.Background(), Unit{Company: "c1", transitions: []Transition{m}})
 		}
 		var won atomic.Int64
 		var all sync.WaitGroup

@@ -11,24 +11,25 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// decision is a batch being decided: what its units name, what the database
-// says of that, and what follows. With the lock rows locked, nothing that it reads
-// can change before it commits, so it decides with certainty.
+// decision decides a batch: it holds the rows that the units name, as the database has
+// them, and the rows to write. The companies' lock rows are locked, so nothing that a
+// decision has read can change before the commit.
 type decision struct {
-	watched   bool // somebody wants to know of falls
 	companies []string
-	heads     map[string]*head
+	locks     map[string]*lockRow
 	counters  map[counterKey]*counter
 	accounts  map[accountKey]*account
-	uniques   map[string]*uniqueSet // by table
-	guards    map[string]*guardSet  // by table
-	order     []*db.Table           // tables in the order in which they were named
+	uniques   map[*db.Table]*uniqueSet
+	guards    map[*db.Table]*guardSet
+	order     []*db.Table // the tables of uniques, in the order in which units named them
 
-	stamp     int64 // in each transfer of the batch, and in no other
+	onLow OnLowBalance
+	read  func(lookups ...db.Lookup) error // reads more, in the transaction of the batch
+
+	stamp     any // an int64 in each transfer of this batch, and in no other transfer
 	accepted  []*pending
 	refused   []refusal
 	late      []*pending
-	falls     []Fall
 	transfers [][]any
 	entries   [][]any
 	inserts   map[*db.Table][][]any
@@ -38,24 +39,25 @@ type decision struct {
 }
 
 type refusal struct {
-	who *pending
-	why error
+	unit *pending
+	why  error
 }
 
-type head struct {
-	found    bool // there is such a row
-	founded  bool // this batch makes it
-	changed  bool // its number or its instant is another
-	restated bool // it is written as it is
+// lockRow is the row that a batch locks for each company.
+type lockRow struct {
+	found    bool // the row exists
+	founded  bool // this batch inserts the row
+	changed  bool // this batch changes its number or its instant
+	restated bool // this batch writes the row as it is
 	sequence int64
-	dated    int64 // the instant that the row holds
+	dated    int64 // the instant in the row
 	at       int64 // the instant of the batch in this company
 }
 
 type counterKey struct{ company, name string }
 
-// counter is a limit counter, or a dense sequence. The lock row holds the sequence
-// of the events.
+// counter is a limit counter, or a dense sequence. The events' sequence is in the lock
+// row.
 type counter struct {
 	found         bool
 	value, before int64
@@ -66,20 +68,21 @@ type accountKey struct{ company, id string }
 type account struct {
 	found, opened, changed bool
 	floor, alert, balance  money.Kobo
+	before                 money.Kobo // the balance of a debited account before the unit
 	sequence               int64
 }
 
-// uniqueSet is what a batch inserts once into one table, by unique key.
+// uniqueSet are the rows of one table that a batch inserts once.
 type uniqueSet struct {
 	keys [][]any
-	rows map[string]db.Record // rows that are there, or that this batch makes
+	rows map[string]db.Record // the rows that exist or that this batch inserts, by unique key
 }
 
-func newDecision(watched bool) *decision {
+func newDecision(onLow OnLowBalance, read func(lookups ...db.Lookup) error) *decision {
 	return &decision{
-		watched: watched, stamp: rand.Int64(),
-		heads: map[string]*head{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
-		uniques: map[string]*uniqueSet{}, guards: map[string]*guardSet{},
+		onLow: onLow, read: read, stamp: rand.Int64(),
+		locks: map[string]*lockRow{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
+		uniques: map[*db.Table]*uniqueSet{}, guards: map[*db.Table]*guardSet{},
 		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},
 	}
 }
@@ -100,8 +103,8 @@ func keyOf(values []any) string {
 	return string(b)
 }
 
-// uniqueOf is what must be new in a row that is inserted once, or nil when the row
-// is always new.
+// uniqueOf are the values that must be new in a row that is inserted once. It is nil for
+// a row that is always new.
 func uniqueOf(r db.Record) []any {
 	by := r.Table.UniqueNames()
 	key := make([]any, len(by))
@@ -114,78 +117,93 @@ func uniqueOf(r db.Record) []any {
 	return key
 }
 
-// name collects everything that decides about the unit.
-func (d *decision) name(u Unit) {
-	if d.heads[u.Company] == nil {
-		d.heads[u.Company] = &head{}
+// name collects everything that the decision about a unit needs.
+func (d *decision) name(w *pending) {
+	u := &w.unit
+	if d.locks[u.Company] == nil {
+		d.locks[u.Company] = &lockRow{}
 		d.companies = append(d.companies, u.Company)
 	}
 	for _, a := range u.open {
-		d.nameAccount(u.Company, a.ID)
+		d.account(u.Company, a.ID)
 	}
 	for _, t := range u.transfers {
-		d.nameAccount(u.Company, t.Debit)
-		d.nameAccount(u.Company, t.Credit)
+		d.account(u.Company, t.Debit)
+		d.account(u.Company, t.Credit)
 	}
 	for _, a := range u.alerts {
-		d.nameAccount(u.Company, a.account)
+		d.account(u.Company, a.account)
 	}
-	for _, r := range u.inserts {
-		d.nameInsert(r)
+	w.keys = make([]string, len(u.inserts))
+	for i, r := range u.inserts {
+		w.keys[i] = d.nameInsert(r)
 	}
-	for _, m := range u.transitions {
-		d.nameTransition(m)
+	for i := range u.transitions {
+		d.nameTransition(&u.transitions[i])
 	}
 	for _, t := range u.counts {
-		d.nameCounter(u.Company, t.Name)
+		d.counter(u.Company, t.Name)
 	}
 	for _, r := range u.appended {
 		for _, v := range r.Values {
 			if n, ok := v.(Next); ok && n != Sequence {
-				d.nameCounter(u.Company, string(n))
+				d.counter(u.Company, string(n))
 			}
 		}
 	}
 }
 
-func (d *decision) nameCounter(company, name string) {
+// counter is a limit counter or a sequence of the batch, which it joins at the first call.
+func (d *decision) counter(company, name string) *counter {
 	key := counterKey{company, name}
-	if d.counters[key] == nil {
-		d.counters[key] = &counter{}
+	c := d.counters[key]
+	if c == nil {
+		c = &counter{}
+		d.counters[key] = c
 	}
+	return c
 }
 
-func (d *decision) nameAccount(company, id string) {
+// account is an account of the batch, which it joins at the first call.
+func (d *decision) account(company, id string) *account {
 	key := accountKey{company, id}
-	if d.accounts[key] == nil {
-		d.accounts[key] = &account{}
+	a := d.accounts[key]
+	if a == nil {
+		a = &account{}
+		d.accounts[key] = a
 	}
+	return a
 }
 
-func (d *decision) nameInsert(r db.Record) {
-	set := d.uniques[r.Table.Name]
+// nameInsert returns the unique key of a row that is inserted once, "" for a row that is
+// always new.
+func (d *decision) nameInsert(r db.Record) string {
+	set := d.uniques[r.Table]
 	if set == nil {
 		set = &uniqueSet{rows: map[string]db.Record{}}
-		d.uniques[r.Table.Name] = set
+		d.uniques[r.Table] = set
 		d.order = append(d.order, r.Table)
 	}
-	if key := uniqueOf(r); key != nil {
-		set.keys = append(set.keys, key)
+	key := uniqueOf(r)
+	if key == nil {
+		return ""
 	}
+	set.keys = append(set.keys, key)
+	return keyOf(key)
 }
 
-func (d *decision) headLookup() db.Lookup {
+func (d *decision) lockLookup() db.Lookup {
 	slices.Sort(d.companies)
 	keys := make([][]any, len(d.companies))
 	for i, c := range d.companies {
 		keys[i] = []any{c}
 	}
 	return db.Lookup{
-		Table: headTable, By: headTable.KeyNames(), Columns: []string{"event_sequence", "dated_at"}, Keys: keys, Lock: true,
+		Table: lockTable, By: lockTable.KeyNames(), Columns: []string{"event_sequence", "dated_at"}, Keys: keys, Lock: true,
 		Found: func(row []any) error {
-			h := d.heads[row[0].(string)]
-			h.found, h.sequence, h.dated = true, row[1].(int64), row[2].(int64)
-			h.at = h.dated
+			l := d.locks[row[0].(string)]
+			l.found, l.sequence, l.dated = true, row[1].(int64), row[2].(int64)
+			l.at = l.dated
 			return nil
 		},
 	}
@@ -200,24 +218,24 @@ func (d *decision) counterLookup() db.Lookup {
 		Table: counterTable, By: counterTable.KeyNames(), Columns: []string{"value"}, Keys: keys,
 		Found: func(row []any) error {
 			v := row[2].(int64)
-			*d.counters[counterKey{row[0].(string), row[1].(string)}] = counter{true, v, v}
+			*d.counter(row[0].(string), row[1].(string)) = counter{true, v, v}
 			return nil
 		},
 	}
 }
 
-// lookups reads everything named. The lock rows come first: the commit finds
-// what is read after their lock.
+// lookups reads everything named. The lock rows come first: the other rows are read
+// under their locks.
 func (d *decision) lookups() []db.Lookup {
 	accounts := make([][]any, 0, len(d.accounts))
 	for k := range d.accounts {
 		accounts = append(accounts, []any{k.company, k.id})
 	}
-	out := []db.Lookup{d.headLookup(), d.counterLookup(), {
+	out := []db.Lookup{d.lockLookup(), d.counterLookup(), {
 		Table: accountTable, By: accountTable.KeyNames(),
 		Columns: []string{"floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence"}, Keys: accounts,
 		Found: func(row []any) error {
-			*d.accounts[accountKey{row[0].(string), row[1].(string)}] = account{
+			*d.account(row[0].(string), row[1].(string)) = account{
 				found: true, floor: money.Kobo(row[2].(int64)), alert: money.Kobo(row[3].(int64)),
 				balance: money.Kobo(row[4].(int64)), sequence: row[5].(int64),
 			}
@@ -225,15 +243,18 @@ func (d *decision) lookups() []db.Lookup {
 		},
 	}}
 	for _, t := range d.order {
-		set := d.uniques[t.Name]
-		by := t.UniqueNames()
-		out = append(out, db.Lookup{
-			Table: t, By: by, Columns: t.Names(), Keys: set.keys, Present: givenColumn(t, by),
+		set, by := d.uniques[t], t.UniqueNames()
+		lookup := db.Lookup{
+			Table: t, By: by, Columns: t.Names(), Keys: set.keys,
 			Found: func(row []any) error {
 				set.rows[keyOf(row[:len(by)])] = db.Record{Table: t, Values: row[len(by):]}
 				return nil
 			},
-		})
+		}
+		if t.IfGiven {
+			lookup.Present = by[len(by)-1] // uniqueOf skips a row with "" there
+		}
+		out = append(out, lookup)
 	}
 	for _, set := range d.guards {
 		out = append(out, set.lookup())
@@ -241,57 +262,46 @@ func (d *decision) lookups() []db.Lookup {
 	return out
 }
 
-// givenColumn is the unique column that the looked-up rows have not left empty.
-func givenColumn(t *db.Table, by []string) string {
-	if t.IfGiven {
-		return by[len(by)-1]
-	}
-	return ""
-}
-
-// decide accepts a unit, refuses it, or leaves it for the next batch. It drops one
-// whose caller has gone.
-func (d *decision) decide(w *pending) {
-	u := w.unit
-	if d.mustWait(u) {
+// decide accepts a unit, refuses it, or leaves it for the next batch. It drops a unit
+// whose caller has gone. An error ends the batch.
+func (d *decision) decide(w *pending) error {
+	if d.mustWait(&w.unit) {
 		d.late = append(d.late, w)
-		return
+		return nil
 	}
-	if why := d.objection(u); why != nil || u.proof {
+	if why := d.objection(w); why != nil || w.unit.proof {
 		d.refused = append(d.refused, refusal{w, why})
-		return
+		return nil
 	}
 	if w.take() {
-		d.accept(w)
+		return d.accept(w)
 	}
+	return nil
 }
 
-// mustWait: a row that this batch has just written is not read again before it
-// is committed.
-func (d *decision) mustWait(u Unit) bool {
-	for _, m := range u.transitions {
-		if d.guards[m.table.Name].fresh[keyOf(m.key)] {
-			return true
-		}
-	}
-	return false
+// mustWait tells whether the unit changes a row that this batch has just written. Such a
+// row is read again after the commit only.
+func (d *decision) mustWait(u *Unit) bool {
+	return slices.ContainsFunc(u.transitions, func(m Transition) bool { return d.guards[m.table].rows[m.row].fresh })
 }
 
-// objection is why the unit cannot be accepted, or nil. It changes nothing.
-func (d *decision) objection(u Unit) error {
-	if h := d.heads[u.Company]; !h.found && !h.founded && !u.found {
+// objection is the reason to refuse a unit, or nil. It changes nothing.
+func (d *decision) objection(w *pending) error {
+	u := &w.unit
+	if l := d.locks[u.Company]; !l.found && !l.founded && !u.found {
 		return &Refusal{Reason: NoCompany}
 	}
-	if rows := d.existing(u); rows != nil {
+	if rows := d.existing(w); rows != nil {
 		return &Refusal{Reason: Exists, Rows: rows}
 	}
-	for _, m := range u.transitions {
-		if set := d.guards[m.table.Name]; !set.fits(m) {
-			return &Refusal{Reason: Moved, Table: m.table, State: set.states[keyOf(m.key)]}
+	for i := range u.transitions {
+		m := &u.transitions[i]
+		if set := d.guards[m.table]; !set.fits(m) {
+			return &Refusal{Reason: Moved, Table: m.table, State: set.rows[m.row].state}
 		}
 	}
 	for _, a := range u.alerts {
-		if there := d.accounts[accountKey{u.Company, a.account}]; !there.found && !there.opened {
+		if there := d.account(u.Company, a.account); !there.found && !there.opened {
 			return &Refusal{Reason: NoAccount, Account: a.account}
 		}
 	}
@@ -301,22 +311,20 @@ func (d *decision) objection(u Unit) error {
 	return d.shortfall(u)
 }
 
-// existing are the rows that are where the unit would insert its own once.
-func (d *decision) existing(u Unit) (rows []db.Record) {
-	for _, r := range u.inserts {
-		if key := uniqueOf(r); key != nil {
-			if row, there := d.uniques[r.Table.Name].rows[keyOf(key)]; there {
-				rows = append(rows, row)
-			}
+// existing are the rows that a unit would insert once and that exist already.
+func (d *decision) existing(w *pending) (rows []db.Record) {
+	for i, r := range w.unit.inserts {
+		if row, exists := d.uniques[r.Table].rows[w.keys[i]]; exists {
+			rows = append(rows, row)
 		}
 	}
 	return rows
 }
 
 // excess is a limit counter that the unit would take above its limit.
-func (d *decision) excess(u Unit) (Count, bool) {
+func (d *decision) excess(u *Unit) (Count, bool) {
 	for i, t := range u.counts {
-		sum := d.counters[counterKey{u.Company, t.Name}].value
+		sum := d.counter(u.Company, t.Name).value
 		for _, earlier := range u.counts[:i] {
 			if earlier.Name == t.Name {
 				sum += earlier.Add
@@ -331,8 +339,8 @@ func (d *decision) excess(u Unit) (Count, bool) {
 	return Count{}, false
 }
 
-// shortfall plays the transfers through on copies of the accounts.
-func (d *decision) shortfall(u Unit) error {
+// shortfall tries the transfers on copies of the accounts.
+func (d *decision) shortfall(u *Unit) error {
 	if len(u.transfers) == 0 {
 		return nil
 	}
@@ -341,7 +349,7 @@ func (d *decision) shortfall(u Unit) error {
 		if a, ok := trial[id]; ok {
 			return a, true
 		}
-		if a := d.accounts[accountKey{u.Company, id}]; a.found || a.opened {
+		if a := d.account(u.Company, id); a.found || a.opened {
 			return *a, true
 		}
 		for _, o := range u.open {
@@ -351,7 +359,8 @@ func (d *decision) shortfall(u Unit) error {
 		}
 		return account{}, false
 	}
-	for _, t := range u.transfers {
+	for i := range u.transfers {
+		t := &u.transfers[i]
 		debit, ok := at(t.Debit)
 		if !ok {
 			return &Refusal{Reason: NoAccount, Account: t.Debit}

@@ -1,5 +1,5 @@
-// Package ledger is the double-entry ledger. It is the only place that writes money,
-// and everything that must change together with money.
+// Package ledger is the double-entry ledger. Only this package writes money, and the rows
+// that must change together with money.
 //
 // A change is a Unit: a journal entry and all that belongs to it, as data. The ledger
 // accepts a unit whole or refuses it whole. Units that arrive together share one
@@ -32,8 +32,8 @@ type Reason string
 
 // The reasons.
 const (
-	Exists    Reason = "exists"     // a row that should be new is there
-	Moved     Reason = "moved"      // a row is in another state, or not as it was
+	Exists    Reason = "exists"     // a row that should be new exists
+	Moved     Reason = "moved"      // a row has another state or other values than expected
 	Short     Reason = "short"      // an account would go below what it must keep
 	Over      Reason = "over"       // a limit counter would exceed its limit
 	NoAccount Reason = "no account" // a transfer names an account that does not exist
@@ -43,12 +43,12 @@ const (
 // Refusal says why a unit was refused. Nothing of the unit was written.
 type Refusal struct {
 	Reason  Reason
-	Rows    []db.Record // Exists: the rows that are there
-	Table   *db.Table   // Moved: where
-	State   string      // Moved: the state the row is in; "" when there is no such row
+	Rows    []db.Record // Exists: the existing rows
+	Table   *db.Table   // Moved: the table of the row
+	State   string      // Moved: the state of the row; "" when there is no such row
 	Account string      // Short, NoAccount
-	Balance money.Kobo  // Short: what the account holds
-	Count   Count       // Over: which
+	Balance money.Kobo  // Short: the balance of the account
+	Count   Count       // Over: the limit counter
 }
 
 // Error is the refusal in words.
@@ -75,8 +75,8 @@ func Refused(err error) *Refusal {
 	return nil
 }
 
-// Is tells whether err is a refusal for a reason; and, where a table is named,
-// because of a row of that one (Exists, Moved).
+// Is tells whether err is a refusal for a reason and, if tables are named, because of a
+// row of one of these (Exists, Moved).
 func Is(err error, why Reason, of ...*db.Table) bool {
 	r := Refused(err)
 	if r == nil || r.Reason != why {
@@ -88,8 +88,15 @@ func Is(err error, why Reason, of ...*db.Table) bool {
 	})
 }
 
-// Existing is the row of a table that a row of the unit should have been the first
-// of, if the unit was refused for it.
+// Except is err, or nil if err is a refusal for a reason.
+func Except(err error, why Reason) error {
+	if Is(err, why) {
+		return nil
+	}
+	return err
+}
+
+// Existing is the existing row of a table that the refused unit would have inserted once.
 func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 	i := slices.IndexFunc(r.Rows, func(row db.Record) bool { return row.Table == t })
 	if i < 0 {
@@ -101,53 +108,50 @@ func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 // Book is the ledger of all companies in one database.
 type Book struct {
 	db    *db.DB
-	run   func(ctx context.Context, strokes func(db.Pipeline) error) error // of db
+	run   func(ctx context.Context, strokes func(db.Pipeline) error) error // db.Run
 	clock clock.Clock
-	lanes []*batch.Queue[*pending]
+	onLow OnLowBalance
 
-	patience time.Duration
+	batchers []*batch.Queue[*pending]
+	timeout  time.Duration
 
 	proven atomic.Uint64 // the database's doubts at the begin of the last clean write
-
-	watcher Watcher
 
 	mu        sync.RWMutex
 	listeners []func(companies []string)
 }
 
-// New opens the book.
-func New(d *db.DB, c clock.Clock) *Book {
-	b := &Book{db: d, run: d.Run, clock: c, patience: patience}
-	for range lanes(d.Dialect()) {
-		b.lanes = append(b.lanes, b.newBatcher(crowd))
+// New is the ledger in a database. Its alerts have no effect.
+func New(d *db.DB, c clock.Clock) *Book { return WithAlerts(d, c, nil) }
+
+// WithAlerts is the ledger in a database. OnLow reports low balances.
+func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
+	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout}
+	// On PostgreSQL a second batch uses the time in which the first one waits for its
+	// disk. SQLite has one writer.
+	batchers := 2
+	if d.Dialect() == db.SQLite {
+		batchers = 1
+	}
+	for range batchers {
+		b.batchers = append(b.batchers, b.newBatcher(maxWaiting))
 	}
 	return b
 }
 
-// lanes is how many transactions may run side by side. SQLite has one writer;
-// on PostgreSQL a second batch uses the time in which the first waits for its
-// disk. A company always takes the same lane, so lanes never wait for one
-// another within a process.
-func lanes(d db.Dialect) int {
-	if d == db.SQLite {
-		return 1
-	}
-	return 2
-}
-
-// Committed has fn called after each commit with the companies it touched. It
-// is called in the path of the commit and must not wait.
+// Committed has fn called after each commit, with the companies of the commit. The commit
+// waits for fn, so fn must not wait.
 func (b *Book) Committed(fn func(companies []string)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.listeners = append(b.listeners, fn)
 }
 
-// Commit makes the unit happen, or returns why it did not: a *Refusal when the
-// book says no, a fault of kind Unavailable when the database is away (nothing
-// happened), a fault of kind Unknown when nobody can tell. Once the unit is on
-// its way Commit waits for the answer even if ctx ends, but no longer than ctx
-// allows to wait for the database (db.Within).
+// Commit makes the unit happen, or returns why it did not. The error is a *Refusal when
+// the ledger refuses the unit. It is a fault of kind Unavailable when the database is
+// away and nothing happened, and of kind Unknown when the outcome is unknown. Commit
+// waits for the answer even after the end of ctx, but no longer than ctx allows to wait
+// for the database (db.Within).
 func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := u.check(); err != nil {
 		return err
@@ -163,31 +167,51 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 	wait := db.Await(ctx)
 	defer wait.End()
 	p := &pending{unit: u, done: make(chan error, 1)}
-	l := b.lane(u.Company)
-	if !l.Add(p) {
-		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errCrowd)
+	batcher := b.batcher(u.Company)
+	if !batcher.Add(p) {
+		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errFull)
 	}
 	select {
 	case err := <-p.done:
 		return err
 	case <-wait.Over:
 		err := p.leave()
-		l.Withdraw(p)
+		batcher.Withdraw(p)
 		return err
 	}
 }
 
+// Prove returns nil once every row that the database has shown is committed for good, on
+// the standby too. A caller that answers from a plainly read row calls Prove first. While
+// there is no doubt (db.DB.Doubts), as always on SQLite, Prove costs one comparison.
+// Otherwise it costs one commit, and it returns a fault of kind Unavailable when that
+// commit has no clean answer in the caller's time.
+//
+// One clean write proves the rows of all companies: a standby receives commits in their
+// order.
+func (b *Book) Prove(ctx context.Context, company string) error {
+	if b.certain(b.db.Doubts()) {
+		return nil
+	}
+	return b.send(ctx, Unit{Company: company, proof: true})
+}
+
+// certain tells whether there was a clean write since the last doubt.
+func (b *Book) certain(doubts uint64) bool { return b.proven.Load() == doubts }
+
 // Drain waits until nothing is being committed. No Commit may begin after it.
 func (b *Book) Drain() {
-	for i := range b.lanes {
-		b.lanes[i].Drain()
+	for _, batcher := range b.batchers {
+		batcher.Drain()
 	}
 }
 
-func (b *Book) lane(company string) *batch.Queue[*pending] {
+// batcher is the batcher of a company. A company has one batcher, so batchers of one
+// process never wait for each other's locks.
+func (b *Book) batcher(company string) *batch.Queue[*pending] {
 	sum := uint32(2166136261) // FNV-1a
 	for _, c := range []byte(company) {
 		sum = (sum ^ uint32(c)) * 16777619
 	}
-	return b.lanes[sum%uint32(len(b.lanes))]
+	return b.batchers[sum%uint32(len(b.batchers))]
 }

@@ -55,7 +55,7 @@ func thing(company, id, claim, state string) db.Record {
 	return db.Record{Table: thingTable, Values: []any{company, id, claim, state, int64(7)}}
 }
 
-// open is a fresh book with a table for things.
+// open is a new ledger with a table for things.
 func open(t testing.TB, d *db.DB) *Book {
 	t.Helper()
 	for _, s := range []string{
@@ -68,6 +68,12 @@ func open(t testing.TB, d *db.DB) *Book {
 		}
 	}
 	return New(d, clock.System{})
+}
+
+// changing is a transition of the thing with an id.
+func changing(company, id, from, to string, set ...change) Transition {
+	key := []any{company, id}
+	return Transition{table: thingTable, key: key, row: keyOf(key), from: []string{from}, to: to, set: set}
 }
 
 func balance(t testing.TB, b *Book, company, account string) money.Kobo {
@@ -118,13 +124,13 @@ func TestRefusalsChangeNothing(t *testing.T) {
 			unit Unit
 			want Refusal
 		}{
-			"below the floor":         {Unit{transfers: pay(1001, 0)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
-			"leaving too little":      {Unit{transfers: pay(1000, 1)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
-			"second transfer short":   {Unit{transfers: append(pay(600, 0), pay(600, 0)...)}, Refusal{Reason: Short, Account: settlement, Balance: 400}},
-			"no such account":         {Unit{transfers: []Transfer{{Reference: "x", Debit: settlement, Credit: "nowhere", Amount: 1}}}, Refusal{Reason: NoAccount, Account: "nowhere"}},
-			"claim not new":           {Unit{inserts: []db.Record{thing("c1", "b", "key", "PENDING")}, transfers: pay(1, 0)}, Refusal{Reason: Exists}},
-			"move from another state": {Unit{transitions: []Transition{{table: thingTable, key: []any{"c1", "a"}, from: []string{"DONE"}, to: "UNDONE"}}, transfers: pay(1, 0)}, Refusal{Reason: Moved, State: "PENDING"}},
-			"move of nothing":         {Unit{transitions: []Transition{{table: thingTable, key: []any{"c1", "zz"}, from: []string{"PENDING"}, to: "DONE"}}, transfers: pay(1, 0)}, Refusal{Reason: Moved}},
+			"below the floor":               {Unit{transfers: pay(1001, 0)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
+			"leaving too little":            {Unit{transfers: pay(1000, 1)}, Refusal{Reason: Short, Account: settlement, Balance: 1000}},
+			"second transfer short":         {Unit{transfers: append(pay(600, 0), pay(600, 0)...)}, Refusal{Reason: Short, Account: settlement, Balance: 400}},
+			"no such account":               {Unit{transfers: []Transfer{{Reference: "x", Debit: settlement, Credit: "nowhere", Amount: 1}}}, Refusal{Reason: NoAccount, Account: "nowhere"}},
+			"row not new":                   {Unit{inserts: []db.Record{thing("c1", "b", "key", "PENDING")}, transfers: pay(1, 0)}, Refusal{Reason: Exists}},
+			"transition from another state": {Unit{transitions: []Transition{changing("c1", "a", "DONE", "UNDONE")}, transfers: pay(1, 0)}, Refusal{Reason: Moved, State: "PENDING"}},
+			"transition of no row":          {Unit{transitions: []Transition{changing("c1", "zz", "PENDING", "DONE")}, transfers: pay(1, 0)}, Refusal{Reason: Moved}},
 		} {
 			c.unit.Company = "c1"
 			r := Refused(b.Commit(t.Context(), c.unit))
@@ -136,7 +142,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 			}
 		}
 		if r := Refused(b.Commit(t.Context(), Unit{Company: "c2", transfers: pay(1, 0)})); r == nil || r.Reason != NoCompany {
-			t.Errorf("a company without a head: %v", r)
+			t.Errorf("a company without a lock row: %v", r)
 		}
 		if s := balance(t, b, "c1", settlement); s != 1000 {
 			t.Errorf("balance %d after refusals", s)
@@ -145,7 +151,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 	})
 }
 
-func TestTheSameClaimPostsOnce(t *testing.T) {
+func TestTheSameUniqueRowPostsOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
@@ -184,8 +190,7 @@ func keys(m *sync.Map) (out []any) {
 	return out
 }
 
-// A unit that the database itself refuses (here by a CHECK, which no decision
-// can foresee) fails alone.
+// A unit that the database refuses, here by a CHECK, fails alone.
 func TestABadRowDoesNotHarmItsNeighbours(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -218,7 +223,7 @@ func TestABadRowDoesNotHarmItsNeighbours(t *testing.T) {
 	})
 }
 
-func TestMovesGuardEachOther(t *testing.T) {
+func TestOneOfConcurrentTransitionsWins(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
@@ -237,7 +242,7 @@ func TestMovesGuardEachOther(t *testing.T) {
 				}
 				err := b.Commit(context.Background(), Unit{
 					Company:     "c1",
-					transitions: []Transition{{table: thingTable, key: []any{"c1", "a"}, from: []string{"PENDING"}, to: to, set: []change{{"price_kobo", int64(i)}}}},
+					transitions: []Transition{changing("c1", "a", "PENDING", to, change{"price_kobo", int64(i)})},
 					transfers:   []Transfer{{Reference: id.New(), Debit: clearing, Credit: credit, Amount: 10}},
 				})
 				if err == nil {
@@ -255,8 +260,8 @@ func TestMovesGuardEachOther(t *testing.T) {
 	})
 }
 
-// A company's own sequences have no gaps and no repeats, whoever writes and
-// whatever is refused in between.
+// A company's own sequences have no gaps and no repeats, with many writers and with
+// refusals in between.
 func TestSequencesAreDense(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -297,9 +302,9 @@ func TestSequencesAreDense(t *testing.T) {
 	})
 }
 
-// A step of a reference is taken once, whatever else a unit may have been allowed
-// to do: the second is refused by the key of the row, and harms nobody.
-func TestNoStepIsTakenTwice(t *testing.T) {
+// A step of a reference happens once. The primary key of the transfer refuses the second,
+// and its neighbours in the batch commit.
+func TestNoStepHappensTwice(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
@@ -342,7 +347,7 @@ func TestMistakesAreNotCommitted(t *testing.T) {
 		{Company: "c1", transfers: []Transfer{{Reference: "t", Debit: "a", Credit: "a", Amount: 1}}},
 		{Company: "c1", transfers: []Transfer{{Debit: "a", Credit: "b", Amount: 1}}},
 		{Company: "c1", inserts: []db.Record{thing("c2", "a", "", "NEW")}},
-		{Company: "c1", transitions: []Transition{{table: thingTable, key: []any{"c2", "a"}}}},
+		{Company: "c1", transitions: []Transition{changing("c2", "a", "NEW", "DONE")}},
 	} {
 		if err := b.Commit(t.Context(), u); err == nil {
 			t.Errorf("%+v was taken", u)

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// fate is what becomes of a COMMIT.
+// fate is the outcome of a COMMIT.
 type fate int
 
 const (
@@ -41,7 +41,7 @@ func (l losing) Commit(ctx context.Context, writes ...db.Write) error {
 	return err
 }
 
-// loses gives each COMMIT of a book its fate.
+// loses gives each COMMIT of a ledger its fate.
 func loses(b *Book, next func() fate) {
 	b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
 		return b.db.Run(ctx, func(p db.Pipeline) error { return strokes(losing{p, next()}) })
@@ -57,13 +57,13 @@ func first(of fate) func() fate {
 	}
 }
 
-// buying claims a key and pays for it.
+// buying inserts a row with a unique key, and pays.
 func buying(id, key string, amount money.Kobo) Unit {
 	return Unit{Company: "c1", inserts: []db.Record{thing("c1", id, key, "NEW")}, transfers: []Transfer{paying(id, "", amount)}}
 }
 
-// A refusal may rest on what an earlier unit of its batch did. When that did not
-// happen, the refused unit is decided again; when it did, the refusal stands.
+// A refusal may rest on an earlier unit of its batch. If the batch was committed, the
+// refusal stands. If not, the refused unit is decided again.
 func TestARefusalRestsOnCommittedRows(t *testing.T) {
 	for name, c := range map[string]struct {
 		units  [2]Unit
@@ -103,8 +103,8 @@ func TestARefusalRestsOnCommittedRows(t *testing.T) {
 	}
 }
 
-// Nobody can look up a batch that only moves rows: its fate stays unknown, and
-// who was refused in it may ask again.
+// A batch that only changes rows cannot be looked up, so its fate stays unknown. A refusal
+// in that batch is not final either.
 func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -121,8 +121,7 @@ func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
 	})
 }
 
-// Batches at random, each COMMIT with a fate: nobody is told a final answer that
-// the committed rows contradict.
+// In random batches with lost COMMITs, no final answer contradicts the committed rows.
 func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -158,8 +157,7 @@ func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 	})
 }
 
-// contradicts compares what a caller was told with the rows. No money has come in
-// since.
+// contradicts compares an answer with the rows. No money has come in since the answer.
 func contradicts(t *testing.T, b *Book, u Unit, err error) {
 	t.Helper()
 	id := u.inserts[0].Value("id").(string)
@@ -222,8 +220,8 @@ func (s stopped) Commit(ctx context.Context, writes ...db.Write) error {
 	return s.Pipeline.Commit(ctx, writes...)
 }
 
-// A caller waits as long as their budget. A unit that no batch has taken by then
-// never happens; the fate of one that was taken is unknown, and its batch goes on.
+// A caller waits no longer than its budget. A unit that no batch has taken by then never
+// happens. The outcome of a taken unit is unknown, and its batch goes on.
 func TestACallerIsNotKeptWaiting(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)

@@ -13,9 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// audit proves what must hold of a company's book at any time: the transfers'
-// two sides add up to zero, the entries rebuild every balance in an unbroken
-// chain, no floor is broken.
+// audit checks a company's ledger: the balances add up to zero, the entries rebuild every
+// balance without a gap, and no balance is below its floor.
 func audit(t testing.TB, d *db.DB, company string) {
 	t.Helper()
 	var report Report
@@ -28,8 +27,8 @@ func audit(t testing.TB, d *db.DB, company string) {
 	}
 }
 
-// Random journals by eight writers through two books (as two processes would),
-// with refusals of every sort among them.
+// Eight writers commit random units through two ledgers, as two processes would, with
+// refusals of every reason.
 func TestRandomJournals(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		first := open(t, d)

@@ -14,13 +14,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// hung is a book whose database answers nothing until the test says so. One unit
-// is on its way when hung returns, and transactions counts the ones that ran.
+// hung has the ledger's database hang until the test calls answer. One unit waits for the
+// database when hung returns. Transactions counts the transactions.
 func hung(t *testing.T, b *Book) (answer func(), transactions *int) {
 	t.Helper()
 	begun, hang := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	transactions = new(int) // only the lane's goroutine counts, and Drain comes before the look
+	transactions = new(int) // only the batcher's goroutine counts, and the test reads after Drain
 	b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
 		once.Do(func() { close(begun) })
 		<-hang
@@ -36,15 +36,15 @@ func claiming(id string) Unit {
 	return Unit{Company: "c1", inserts: []db.Record{thing("c1", id, "", "NEW")}}
 }
 
-// Callers who give up while the database hangs leave nothing behind: no unit in
-// the queue, and no batch for the program to wait for at its end.
+// A caller that gives up while the database hangs leaves no unit in the queue, and no
+// batch for Drain to wait for.
 func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		answer, transactions := hung(t, b)
 		var all sync.WaitGroup
-		for i := range 3 * most {
+		for i := range 3 * maxUnits {
 			all.Go(func() {
 				if err := b.Commit(db.Within(t.Context(), time.Millisecond), claiming(fmt.Sprint("gone ", i))); !fault.Is(err, fault.Unavailable) {
 					t.Errorf("told %v", err)
@@ -52,7 +52,7 @@ func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if waiting := b.lane("c1").Waiting(); waiting != 0 {
+		if waiting := b.batcher("c1").Waiting(); waiting != 0 {
 			t.Errorf("%d units wait for nobody", waiting)
 		}
 		answer()
@@ -71,7 +71,7 @@ func TestAWithdrawnUnitIsNotPutBack(t *testing.T) {
 	}
 	here := []*pending{{unit: claiming("a")}, {unit: claiming("b")}}
 	var batches [][]*pending
-	l := batch.New(most, crowd, func(all []*pending) []*pending {
+	l := batch.New(maxUnits, maxWaiting, func(all []*pending) []*pending {
 		if batches = append(batches, all); len(batches) == 1 {
 			return []*pending{here[0], gone, here[1]}
 		}
@@ -84,14 +84,14 @@ func TestAWithdrawnUnitIsNotPutBack(t *testing.T) {
 	}
 }
 
-// A full queue refuses at once, and takes units again as soon as it has room.
+// A full queue refuses at once, and accepts units again when it has room.
 func TestAFullQueueRefuses(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		l := b.newBatcher(2)
-		for i := range b.lanes {
-			b.lanes[i] = l
+		for i := range b.batchers {
+			b.batchers[i] = l
 		}
 		answer, _ := hung(t, b)
 		waiting := []*pending{{unit: claiming("a"), done: make(chan error, 1)}, {unit: claiming("b"), done: make(chan error, 1)}}

@@ -12,15 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// While no standby answers, a COMMIT waits, and so does everybody who asks what
-// became of it. In the end nobody knows, and nobody says that it happened.
+// While no standby answers, a COMMIT waits, and the look-up of that COMMIT waits too. In
+// the end the outcome is unknown, and no caller hears of a success.
 func TestACommitThatWaitsForItsStandbyIsUnknown(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
 	b := open(t, d)
 	found(t, b, "c1")
 	fund(t, b, "c1", 100)
-	b.patience = 500 * time.Millisecond
+	b.timeout = 500 * time.Millisecond
 	server.Desert()
 	if err := b.Commit(t.Context(), buying("a", "key", 30)); !fault.Is(err, fault.Unknown) {
 		t.Errorf("told %v", err)
@@ -38,8 +38,8 @@ func TestACommitThatWaitsForItsStandbyIsUnknown(t *testing.T) {
 	audit(t, d, "c1")
 }
 
-// A row that the primary shows is no proof: the standby may not have it. Its caller
-// is told yes only after a later commit that the standby has.
+// A row that the primary shows is no proof, since the standby may not have it. The caller
+// gets a proof only after a later commit that the standby has.
 func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -68,7 +68,7 @@ func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 		t.Errorf("in the end: %v", err)
 	}
 
-	b.patience = 500 * time.Millisecond
+	b.timeout = 500 * time.Millisecond
 	if err := <-tell("b"); !fault.Is(err, fault.Unknown) {
 		t.Errorf("without the standby: %v", err)
 	}
@@ -76,8 +76,8 @@ func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 	audit(t, d, "c1")
 }
 
-// A primary that ends its waits shows rows that no standby has. A refusal and a
-// proof that rest on such a row wait for the standby, in a new program too.
+// A primary that no longer waits for its standby shows rows that no standby has. A refusal
+// or a proof from such a row waits for the standby, in a new program too.
 func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -85,7 +85,7 @@ func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 	found(t, b, "c1")
 	fund(t, b, "c1", 100)
 	must(t, b.Commit(t.Context(), buying("old", "old key", 10)))
-	b.patience = 500 * time.Millisecond
+	b.timeout = 500 * time.Millisecond
 	server.Desert()
 	if err := b.Commit(t.Context(), buying("again", "old key", 10)); !Is(err, Exists, thingTable) {
 		t.Errorf("without a doubt: %v", err)
@@ -100,7 +100,7 @@ func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 		t.Errorf("balance %d: the row is not to be seen", got)
 	}
 	started := New(dbtest.Open(t, server.URL), b.clock)
-	started.patience = b.patience
+	started.timeout = b.timeout
 	for name, book := range map[string]*Book{"this program": b, "one that starts": started} {
 		if err := book.Commit(t.Context(), buying("b", "key", 30)); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("%s: refused without the standby: %v", name, err)
@@ -119,12 +119,12 @@ func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 	audit(t, d, "c1")
 }
 
-// A proof writes the head as it is, and only once.
+// A proof writes the lock row as it is, and only once.
 func TestAProofChangesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		found(t, open(t, d), "c1")
 		b := New(d, clock.At(time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)))
-		head := func() string {
+		lockRow := func() string {
 			v, err := db.Map[int64, int64](t.Context(), d, `SELECT event_sequence, dated_at FROM ledger_head WHERE company_id = $1`, "c1")
 			must(t, err)
 			return fmt.Sprint(v)
@@ -133,15 +133,15 @@ func TestAProofChangesNothing(t *testing.T) {
 		b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
 			return d.Run(ctx, func(p db.Pipeline) error { return strokes(stopped{p, func() {}, func() { commits++ }}) })
 		}
-		before := head()
+		before := lockRow()
 		for range 3 {
 			must(t, b.Prove(t.Context(), "c1"))
 		}
 		if want := map[db.Dialect]int{db.SQLite: 0, db.Postgres: 1}[d.Dialect()]; commits != want {
 			t.Errorf("%d commits, want %d", commits, want)
 		}
-		if after := head(); after != before {
-			t.Errorf("the head was %s and is %s", before, after)
+		if after := lockRow(); after != before {
+			t.Errorf("the lock row was %s and is %s", before, after)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -9,7 +10,7 @@ import (
 )
 
 var (
-	headTable = &db.Table{
+	lockTable = &db.Table{
 		Name: "ledger_head", Key: 1,
 		Columns: append(db.Texts("company_id"), db.Ints("event_sequence", "dated_at")...),
 	}
@@ -24,38 +25,18 @@ var (
 	}
 	transferTable = &db.Table{
 		Name: "ledger_transfer", Key: 3,
-		Columns: []db.Column{
-			{Name: "company_id"},
-			{Name: "reference"},
-			{Name: "step"},
-			{Name: "debit_account"},
-			{Name: "credit_account"},
-			{Name: "amount_kobo", Type: db.Int},
-			{Name: "kind"},
-			{Name: "narration"},
-			{Name: "debit_entry", Type: db.Int},
-			{Name: "credit_entry", Type: db.Int},
-			{Name: "stamp", Type: db.Int},
-			{Name: "created_at", Type: db.Int},
-		},
+		Columns: slices.Concat(
+			db.Texts("company_id", "reference", "step", "debit_account", "credit_account"), db.Ints("amount_kobo"),
+			db.Texts("kind", "narration"), db.Ints("debit_entry", "credit_entry", "stamp", "created_at")),
 	}
 	entryTable = &db.Table{
 		Name: "ledger_entry", Key: 3,
-		Columns: []db.Column{
-			{Name: "company_id"},
-			{Name: "account_id"},
-			{Name: "sequence", Type: db.Int},
-			{Name: "reference"},
-			{Name: "step"},
-			{Name: "amount_kobo", Type: db.Int},
-			{Name: "previous_kobo", Type: db.Int},
-			{Name: "current_kobo", Type: db.Int},
-			{Name: "created_at", Type: db.Int},
-		},
+		Columns: slices.Concat(db.Texts("company_id", "account_id"), db.Ints("sequence"),
+			db.Texts("reference", "step"), db.Ints("amount_kobo", "previous_kobo", "current_kobo", "created_at")),
 	}
 )
 
-// Balance is what an account holds; 0 for one that does not exist.
+// Balance is the balance of an account; 0 for an account that does not exist.
 func (b *Book) Balance(ctx context.Context, company, account string) (money.Kobo, error) {
 	return db.OrZero(db.One(ctx, b.db, db.Value[money.Kobo],
 		`SELECT balance_kobo FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account))
@@ -68,7 +49,7 @@ func (b *Book) Passed(ctx context.Context, company, reference, account string) (
 	return n > 0, err
 }
 
-// Taken tells whether a step of a reference was taken.
+// Taken tells whether the ledger has a step of a reference.
 func (b *Book) Taken(ctx context.Context, company, reference, step string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
 		WHERE company_id = $1 AND reference = $2 AND step = $3`, company, reference, step)
@@ -80,44 +61,43 @@ func (b *Book) Balances(ctx context.Context, company string) (map[string]money.K
 	return db.Map[string, money.Kobo](ctx, b.db, `SELECT id, balance_kobo FROM ledger_account WHERE company_id = $1`, company)
 }
 
-// Alerts are the alerts of a company's accounts, by id: those that have one.
+// Alerts are the alerts of a company's accounts that have one, by the account's id.
 func (b *Book) Alerts(ctx context.Context, company string) (map[string]money.Kobo, error) {
 	return db.Map[string, money.Kobo](ctx, b.db,
 		`SELECT id, alert_kobo FROM ledger_account WHERE company_id = $1 AND alert_kobo > 0`, company)
 }
 
-// Head is the number of the company's last event; 0 for no such company.
-func (b *Book) Head(ctx context.Context, company string) (int64, error) {
+// LastEvent is the number of the company's last event; 0 for no such company.
+func (b *Book) LastEvent(ctx context.Context, company string) (int64, error) {
 	return db.OrZero(db.One(ctx, b.db, db.Value[int64],
 		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company))
 }
 
-// Heads are the numbers of the last events of several companies.
-func (b *Book) Heads(ctx context.Context, companies []string) (map[string]int64, error) {
+// LastEvents are the numbers of the last events of several companies.
+func (b *Book) LastEvents(ctx context.Context, companies []string) (map[string]int64, error) {
 	return db.Map[string, int64](ctx, b.db,
 		`SELECT company_id, event_sequence FROM ledger_head WHERE company_id = ANY($1)`, companies)
 }
 
-// Exists tells whether a company has a book.
+// Exists tells whether a company has a lock row, and so a ledger.
 func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_head WHERE company_id = $1`, company)
 	return n == 1, err
 }
 
-// Last is the last number given out of one of the company's dense sequences
-// other than the events', which is also how many there are, or the present sum
-// of a limit counter; 0 before the first.
+// Last is the last number of one of the company's dense sequences, except the events'
+// (LastEvent), or the sum of a limit counter. It is 0 before the first.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
 	return Last(ctx, b.db, company, name)
 }
 
-// Last is Book.Last beside other rows of one snapshot.
+// Last is Book.Last in a snapshot.
 func Last(ctx context.Context, q db.Querier, company string, name Next) (int64, error) {
 	return db.OrZero(db.One(ctx, q, db.Value[int64],
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 
-// accountSums are the accounts of a company, without what their entries say.
+// accountSums are the accounts of a company, without their entries.
 func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSum, error) {
 	return db.All(ctx, q, func(s db.Scanner) (AccountSum, error) {
 		var a AccountSum
@@ -126,9 +106,9 @@ func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSu
 	}, `SELECT id, floor_kobo, balance_kobo, entry_sequence FROM ledger_account WHERE company_id = $1 ORDER BY id`, company)
 }
 
-// The two halves of a transfer, each looked up by the primary key that the other
-// names: no index leads from a reference to its entries, and reading all of them
-// for each transfer takes a night for a book of a year.
+// A transfer names its two entries by primary key, and an entry names its transfer by
+// primary key. The statements use these keys only: no index leads from a reference to its
+// entries, and a scan of all entries for each transfer takes a night for a year's ledger.
 const (
 	withoutEntries = `
 		SELECT t.reference || ' ' || t.step FROM ledger_transfer AS t
@@ -144,10 +124,9 @@ const (
 		WHERE e.company_id = $1 AND t.reference IS NULL LIMIT 20`
 )
 
-// unpairedTransfers finds transfers without the two entries that they name, and
-// entries that no transfer names, at most 20 of each. Each entry is of one
-// transfer: where every transfer has its two and there are twice as many entries,
-// none is left over, and nobody looks for one.
+// unpairedTransfers finds transfers without the two entries that they name, and entries
+// that no transfer names, at most 20 of each. Twice tells that there are twice as many
+// entries as transfers. Then, if each transfer has its two, no entry is left over.
 func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice bool) ([]string, error) {
 	unpaired, err := db.All(ctx, q, db.Value[string], withoutEntries, company)
 	if err != nil || twice && len(unpaired) == 0 {
@@ -157,4 +136,51 @@ func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice 
 	unpaired = append(unpaired, orphans...)
 	slices.Sort(unpaired)
 	return slices.Compact(unpaired), err
+}
+
+// line is an entry for Verify. A CHECK of the schema compares its amount with the
+// difference of the balances.
+type line struct {
+	account                 string
+	sequence                int64
+	reference, step, amount string
+	previous, current       int64
+}
+
+// Entries and transfers are read in the order of their primary keys, page after page.
+const (
+	entriesFrom = `
+		SELECT account_id, reference, step, amount_kobo, sequence, previous_kobo, current_kobo
+		FROM ledger_entry WHERE company_id = $1 AND (account_id, sequence) >= ($2, $3) ORDER BY account_id, sequence`
+	transfersFrom = `
+		SELECT reference, step, debit_account, credit_account, kind, amount_kobo, debit_entry, credit_entry
+		FROM ledger_transfer WHERE company_id = $1 AND (reference, step) >= ($2, $3) ORDER BY reference, step`
+)
+
+// eachEntry reads all entries of a company, by account and number.
+func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)) error {
+	e := line{sequence: math.MinInt64}
+	return db.Pages(ctx, q, entriesFrom, 7,
+		func() []any { return []any{company, e.account, e.sequence} },
+		func(row []string) error {
+			e.account, e.reference, e.step, e.amount = row[0], row[1], row[2], row[3]
+			err := db.Numbers(row[4:], &e.sequence, &e.previous, &e.current)
+			use(e)
+			return err
+		})
+}
+
+// eachTransfer reads all transfers of a company by key, with the numbers of their entries.
+func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64)) error {
+	var t Transfer
+	return db.Pages(ctx, q, transfersFrom, 8,
+		func() []any { return []any{company, t.Reference, t.Step} },
+		func(row []string) error {
+			t = Transfer{Reference: row[0], Step: row[1], Debit: row[2], Credit: row[3], Kind: row[4]}
+			var amount, debitEntry, creditEntry int64
+			err := db.Numbers(row[5:], &amount, &debitEntry, &creditEntry)
+			t.Amount = money.Kobo(amount)
+			use(t, debitEntry, creditEntry)
+			return err
+		})
 }

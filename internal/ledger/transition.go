@@ -6,34 +6,39 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// guardSet are the rows of one table that a batch changes, by primary key.
+// guardSet are the rows of one table that a batch changes.
 type guardSet struct {
-	table  *db.Table
-	keys   [][]any
-	states map[string]string
-	still  []string         // the columns beside the state that a transition looks at
-	held   map[string][]any // what they hold
-	fresh  map[string]bool  // written by this very batch: wait for the next
+	table    *db.Table
+	keys     [][]any
+	expected []string // the columns beside the state that a transition compares
+	rows     map[string]*guarded
+}
+
+// guarded is a row that a batch changes, by its primary key.
+type guarded struct {
+	state string
+	held  []any // the values of the expected columns
+	fresh bool  // this batch writes the row: other transitions of it wait for the next batch
 }
 
 func (d *decision) guardSet(t *db.Table) *guardSet {
-	set := d.guards[t.Name]
+	set := d.guards[t]
 	if set == nil {
-		set = &guardSet{table: t, states: map[string]string{}, held: map[string][]any{}, fresh: map[string]bool{}}
-		d.guards[t.Name] = set
+		set = &guardSet{table: t, rows: map[string]*guarded{}}
+		d.guards[t] = set
 	}
 	return set
 }
 
-func (d *decision) nameTransition(m Transition) {
+func (d *decision) nameTransition(m *Transition) {
 	set := d.guardSet(m.table)
-	if _, named := set.states[keyOf(m.key)]; !named {
-		set.states[keyOf(m.key)] = ""
+	if set.rows[m.row] == nil {
+		set.rows[m.row] = &guarded{}
 		set.keys = append(set.keys, m.key)
 	}
 	for _, c := range m.expected {
-		if !slices.Contains(set.still, c.column) {
-			set.still = append(set.still, c.column)
+		if !slices.Contains(set.expected, c.column) {
+			set.expected = append(set.expected, c.column)
 		}
 	}
 }
@@ -41,25 +46,19 @@ func (d *decision) nameTransition(m Transition) {
 func (s *guardSet) lookup() db.Lookup {
 	by := s.table.KeyNames()
 	return db.Lookup{
-		Table: s.table, By: by, Columns: append([]string{s.table.State}, s.still...), Keys: s.keys,
+		Table: s.table, By: by, Columns: append([]string{s.table.State}, s.expected...), Keys: s.keys,
 		Found: func(row []any) error {
-			key := keyOf(row[:len(by)])
-			s.states[key] = row[len(by)].(string)
-			if len(s.still) > 0 {
-				s.held[key] = slices.Clone(row[len(by)+1:])
-			}
+			found := s.rows[keyOf(row[:len(by)])]
+			found.state, found.held = row[len(by)].(string), slices.Clone(row[len(by)+1:])
 			return nil
 		},
 	}
 }
 
-// fits tells whether a row is as a transition expects it.
-func (s *guardSet) fits(m Transition) bool {
-	key := keyOf(m.key)
-	if !slices.Contains(m.from, s.states[key]) {
-		return false
-	}
-	return !slices.ContainsFunc(m.expected, func(c change) bool {
-		return s.held[key][slices.Index(s.still, c.column)] != c.value
+// fits tells whether the row of a transition is as the transition expects.
+func (s *guardSet) fits(m *Transition) bool {
+	row := s.rows[m.row]
+	return slices.Contains(m.from, row.state) && !slices.ContainsFunc(m.expected, func(c change) bool {
+		return row.held[slices.Index(s.expected, c.column)] != c.value
 	})
 }

@@ -15,15 +15,15 @@ import (
 type Unit struct {
 	Company string // the company of all its rows
 
-	found       bool         // it makes the company's lock row: the very first unit of a company
+	found       bool         // the unit inserts the company's lock row: the very first unit of a company
 	open        []Account    // accounts that exist from here on
 	inserts     []db.Record  // rows that must be new
 	transitions []Transition // guarded changes of rows
 	counts      []Count      // additions to limit counters
 	transfers   []Transfer   // in their order
 	alerts      []alert      // set after the transfers
-	appended    []db.Record  // rows that nobody looks for: events, jobs, audit
-	proof       bool         // it does nothing and waits for a proof; see Book.Prove
+	appended    []db.Record  // other rows: events, jobs, audit
+	proof       bool         // the unit does nothing and waits for a proof; see Book.Prove
 }
 
 // Account is an account of the ledger.
@@ -34,8 +34,8 @@ type Account struct {
 
 // Transfer is one immutable debit and credit.
 type Transfer struct {
-	Reference string // what it belongs to: an operation, a credit, a correction
-	Step      string // which of the reference's; "" for the first, or only, one. No step is taken twice
+	Reference string // the operation, credit or correction of the transfer
+	Step      string // a step of the reference, "" for the first one. No step happens twice
 	Debit     string // account that pays
 	Credit    string // account that receives
 	Amount    money.Kobo
@@ -49,8 +49,9 @@ type Transfer struct {
 type Transition struct {
 	table    *db.Table
 	key      []any
+	row      string // the key as one text
 	from     []string
-	expected []change // what else the row must hold: as it was at the decision
+	expected []change // other values that the row must still have
 	to       string
 	set      []change
 }
@@ -59,6 +60,12 @@ type Transition struct {
 type change struct {
 	column string
 	value  any
+}
+
+// alert is the amount below which an account is reported; 0 for none.
+type alert struct {
+	account string
+	below   money.Kobo
 }
 
 // Next stands, in an appended row, for the next number of one of the company's dense
@@ -107,14 +114,15 @@ func (u *Unit) OpenAccounts(accounts ...Account) { u.open = append(u.open, accou
 // refuses the unit, and the refusal carries the row that is there.
 func (u *Unit) Insert(rows ...db.Record) { u.inserts = append(u.inserts, rows...) }
 
-// Append adds rows that nobody looks for. Their fields may hold Next and Now.
+// Append adds rows that need not be new. Their fields may hold Next and Now.
 func (u *Unit) Append(rows ...db.Record) { u.appended = append(u.appended, rows...) }
 
 // Transition changes the row with r's key from one of some states to the state that
 // r has, and writes the changing columns of r. The unit is refused if the row is in
 // another state.
 func (u *Unit) Transition(r db.Record, from ...string) *Transition {
-	t := Transition{table: r.Table, key: r.Values[:r.Table.Key], from: from}
+	key := r.Values[:r.Table.Key]
+	t := Transition{table: r.Table, key: key, row: keyOf(key), from: from}
 	t.to, _ = r.Value(r.Table.State).(string)
 	for _, i := range r.Table.Changing {
 		t.set = append(t.set, change{r.Table.Columns[i].Name, r.Values[i]})
@@ -124,7 +132,7 @@ func (u *Unit) Transition(r db.Record, from ...string) *Transition {
 }
 
 // Update writes the changing columns of r over the row of the version before r's.
-// The unit is refused if somebody else has changed the row meanwhile.
+// The unit is refused if another unit has changed the row meanwhile.
 func (u *Unit) Update(r db.Record) *Transition {
 	version, _ := r.Value(r.Table.State).(string)
 	n, err := strconv.ParseInt(version, 10, 64)
@@ -134,13 +142,13 @@ func (u *Unit) Update(r db.Record) *Transition {
 	return u.Transition(r, strconv.FormatInt(n-1, 10))
 }
 
-// Expect adds what else the row must hold for its transition.
+// Expect adds a value that the row must have for its transition.
 func (t *Transition) Expect(column string, value any) *Transition {
 	t.expected = append(t.expected, change{column, value})
 	return t
 }
 
-// Only keeps, of the columns that the transition writes, the named ones.
+// Only has the transition write the named columns and no others.
 func (t *Transition) Only(columns ...string) *Transition {
 	t.set = slices.DeleteFunc(t.set, func(c change) bool { return !slices.Contains(columns, c.column) })
 	return t
@@ -157,13 +165,14 @@ func (u *Unit) Count(name string, add, limit int64) {
 	u.counts = append(u.counts, Count{name, add, limit})
 }
 
-// SetAlert sets how low an account may get before somebody is told; 0 for no alert.
+// SetAlert sets the amount below which an account has a low balance (OnLowBalance); 0 for
+// no alert.
 func (u *Unit) SetAlert(account string, below money.Kobo) {
 	u.alerts = append(u.alerts, alert{account, below})
 }
 
-// check finds mistakes that no state of the ledger could make right.
-func (u Unit) check() error {
+// check finds mistakes that are wrong in every state of the ledger.
+func (u *Unit) check() error {
 	if u.Company == "" {
 		return errors.New("ledger: a unit without a company")
 	}
@@ -190,9 +199,9 @@ func (u Unit) check() error {
 	return nil
 }
 
-// witness is a row without money that the unit, once accepted, has written. A
-// unit that only changes rows has none.
-func (u Unit) witness() (db.Record, bool) {
+// witness is a row without money that the accepted unit inserts. A unit that only changes
+// rows has none.
+func (u *Unit) witness() (db.Record, bool) {
 	for _, set := range [][]db.Record{u.appended, u.inserts} {
 		for _, r := range set {
 			if !r.Table.Lenient {

@@ -9,9 +9,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// A unit is the caller's: what the book fills in is filled in beside it, so that a
-// batch which is run again finds it as it was.
-func TestAUnitIsOnlyRead(t *testing.T) {
+// The ledger fills numbers and instants into copies of the rows, so a unit can be decided
+// again.
+func TestACommitDoesNotChangeTheUnit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
@@ -31,8 +31,8 @@ func TestAUnitIsOnlyRead(t *testing.T) {
 	})
 }
 
-// Money may move through an account in the unit that opens it, down to its own
-// floor and to that of no other.
+// A unit may move money through an account that it opens, down to the floor of that
+// account.
 func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -50,7 +50,7 @@ func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 			Company: "c1", open: []Account{{"flat", 0}, {"deep", money.NoFloor}},
 			transfers: []Transfer{{Reference: "r", Debit: "deep", Credit: "flat", Amount: 5}},
 		}))
-		// One that is there keeps the floor it has.
+		// An existing account keeps its floor.
 		err := b.Commit(t.Context(), Unit{
 			Company: "c1", open: []Account{{"flat", money.NoFloor}},
 			transfers: []Transfer{{Reference: "s", Debit: "flat", Credit: "deep", Amount: 6}},
@@ -62,7 +62,7 @@ func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 	})
 }
 
-// A company that is there is not founded again, and its numbers go on.
+// An existing company is not founded again, and its event numbers go on.
 func TestACompanyIsFoundedOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -71,21 +71,21 @@ func TestACompanyIsFoundedOnce(t *testing.T) {
 			must(t, b.Commit(t.Context(), Unit{Company: "c1", found: true, appended: []db.Record{said("c1", "a")}}))
 			must(t, b.Commit(t.Context(), Unit{Company: "c1", found: true}))
 		}
-		if n, err := b.Head(t.Context(), "c1"); err != nil || n != 2 {
-			t.Errorf("the head is at %d, %v", n, err)
+		if n, err := b.LastEvent(t.Context(), "c1"); err != nil || n != 2 {
+			t.Errorf("the last event is %d, %v", n, err)
 		}
 	})
 }
 
-// A refusal is asked for by its reason and, if need be, by whose row it was.
-func TestARefusalIsOfARow(t *testing.T) {
+// A refusal has a reason and, for some reasons, a table.
+func TestARefusalNamesItsTable(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "a", "key", "NEW")}}))
 		again := b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "b", "key", "NEW")}})
 		wrong := b.Commit(t.Context(), Unit{
-			Company: "c1", transitions: []Transition{{table: thingTable, key: []any{"c1", "a"}, from: []string{"OLD"}, to: "NEW"}},
+			Company: "c1", transitions: []Transition{changing("c1", "a", "OLD", "NEW")},
 		})
 		for i, c := range []struct{ got, want bool }{
 			{Is(again, Exists), true},

@@ -12,21 +12,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Report is what re-adding a company's book came to.
+// Report is the result of Verify for a company.
 type Report struct {
 	Company   string
 	Sequence  int64 // the company's last event when the reading began
 	Accounts  []AccountSum
 	Transfers int64
 	Entries   int64
-	Wrongs    []string // one sentence for each thing that does not add up
+	Wrongs    []string // one sentence for each error
 }
 
 func (r *Report) wrong(format string, args ...any) {
 	r.Wrongs = append(r.Wrongs, r.Company+": "+fmt.Sprintf(format, args...))
 }
 
-// AccountSum is an account beside what its entries say.
+// AccountSum is an account with the sums of its entries.
 type AccountSum struct {
 	ID             string
 	Floor, Balance money.Kobo
@@ -37,7 +37,7 @@ type AccountSum struct {
 	sequence, lastEntry int64
 }
 
-// add adds the next entry. It returns the balance that the entry must begin at.
+// add adds the next entry, and returns the balance that must be before the entry.
 func (a *AccountSum) add(e line) (before int64) {
 	if e.sequence == a.lastEntry+1 {
 		before = int64(a.last)
@@ -48,28 +48,27 @@ func (a *AccountSum) add(e line) (before int64) {
 	return before
 }
 
-// Clearing tells whether the account holds money on its way.
+// Clearing tells whether the account is a clearing account.
 func (a AccountSum) Clearing() bool { return strings.HasPrefix(a.ID, "clearing/") }
 
-// Verify re-adds a company's book from its entries:
+// Verify adds up a company's ledger again from its entries, and checks:
 //
-//   - each account's entries are numbered 1 … n, each begins where the one
-//     before it ended, and the last ends at the account's balance;
+//   - each account's entries are numbered 1 … n, each begins with the balance after the
+//     one before it, and the last one ends with the account's balance;
 //   - no balance is below its floor;
 //   - each transfer has exactly its debit and its credit entry;
 //   - all balances add up to zero.
 //
-// Entries and transfers are each read once. Both say which account was changed,
-// as its which entry, by what and for what: these facts are summed as hashes, and
-// only if the sums differ the statements are asked that name the rows.
+// Verify reads entries and transfers once each. Both have the account, the number of the
+// entry, the reference, the step and the amount. Verify adds these facts up as hashes.
+// Only if the two sums differ, further statements name the rows.
 //
-// Give it a snapshot (db.Snapshot), or commits made meanwhile look like
-// mistakes.
+// Q must be a snapshot (db.Snapshot). Otherwise concurrent commits look like errors.
 func Verify(ctx context.Context, q db.Querier, company string) (Report, error) {
 	return VerifyBeside(ctx, q, company, func(Transfer) {})
 }
 
-// VerifyBeside is Verify, and shows each transfer to seen.
+// VerifyBeside is Verify, and calls seen with each transfer.
 func VerifyBeside(ctx context.Context, q db.Querier, company string, seen func(Transfer)) (Report, error) {
 	r := Report{Company: company}
 	err := r.read(ctx, q, seen)
@@ -88,9 +87,9 @@ func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) er
 		r.Sequence = heads[0]
 	}
 	ctx = db.Patient(ctx)
-	said := sides{seed: maphash.MakeSeed()}
-	due := sides{seed: said.seed}
-	links, err := r.readEntries(ctx, q, &said)
+	entries := sides{seed: maphash.MakeSeed()}
+	transfers := sides{seed: entries.seed}
+	links, err := r.readEntries(ctx, q, &entries)
 	if err != nil {
 		return err
 	}
@@ -98,14 +97,14 @@ func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) er
 	for _, l := range links {
 		r.wrong("%s", l)
 	}
-	if err := r.readTransfers(ctx, q, &due, seen); err != nil || said.sum == due.sum {
+	if err := r.readTransfers(ctx, q, &transfers, seen); err != nil || entries.sum == transfers.sum {
 		return err
 	}
 	return r.nameUnpaired(ctx, q)
 }
 
-// sides adds up entries as hashes: equal sums mean the same entries, in whatever
-// order they were added. The seed is new each time, so that nobody can forge a sum.
+// sides adds up entries as hashes: equal sums mean the same entries, in any order. The seed
+// is random, so nobody can forge a sum.
 type sides struct {
 	seed maphash.Seed
 	sum  uint64
@@ -122,9 +121,9 @@ func (s *sides) add(account string, sequence int64, reference, step, sign, amoun
 	s.sum += maphash.Bytes(s.seed, s.fact)
 }
 
-// readEntries reads the accounts and adds up their entries. It returns the entries
-// that do not begin where the one before them ended, at most 20 of them.
-func (r *Report) readEntries(ctx context.Context, q db.Querier, said *sides) (broken []string, err error) {
+// readEntries reads the accounts and adds up their entries. It returns an error sentence
+// for each entry that does not begin with the balance before it, at most 20.
+func (r *Report) readEntries(ctx context.Context, q db.Querier, entries *sides) (broken []string, err error) {
 	if r.Accounts, err = accountSums(ctx, q, r.Company); err != nil {
 		return nil, err
 	}
@@ -133,7 +132,7 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, said *sides) (br
 		if e.account != a.ID || a.Entries == 0 {
 			a = r.account(e.account)
 		}
-		said.add(e.account, e.sequence, e.reference, e.step, "", e.amount)
+		entries.add(e.account, e.sequence, e.reference, e.step, "", e.amount)
 		if before := a.add(e); before != e.previous && len(broken) < 20 {
 			broken = append(broken, fmt.Sprintf("entry %d of account %s begins at %d kobo, where the one before it ended at %d",
 				e.sequence, e.account, e.previous, before))
@@ -142,7 +141,7 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, said *sides) (br
 	return broken, err
 }
 
-// account is the account of this id, or one of its own that the book does not have.
+// account is the account with an id, or a new one that the ledger does not have.
 func (r *Report) account(id string) *AccountSum {
 	for i := range r.Accounts {
 		if r.Accounts[i].ID == id {
@@ -172,13 +171,13 @@ func (r *Report) addAccounts() {
 	}
 }
 
-// readTransfers counts the transfers and adds up the entries that they must have.
-func (r *Report) readTransfers(ctx context.Context, q db.Querier, due *sides, seen func(Transfer)) error {
+// readTransfers counts the transfers and adds up the entries that they name.
+func (r *Report) readTransfers(ctx context.Context, q db.Querier, transfers *sides, seen func(Transfer)) error {
 	err := eachTransfer(ctx, q, r.Company, func(t Transfer, debitEntry, creditEntry int64) {
 		r.Transfers++
 		amount := strconv.FormatInt(int64(t.Amount), 10)
-		due.add(t.Debit, debitEntry, t.Reference, t.Step, "-", amount)
-		due.add(t.Credit, creditEntry, t.Reference, t.Step, "", amount)
+		transfers.add(t.Debit, debitEntry, t.Reference, t.Step, "-", amount)
+		transfers.add(t.Credit, creditEntry, t.Reference, t.Step, "", amount)
 		seen(t)
 	})
 	if r.Entries != 2*r.Transfers {

@@ -8,11 +8,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// A book is re-added in one reading: what belongs together is looked up by its
-// whole key. By the company alone, each row would read the company's whole book,
-// and a book of six thousand entries took six seconds. SQLite shows it: it has
-// no statistics that would tell it otherwise.
-func TestABookIsReadOnce(t *testing.T) {
+// Verify reads the ledger once, and joins rows by their whole primary key. A join by the
+// company alone would read the whole ledger for each row: six thousand entries took six
+// seconds. SQLite shows this, since it has no statistics here.
+func TestVerifyReadsTheLedgerOnce(t *testing.T) {
 	d := dbtest.New(t, db.SQLite)
 	for _, query := range []string{withoutEntries, withoutTransfer} {
 		plan, err := db.All(t.Context(), d, func(s db.Scanner) (string, error) {
@@ -36,8 +35,8 @@ func TestABookIsReadOnce(t *testing.T) {
 	}
 }
 
-// A page of the book is reached by its key, however many are before it.
-func TestAPageIsReachedByItsKey(t *testing.T) {
+// A page of the ledger is found by its key, without a scan of the earlier pages.
+func TestAPageIsFoundByItsKey(t *testing.T) {
 	d := dbtest.New(t, db.SQLite)
 	for query, key := range map[string]any{entriesFrom: int64(1), transfersFrom: "settle"} {
 		plan, err := db.All(t.Context(), d, func(s db.Scanner) (string, error) {

@@ -19,14 +19,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// BenchmarkCommit measures units with their full paperwork (an operation, a
-// transfer with its two entries, an event and a job) by the number of companies
-// and callers. Run it with KOBO_TEST_DURABLE=1, or the figures of PostgreSQL are
-// those of a database that forgets.
+// BenchmarkCommit measures whole units (an operation, a transfer with its two entries, an
+// event and a job) by the number of companies and callers. Run it with
+// KOBO_TEST_DURABLE=1. Otherwise PostgreSQL does not wait for its disk.
 //
-// It holds as much memory as a program that has just started. With next to
-// nothing in its hands Go's collector would run every two hundred units, and more
-// of our time would go into it than into the units.
+// The benchmark holds as much memory as a program that has just started. With less memory
+// Go's garbage collector would run every two hundred units and take most of the time.
 func BenchmarkCommit(b *testing.B) {
 	program := make([]byte, 20<<20)
 	defer runtime.KeepAlive(program)

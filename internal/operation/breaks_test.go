@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// raise is a comparison of now that finds a difference.
+// raise has a comparison find a difference of this amount now.
 func (p *plant) raise(amount money.Kobo) operation.Case {
 	p.t.Helper()
 	c, err := p.Raise(p.t.Context(), operation.Case{
@@ -21,12 +21,14 @@ func (p *plant) raise(amount money.Kobo) operation.Case {
 	return c
 }
 
-// A break is one case for as long as what was decided about it is the answer.
-func TestABreakIsRaisedAgainOnlyIfItIsAnother(t *testing.T) {
+// A break is not raised again while its resolved case covers the difference.
+func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
-		p.HandleCases(operation.UnbookedCharge, operation.Booked, func(context.Context, operation.Case, operation.Finding, bool) (ledger.Unit, error) {
-			return ledger.For(p.company), nil
-		})
+		p.Handle("breaks", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{
+			{Reason: operation.UnbookedCharge, Outcome: operation.Booked}: func(context.Context, operation.Case, operation.Finding, bool) (ledger.Unit, error) {
+				return ledger.For(p.company), nil
+			},
+		}})
 		is := func(got operation.Case, turn int64, state operation.CaseState, amount money.Kobo) {
 			t.Helper()
 			if got.Turn != turn || got.State != state || got.Amount != amount {
@@ -56,7 +58,7 @@ func TestABreakIsRaisedAgainOnlyIfItIsAnother(t *testing.T) {
 	})
 }
 
-// A case from before amounts were kept stays what was decided.
+// A resolved case without an amount covers every difference.
 func TestACaseWithoutAnAmountCoversAll(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		c := p.raise(0)

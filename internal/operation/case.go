@@ -15,21 +15,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Reason is why a human must look at an operation.
+// Reason is why an operator must look at a case.
 type Reason string
 
 // The reasons.
 const (
 	Unresolved    Reason = "UNRESOLVED"    // no outcome after 72 hours
-	Contradiction Reason = "CONTRADICTION" // a definite answer that differs from the outcome in the book
-	// UnknownAccount: money came in for an account that belongs to no company.
-	// The subject is the bank and its session: "safehaven/0902…".
+	Contradiction Reason = "CONTRADICTION" // a definite answer that differs from the outcome in the ledger
+	// UnknownAccount: a credit of a bank account that belongs to no company. The subject is
+	// the bank and its session: "safehaven/0902…".
 	UnknownAccount Reason = "UNKNOWN_ACCOUNT"
-	// Unreadable: a notification that cannot be worked. The subject is its id.
+	// Unreadable: a notification that cannot be processed. The subject is its id.
 	Unreadable Reason = "UNREADABLE_NOTIFICATION"
 )
 
-// CaseState is where a case stands.
+// CaseState is the state of a case.
 type CaseState string
 
 // The two states of a case.
@@ -38,52 +38,51 @@ const (
 	Resolved CaseState = "RESOLVED"
 )
 
-// What an operator may find.
+// The outcomes of a finding.
 const (
-	FoundConfirmed = "confirmed" // the provider did it: the money moves on
+	FoundConfirmed = "confirmed" // the provider did it: the money goes to the provider's account
 	FoundRejected  = "rejected"  // the provider did not: the money goes back
-	Dismissed      = "dismissed" // nothing is to be moved
-	Assigned       = "assigned"  // money that came in and is nobody's yet: it is a company's
-	Booked         = "booked"    // the bank is right about a day's charges: our book follows it
+	Dismissed      = "dismissed" // no money moves
+	Assigned       = "assigned"  // a credit without an owner goes to a company
+	Booked         = "booked"    // the bank is right about a day's charges, and the ledger books them
 )
 
-// Finding is what an operator says is to become of a case.
+// Finding is an operator's decision about a case.
 type Finding struct {
 	Outcome  string `db:"outcome,changes"`
-	Target   string `db:"target_company,changes"`    // assigned: the company whose the money is
-	TargetID int64  `db:"target_settlement,changes"` // assigned: its settlement account
+	Target   string `db:"target_company,changes"`    // assigned: the company that gets the money
+	TargetID int64  `db:"target_settlement,changes"` // assigned: the company's settlement account
 }
 
-// Case is something a human must decide.
+// Case is a question that an operator must decide.
 type Case struct {
 	Company    string     `db:"company_id,key"`
 	ID         string     `db:"id,key"`
 	Subject    string     `db:"subject"` // the operation's id, or what the reason says
 	Reason     Reason     `db:"reason"`
-	Turn       int64      `db:"turn"` // which one of its subject and reason; 0 for the first
+	Turn       int64      `db:"turn"` // counts the cases of a subject and reason; 0 for the first
 	Detail     string     `db:"detail"`
-	Amount     money.Kobo `db:"amount_kobo"` // what the bank has and our ledger has not; 0 if the case is about something else
+	Amount     money.Kobo `db:"amount_kobo"` // the amount that the bank has and our ledger has not; else 0
 	State      CaseState  `db:"state,state"`
-	Finding               // proposed while open; what was done once resolved
-	Note       string     `db:"note,changes"`        // the proposer's
+	Finding               // proposed while open; final once resolved
+	Note       string     `db:"note,changes"`        // by the proposer
 	ProposedBy string     `db:"proposed_by,changes"` // "" while there is no proposal
 	ProposedAt time.Time  `db:"proposed_at,changes"`
 	ResolvedBy string     `db:"resolved_by,changes"` // "" while open; never the proposer
-	HappenedAt time.Time  `db:"happened_at"`         // at the bank, as its statement says; zero if that is not known
+	HappenedAt time.Time  `db:"happened_at"`         // at the bank, by its statement; zero if unknown
 	CreatedAt  time.Time  `db:"created_at"`
 	UpdatedAt  time.Time  `db:"updated_at,changes"`
 }
 
-// OpenCase asks for a human's decision, once for each subject and reason.
-// Detail is for operators and holds nothing secret.
+// OpenCase opens a case, once for each subject and reason. Detail is for operators and
+// contains no secret.
 func (s *Service) OpenCase(ctx context.Context, company, subject string, reason Reason, detail string) error {
 	_, err := s.ask(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail}, ledger.For(company))
 	return err
 }
 
-// ask opens a case, unless there is one of its subject, reason and turn; what
-// comes back is the one that is there. The unit, which may be empty, is committed
-// with the case.
+// ask opens a case, or returns the existing one of the same subject, reason and turn. The
+// unit, which may be empty, is committed with the new case.
 func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) {
 	now := s.clock.Now()
 	c.ID, c.State, c.CreatedAt, c.UpdatedAt = id.New(), Open, now, now
@@ -98,8 +97,21 @@ func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) 
 	return c, err
 }
 
-// CaseFilter says which cases. What is empty filters nothing but for the state,
-// which is always said.
+// askAgain opens a case after a resolved one, with the next turn. It returns the last case
+// if that is open, or if it covers the new one.
+func (s *Service) askAgain(ctx context.Context, c Case, u ledger.Unit, covers func(last Case) bool) (Case, error) {
+	last, err := s.lastCase(ctx, c.Company, c.Subject, c.Reason)
+	switch {
+	case errors.Is(err, db.ErrNone):
+	case err != nil || last.State == Open || covers(last):
+		return last, err
+	default:
+		c.Turn = last.Turn + 1
+	}
+	return s.ask(ctx, c, u)
+}
+
+// CaseFilter selects cases. An empty field selects all, except State, which is required.
 type CaseFilter struct {
 	State   CaseState
 	Company string
@@ -107,51 +119,24 @@ type CaseFilter struct {
 	Subject string
 }
 
-// Cases is a page of the cases that a filter lets through, newest first, and how
-// many there are.
-func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
-	total, err := s.caseCount(ctx, f)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.caseList(ctx, f, limit, offset)
-	return list, total, err
-}
-
-// FindCase is one case of any company.
-func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
-	c, err := s.findCase(ctx, caseID)
-	if errors.Is(err, db.ErrNone) {
-		return Case{}, fault.New(fault.Missing, "Case not found")
-	}
-	return c, err
-}
-
-// Audit makes a line of the audit log for an operator (operator.Operator.Note).
+// Audit makes a row of the audit log for an operator (operator.Operator.Note).
 type Audit func(company, action, subject string, details map[string]string, at time.Time) db.Record
 
-// CaseHandler is what a business knows of cases that are not about an operation: it
-// makes the unit that makes a finding true, without the case itself. Agreed tells
-// that two operators have said so, and the unit is committed next. Otherwise one
-// operator proposes the finding, and nothing may change.
+// CaseHandler checks a finding about a case without an operation, and returns the unit of
+// its effects, without the case's own row. If agreed is true, two operators agree and the
+// unit is committed next. Otherwise an operator proposes the finding, and the handler may
+// change nothing.
 type CaseHandler func(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error)
 
-// caseKind names the cases of one handler.
-type caseKind struct {
-	reason  Reason
-	outcome string
+// Decision is a finding's outcome, Assigned or Booked, for the cases of a reason.
+type Decision struct {
+	Reason  Reason
+	Outcome string
 }
 
-// HandleCases has a business settle the cases of a reason by an outcome, Assigned or
-// Booked. Call it before the first case.
-func (s *Service) HandleCases(r Reason, outcome string, h CaseHandler) {
-	s.cases[caseKind{r, outcome}] = h
-}
-
-// ResolveCase takes an operator's finding. Two operators must agree. The first one
-// proposes, and nothing moves. When a second one says the same, one unit makes the
-// finding true and resolves the case. Another finding takes the place of the one
-// that stands.
+// ResolveCase takes an operator's finding. Two operators must agree. The first operator
+// proposes, and nothing changes. When a second operator has the same finding, one unit
+// writes its effects and resolves the case. Another finding replaces the proposal.
 func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, note, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	if err != nil {
@@ -180,8 +165,8 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 		c.State, c.ResolvedBy = Resolved, by
 	}
 	c.UpdatedAt = now
-	// The proposal must still be the one that was read. Otherwise an operator could
-	// agree with a proposal that another one has taken back.
+	// The proposal must not have changed since it was read. Otherwise an operator could
+	// agree with a proposal that has been replaced.
 	u.Transition(cases.Record(c), string(Open)).Expect("proposed_by", seen.ProposedBy).
 		Expect("outcome", seen.Outcome).Expect("target_company", seen.Target).Expect("target_settlement", seen.TargetID)
 	u.Append(audit(c.Company, action, c.ID, c.details(note), now))
@@ -192,21 +177,20 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	return c, err
 }
 
-// agreed tells whether an operator says the same as another one has proposed.
+// agreed tells whether another operator has proposed the same finding.
 func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (bool, error) {
 	if c.ProposedBy == "" || c.Finding != f {
 		return false, nil
 	}
 	err := s.FourEyes(ctx, resolving, c.ProposedBy, by)
 	if fault.Is(err, fault.Refused) {
-		return false, nil // it is the same one again, or the first of two
+		return false, nil // the same operator again, or the proposer is removed
 	}
 	return err == nil, err
 }
 
-// tooLate says why a finding came too late. Another operator has settled the case or
-// proposed something else, the provider has answered, or the bank has told of the
-// credit.
+// tooLate says why a finding came too late: another operator has resolved the case or
+// proposed another finding, the provider has answered, or the credit has arrived.
 func tooLate(r *ledger.Refusal) error {
 	switch {
 	case r.Reason == ledger.Exists:
@@ -219,8 +203,8 @@ func tooLate(r *ledger.Refusal) error {
 	return errResolved
 }
 
-// ApproveCase has a second operator agree with the finding that they have seen. If
-// another finding has taken its place since, nothing happens.
+// ApproveCase has a second operator agree with the proposal that the operator has seen. If
+// another proposal has replaced it, nothing happens.
 func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	switch {
@@ -255,7 +239,7 @@ func (c Case) details(note string) map[string]string {
 	return d
 }
 
-// finding is the unit that makes an operator's finding true.
+// finding is the unit of a finding's effects.
 func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error) {
 	if f.Outcome != Assigned && (f.Target != "" || f.TargetID != 0) {
 		return ledger.Unit{}, fault.New(fault.Refused, "A company and an account go with assigned only")
@@ -272,7 +256,7 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 		}
 		return ledger.For(c.Company), nil
 	case Assigned, Booked:
-		handle := s.cases[caseKind{c.Reason, f.Outcome}]
+		handle := s.cases[Decision{c.Reason, f.Outcome}]
 		switch {
 		case handle != nil:
 			return handle(ctx, c, f, agreed)
@@ -297,10 +281,28 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }
 
-// mayReturn tells whether an operator may find that an operation's money came back, or
-// never went. The money is then given back as by the provider's own answer. If that
-// answer still comes, it gives nothing back a second time; an adjustment would.
+// mayReturn tells whether an operator may find that the money of a success came back. The
+// case then reverses the operation, as the provider's own answer would. So that answer,
+// if it comes later, returns nothing a second time.
 func (s *Service) mayReturn(c Case, o Operation) bool {
 	asked := c.Reason == Contradiction || c.Reason == FailedReversal || c.Reason == NotOnStatement
 	return asked && o.State == Success && s.kinds[o.Kind].Returns
+}
+
+// Person is the person behind an operator's name. An operator with a key who also runs
+// commands on the machine, as local:<name>, is one person.
+func Person(by string) string { return strings.TrimPrefix(by, "local:") }
+
+// FourEyes is nil if one operator may approve the proposal of another: they are two
+// persons, and the first is still an operator. The refusal begins with what: "A case must
+// be resolved".
+func (s *Service) FourEyes(ctx context.Context, what, first, second string) error {
+	if Person(first) == Person(second) {
+		return fault.New(fault.Refused, what+" by a second operator")
+	}
+	is, err := s.isOperator(ctx, first)
+	if err == nil && !is {
+		err = fault.Newf(fault.Refused, "%s by two operators, and %s is none any more", what, first)
+	}
+	return err
 }

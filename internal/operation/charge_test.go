@@ -10,12 +10,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// charging is a yes that names what it cost us.
+// charging is a confirmed answer with a charge.
 func charging(k money.Kobo) provider.Answer { a := confirmed; a.Charge = k; return a }
 
-// bears fails unless so much is booked as charges, in so many transfers that name
-// the operation.
-func (p *plant) bears(o operation.Operation, want money.Kobo, transfers int64) {
+// charged fails unless the ledger has this sum of charges, and this number of charge
+// transfers of the operation.
+func (p *plant) charged(o operation.Operation, want money.Kobo, transfers int64) {
 	p.t.Helper()
 	k, err := p.book.Balance(p.t.Context(), p.company, "charge/test")
 	p.must(err)
@@ -27,14 +27,14 @@ func (p *plant) bears(o operation.Operation, want money.Kobo, transfers int64) {
 	}
 }
 
-// What the provider took from us is booked in the commit of the outcome, for a
-// success alone, whoever hears of it; the company pays none of it.
+// The provider's charge is booked in the commit of the outcome, for a success only. The
+// company pays none of it.
 func TestAChargeIsBookedWithTheOutcome(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
 		p.run(o, charging(1075))
 		p.stands(o, operation.Success)
-		p.bears(o, 1075, 1)
+		p.charged(o, 1075, 1)
 	})
 	each(t, func(t *testing.T, p *plant) {
 		o := p.unknown()
@@ -42,28 +42,28 @@ func TestAChargeIsBookedWithTheOutcome(t *testing.T) {
 		p.clock.Advance(window * 2)
 		p.poll(o)
 		p.stands(o, operation.Success)
-		p.bears(o, 1075, 1)
+		p.charged(o, 1075, 1)
 	})
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
 		no, open := rejected, silence
 		no.Charge, open.Charge = 1075, 1075
 		p.run(o, open)
-		p.bears(o, 0, 0)
+		p.charged(o, 0, 0)
 		_, err := p.Notified(t.Context(), o.Company, o.ID, no)
 		p.must(err)
 		p.stands(o, operation.Failed)
-		p.bears(o, 0, 0)
+		p.charged(o, 0, 0)
 	})
 }
 
-// A charge that is named after the success is booked once, however many tell of
-// it; one that is named differently later is not booked again.
+// A charge that is named after the success is booked once. A different charge that is named
+// later is not booked.
 func TestAChargeThatIsNamedLaterIsBookedOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
 		p.run(o, confirmed)
-		p.bears(o, 0, 0)
+		p.charged(o, 0, 0)
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
@@ -74,26 +74,26 @@ func TestAChargeThatIsNamedLaterIsBookedOnce(t *testing.T) {
 		}
 		all.Wait()
 		p.stands(o, operation.Success)
-		p.bears(o, 1075, 1)
+		p.charged(o, 1075, 1)
 		for _, k := range []money.Kobo{0, 500, 2150} {
 			_, err := p.Notified(t.Context(), o.Company, o.ID, charging(k))
 			p.must(err)
 		}
-		p.bears(o, 1075, 1)
+		p.charged(o, 1075, 1)
 	})
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
 		p.run(o, charging(1075))
 		_, err := p.Notified(t.Context(), o.Company, o.ID, charging(500))
 		p.must(err)
-		p.bears(o, 1075, 1)
+		p.charged(o, 1075, 1)
 		if list := p.open(); len(list) > 0 {
 			t.Errorf("cases: %+v", list)
 		}
 	})
 }
 
-// What came back is the amount. Nobody said that the charge did.
+// A reversal returns the amount and not the charge.
 func TestAReversalKeepsTheCharge(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -103,9 +103,9 @@ func TestAReversalKeepsTheCharge(t *testing.T) {
 		_, err := p.Notified(t.Context(), o.Company, o.ID, back)
 		p.must(err)
 		p.stands(o, operation.Reversed)
-		p.bears(o, 1075, 1)
+		p.charged(o, 1075, 1)
 		_, err = p.Notified(t.Context(), o.Company, o.ID, charging(1075))
 		p.must(err)
-		p.bears(o, 1075, 1)
+		p.charged(o, 1075, 1)
 	})
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// What the account must keep is kept, fee and all, and more does not leave
+// The amount to leave stays in the settlement account, fee included. No more money leaves
 // clearing than came in.
-func TestAnOperationTakesNoMoreThanItMay(t *testing.T) {
+func TestAnOperationLeavesTheRequiredBalance(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		whole := p.Start(operation.Operation{
 			Company: p.company, Kind: "test", IdempotencyKey: id.New(), Provider: "bank", SettlementID: 1, Amount: opening - fee, Fee: fee,
@@ -35,8 +35,8 @@ func TestAnOperationTakesNoMoreThanItMay(t *testing.T) {
 	})
 }
 
-// A call that begins late ends no later than it would have: from then on the
-// resolver may ask.
+// A call that begins late ends at the same time as one that begins at once, since the
+// resolver may ask from then on.
 func TestACallEndsWithItsWindow(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -52,8 +52,8 @@ func TestACallEndsWithItsWindow(t *testing.T) {
 	})
 }
 
-// A call that ended early without an answer is asked about early.
-func TestTheResolverIsBroughtForward(t *testing.T) {
+// A call that ended early without an answer is requeried early.
+func TestAnEarlyEndOfTheCallBringsTheRequeryForward(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
 		p.clock.Advance(time.Second)
@@ -66,7 +66,7 @@ func TestTheResolverIsBroughtForward(t *testing.T) {
 	})
 }
 
-// Money comes back once, and of an operation that did not take it as a refund.
+// A success is reversed once. A FAILED operation has its refund and is not reversed.
 func TestOnlyASuccessIsReversedAndOnce(t *testing.T) {
 	back := provider.Answer{Outcome: provider.Rejected, Code: "reversed", Reversed: true}
 	for name, c := range map[string]struct {

@@ -58,7 +58,7 @@ func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
 					t.Errorf("Run returned\n%+v, stored is\n%+v", after, stored)
 				}
 				if after.Outcome != c.answer.Outcome.String() || after.Code != c.answer.Code || after.ProviderReference != c.answer.Reference {
-					t.Errorf("the answer was noted as %+v", after)
+					t.Errorf("the answer was written as %+v", after)
 				}
 				if got := fmt.Sprint(p.told()); got != c.told {
 					t.Errorf("told: %s", got)
@@ -72,8 +72,8 @@ func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
 	}
 }
 
-// A program that was frozen between the first commit and the call must not make
-// the call any more: the resolver may have given the money back by now.
+// A program that was frozen between the first commit and the call makes no call: the
+// resolver may have returned the money meanwhile.
 func TestNoCallIsMadeAfterItsWindow(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -89,9 +89,9 @@ func TestNoCallIsMadeAfterItsWindow(t *testing.T) {
 	})
 }
 
-// What a plug that panics did is unknown, and the call does not end when the
-// caller hangs up.
-func TestAPanickingPlugIsUnknown(t *testing.T) {
+// A panic of a provider's code is an unknown outcome. The call continues when the caller
+// hangs up.
+func TestAPanicOfAProviderIsUnknown(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		ctx, hangUp := context.WithCancel(t.Context())
 		after, err := p.Run(ctx, p.begin(), func(ctx context.Context) provider.Answer {
@@ -111,8 +111,8 @@ func TestAPanickingPlugIsUnknown(t *testing.T) {
 	})
 }
 
-// Many who know the outcome at once write it once.
-func TestOneOutcomeIsWrittenOnce(t *testing.T) {
+// Several concurrent writers of one outcome write it once.
+func TestConcurrentWritersWriteOneOutcome(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.unknown()
 		var all sync.WaitGroup
@@ -132,8 +132,8 @@ func TestOneOutcomeIsWrittenOnce(t *testing.T) {
 	})
 }
 
-// What the request adds to the outcome's unit may have been done by a retry; the
-// outcome is written all the same.
+// A retry may have written the extra effects of the request. The outcome is written all the
+// same.
 func TestAnOutcomeIsWrittenWithoutTheRequestsEffects(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -148,7 +148,7 @@ func TestAnOutcomeIsWrittenWithoutTheRequestsEffects(t *testing.T) {
 	})
 }
 
-// guarded is some table with states: that of the cases.
+// guarded is any table with states, here that of the cases.
 var guarded = db.Declare[guardedRow]("operation_case")
 
 type guardedRow struct {
@@ -157,8 +157,8 @@ type guardedRow struct {
 	State   string `db:"state,state"`
 }
 
-// A notification may be faster than the answer to the call. What the request
-// wanted to write with the outcome is written all the same.
+// A notification may be faster than the answer of the call. The extra effects of the request
+// are written all the same.
 func TestARequestAddsItsEffectsToAnOutcomeWrittenByAnother(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()

@@ -26,8 +26,8 @@ const (
 	fee     = 50
 )
 
-// plant is the machine with one kind, one company that has money, a provider
-// that answers what it is told, and a clock that stands still.
+// plant is a service with one kind, a company with money, a provider whose answers the test
+// sets, and a clock that the test moves.
 type plant struct {
 	*operation.Service
 	t       *testing.T
@@ -37,13 +37,16 @@ type plant struct {
 	company string
 	asked   int                                       // how often the provider was asked
 	answer  func(operation.Operation) provider.Answer // to the next poll
+	removed map[string]bool                           // the removed operators
+	away    error                                     // of the list of operators
 }
 
 func each(t *testing.T, f func(t *testing.T, p *plant)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
-		p := &plant{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid()}
-		p.Service = operation.NewService(d, p.book, clk, slog.New(slog.DiscardHandler), window)
+		p := &plant{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid(), removed: map[string]bool{}}
+		p.Service = operation.WithOperators(d, p.book, clk, slog.New(slog.DiscardHandler), window,
+			func(_ context.Context, name string) (bool, error) { return !p.removed[name], p.away })
 		p.Handle("test", operation.Kind{
 			Route: func(operation.Operation) operation.Route {
 				return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test", Fee: "fees", Charge: "charge/test"}
@@ -72,7 +75,7 @@ func (p *plant) must(err error) {
 	}
 }
 
-// begin writes an operation down: step one.
+// begin writes an operation: step one.
 func (p *plant) begin() operation.Operation {
 	p.t.Helper()
 	o := p.Start(operation.Operation{
@@ -82,7 +85,7 @@ func (p *plant) begin() operation.Operation {
 	return o
 }
 
-// run makes the first call, which is answered with a.
+// run makes the first call, with this answer.
 func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operation {
 	p.t.Helper()
 	after, err := p.Run(p.t.Context(), o, func(context.Context) provider.Answer { return a }, nil)
@@ -90,19 +93,18 @@ func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operatio
 	return after
 }
 
-// unknown is an operation whose first call brought no answer.
+// unknown is an operation whose first call had no answer.
 func (p *plant) unknown() operation.Operation {
 	p.t.Helper()
 	return p.run(p.begin(), provider.Answer{Code: provider.CodeTimeout})
 }
 
-// says has the provider answer every poll like this.
+// says sets the provider's answer to all requeries.
 func (p *plant) says(a provider.Answer) {
 	p.answer = func(operation.Operation) provider.Answer { return a }
 }
 
-// poll runs the resolver once, as the worker would, and says when it wants to
-// run again.
+// poll runs the resolver once, as the worker would, and returns the time of its next run.
 func (p *plant) poll(o operation.Operation) time.Time {
 	p.t.Helper()
 	next, err := p.Resolve(p.t.Context(), job.Job{Company: o.Company, Kind: operation.ResolveJob, Subject: o.ID})
@@ -110,8 +112,8 @@ func (p *plant) poll(o operation.Operation) time.Time {
 	return next
 }
 
-// stands fails unless the operation is in this state, with its money where that
-// state says.
+// stands fails unless the operation has this state, and its money is in the matching
+// account.
 func (p *plant) stands(o operation.Operation, want operation.State) operation.Operation {
 	p.t.Helper()
 	now, err := p.Find(p.t.Context(), o.Company, o.ID)

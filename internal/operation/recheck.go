@@ -9,20 +9,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// RecheckJob is the kind of job that asks again about an operation that FAILED
-// because its provider had no record of it.
+// RecheckJob is the kind of job that asks again about an operation that FAILED since its
+// provider had no record of it.
 const RecheckJob = "operation.recheck"
 
-// A request that a provider did not know may be carried out late. So the provider
-// is asked again so long after the failure, and the second answer is believed.
+// A provider may carry out a request late, after "no such reference". So it is asked again
+// at these times after the failure, and the last answer counts.
 const (
 	firstRecheck = time.Hour
 	lastRecheck  = 24 * time.Hour
 )
 
-// Recheck is the work of a RecheckJob: it asks once more and writes down what it
-// heard. A yes opens a case and moves no money. An unknown answer is asked for
-// again on the public clock, and after 72 hours of them a human decides.
+// Recheck is the work of a RecheckJob: it asks once more and writes the answer. A confirmed
+// answer opens a case and moves no money. After an unknown answer Recheck asks again on
+// the resolver's schedule, and after 72 hours an operator decides.
 func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err error) {
 	o, err := s.Find(ctx, j.Company, j.Subject)
 	if err != nil {
@@ -40,20 +40,19 @@ func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err e
 	after.Polls++
 	after.AskedAt = now
 	after.NextAt = o.recheckAfter(answer, now)
-	// The case first: if the program stops in between, the job asks once more and
-	// finds its case there.
+	// The case comes first: if the program stops here, the job asks again and finds the
+	// case.
 	if err := s.doubt(ctx, o, after.NextAt, answer); err != nil {
 		return time.Time{}, err
 	}
 	err = s.book.Commit(ctx, after.rechecked(o, answer))
 	if ledger.Is(err, ledger.Moved) {
-		return now, nil // another worker was faster: look at what it wrote
+		return now, nil // another worker was faster: read its row
 	}
 	return after.NextAt, err
 }
 
-// doubt opens a case for what a later answer leaves open: a yes, or none that was
-// definite for 72 hours.
+// doubt opens a case for a confirmed answer, or after 72 hours without a definite one.
 func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a provider.Answer) error {
 	switch {
 	case a.Outcome != provider.Unknown:
@@ -66,8 +65,8 @@ func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a prov
 	return nil
 }
 
-// recheckAfter is when a FAILED operation is asked about again after an answer at
-// now; the zero time when that was the last time. UpdatedAt is when it FAILED.
+// recheckAfter is the time of the next recheck after an answer at now. It is zero after the
+// last recheck. UpdatedAt is the time of the failure.
 func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	first, last := o.UpdatedAt.Add(firstRecheck), o.UpdatedAt.Add(lastRecheck)
 	early := now.Before(last)
@@ -90,7 +89,7 @@ func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// turn is the first poll after now of a public clock that began at an instant.
+// turn is the first time after now on the resolver's schedule from an instant.
 func turn(began, now time.Time) time.Time {
 	for _, age := range ages {
 		if at := began.Add(age); at.After(now) {
@@ -101,13 +100,13 @@ func turn(began, now time.Time) time.Time {
 	return hourly.Add(now.Sub(hourly).Truncate(time.Hour) + time.Hour)
 }
 
-// rechecked is the unit that notes a later answer. State, words and the instant of
-// the outcome stay: the answer itself is in the history.
+// rechecked is the unit that writes a recheck's answer to the history. The state, the
+// message and the time of the outcome stay.
 func (o Operation) rechecked(was Operation, a provider.Answer) ledger.Unit {
 	said := o
 	said.Message, said.ProviderReference, said.Token = "", "", ""
 	u := ledger.For(o.Company)
 	u.Transition(operations.Record(o), string(Failed)).Only("polls", "asked_at", "next_at").Expect("polls", was.Polls)
-	u.Append(said.noted(a, o.AskedAt).lastAnswer())
+	u.Append(said.answered(a, o.AskedAt).lastAnswer())
 	return u
 }

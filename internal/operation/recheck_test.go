@@ -23,7 +23,7 @@ func (p *plant) absent() operation.Operation {
 	return p.stands(o, operation.Failed)
 }
 
-// recheck runs the job once that asks again, and says when it wants to run again.
+// recheck runs the recheck job once, and returns the time of its next run.
 func (p *plant) recheck(o operation.Operation) time.Time {
 	p.t.Helper()
 	next, err := p.Recheck(p.t.Context(), job.Job{Company: o.Company, Kind: operation.RecheckJob, Subject: o.ID})
@@ -31,12 +31,12 @@ func (p *plant) recheck(o operation.Operation) time.Time {
 	return next
 }
 
-// at moves the clock to so long after the operation FAILED.
+// at moves the clock to this age of the failure.
 func (p *plant) at(o operation.Operation, age time.Duration) {
 	p.clock.Advance(o.UpdatedAt.Add(age).Sub(p.clock.Now()))
 }
 
-// rechecks is when the jobs that ask again are due.
+// rechecks are the times of the recheck jobs.
 func (p *plant) rechecks() []int64 {
 	p.t.Helper()
 	due, err := db.All(p.t.Context(), p.db, db.Value[int64],
@@ -82,9 +82,8 @@ func TestWhatAProviderDidNotKnowIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A yes that comes after the money was given back is a human's, once, and moves
-// nothing.
-func TestAYesAfterTheRefundIsAContradiction(t *testing.T) {
+// A confirmed answer after the refund opens one case and moves no money.
+func TestAConfirmationAfterTheRefundIsAContradiction(t *testing.T) {
 	for name, ages := range map[string][]time.Duration{
 		"an hour later": {time.Hour}, "a day later": {time.Hour, 24 * time.Hour}, "after a long sleep": {40 * time.Hour},
 	} {
@@ -120,9 +119,9 @@ func TestAYesAfterTheRefundIsAContradiction(t *testing.T) {
 	}
 }
 
-// No answer is never taken for one: it is asked for on the public clock, and after
-// 72 hours a human decides.
-func TestARecheckWithoutAnAnswerIsFollowed(t *testing.T) {
+// An unknown answer is no outcome: the provider is asked again on the resolver's schedule,
+// and after 72 hours an operator decides.
+func TestARecheckWithoutAnAnswerIsRepeated(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.absent()
 		p.says(silence)
@@ -159,7 +158,7 @@ func TestARecheckWithoutAnAnswerIsFollowed(t *testing.T) {
 	})
 }
 
-// A definite answer ends the asking. So does a second "no such reference".
+// A definite answer ends the rechecks. A second "no such reference" ends them too.
 func TestWhatEndsTheRechecks(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []provider.Answer
@@ -185,8 +184,8 @@ func TestWhatEndsTheRechecks(t *testing.T) {
 	}
 }
 
-// Only what FAILED by absence is asked about again.
-func TestADefiniteNoIsNotAskedAboutAgain(t *testing.T) {
+// Only an operation that FAILED since the provider had no record is rechecked.
+func TestADefiniteRejectionIsNotRechecked(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(rejected)
 		o := p.unknown()
@@ -201,8 +200,8 @@ func TestADefiniteNoIsNotAskedAboutAgain(t *testing.T) {
 	})
 }
 
-// A worker that lost its lease while it asked writes nothing over what another
-// one has written.
+// A worker that lost its lease during the question does not overwrite the row of another
+// worker.
 func TestTwoWorkersRecheckOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.absent()

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The values are what other databases hold: a program that derives others buys
-// again what is repeated after a restore.
+// Databases store these values. A program with other values would buy again when a request is
+// repeated after a restore.
 func TestAReferenceFollowsFromCompanyKindAndKey(t *testing.T) {
 	if got := operation.Reference("c0000000000000000000000ab", "vtu", "order-1"); got != "otldfyuxgdwdx3tgjejn" {
 		t.Errorf("the reference is %s", got)
@@ -37,7 +37,7 @@ func TestAReferenceFollowsFromCompanyKindAndKey(t *testing.T) {
 	}
 }
 
-// A key gives one operation one reference; what has no key is never the same.
+// One key gives one reference. Operations without a key have different references.
 func TestTwoOperationsNeverShareAReference(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		start := func(key string) operation.Operation {
@@ -65,8 +65,8 @@ func TestTwoOperationsNeverShareAReference(t *testing.T) {
 	})
 }
 
-// A provider that reports a duplicate knows the reference. Its later word that it
-// has no record gives no money back: a human decides.
+// A provider that reports a duplicate knows the reference. If it later has no record, no
+// money goes back, and an operator decides.
 func TestADuplicateIsNeverMissing(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.run(p.begin(), provider.Answer{Code: provider.CodeDuplicate})
@@ -82,8 +82,8 @@ func TestADuplicateIsNeverMissing(t *testing.T) {
 	})
 }
 
-// And what it finds under the reference is the outcome.
-func TestADuplicateBecomesWhatIsFound(t *testing.T) {
+// The outcome that the provider finds under the reference counts.
+func TestADuplicateTakesTheOutcomeThatIsFound(t *testing.T) {
 	for outcome, want := range map[provider.Outcome]operation.State{provider.Confirmed: operation.Success, provider.Rejected: operation.Failed} {
 		each(t, func(t *testing.T, p *plant) {
 			o := p.run(p.begin(), provider.Answer{Code: provider.CodeDuplicate})

@@ -8,13 +8,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// resolveJob is the job that follows an operation to its outcome.
+// resolveJob is the job that asks for the outcome of an operation.
 func (o Operation) resolveJob() job.Job {
 	return job.Job{Company: o.Company, Kind: ResolveJob, Subject: o.ID, Provider: o.Provider, RunAt: o.NextAt}
 }
 
-// Resolve is the work of a ResolveJob: it asks once what became of an operation
-// and writes down what it heard.
+// Resolve is the work of a ResolveJob: it asks once for the outcome of an operation and
+// writes the answer.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	o, err := s.Find(ctx, j.Company, j.Subject)
 	if err != nil {
@@ -30,14 +30,14 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.heard(ctx, o, s.requery(ctx, o))
 }
 
-// requery is one question about what became of an operation.
+// requery asks the provider for the outcome of an operation.
 func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
 	return s.call(ctx, o, s.window, func(ctx context.Context) provider.Answer {
 		return s.kinds[o.Kind].Requery(ctx, o)
 	})
 }
 
-// heard writes down the answer to a poll and says when the next one is due.
+// heard writes the answer of a requery and returns the time of the next one.
 func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
 	now := s.clock.Now()
 	o.Polls++
@@ -60,12 +60,12 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		_, err := s.conclude(ctx, o, a, nil)
 		return time.Time{}, err
 	}
-	after := o.noted(a, now)
+	after := o.answered(a, now)
 	after.NextAt = after.nextPoll(now)
 	if after.NextAt.After(o.CalledUntil.Add(tooOld)) {
 		after.NextAt = time.Time{}
-		// The case first: if the program stops in between, the job asks once
-		// more and finds its case there.
+		// The case comes first: if the program stops here, the job asks again and finds
+		// the case.
 		if err := s.OpenCase(ctx, after.Company, after.ID, Unresolved, "no outcome after 72 hours; last answer: "+a.Code); err != nil {
 			return time.Time{}, err
 		}
@@ -77,8 +77,8 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 	return after.NextAt, nil
 }
 
-// absent writes down that an operation FAILED since its provider has no record of
-// it. The outcome's own commit has the job that asks again (see RecheckJob).
+// absent writes that an operation FAILED since its provider has no record of it. The same
+// commit adds the RecheckJob.
 func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer) error {
 	a.Outcome, a.Message = provider.Rejected, "The provider has no record of this request"
 	after := o.concluded(a, s.clock.Now())
@@ -87,8 +87,8 @@ func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer) er
 	return err
 }
 
-// Notified takes what a provider said of its own accord. It counts like the
-// answer to a poll, but only when it is definite.
+// Notified takes an answer that the provider sent by itself. A definite one counts like
+// the answer of a requery.
 func (s *Service) Notified(ctx context.Context, company, operationID string, a provider.Answer) (Operation, error) {
 	o, err := s.Find(ctx, company, operationID)
 	if err != nil || a.Outcome == provider.Unknown {

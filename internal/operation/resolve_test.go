@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The public clock of completion.md §4.3: 5 s, 30 s, 2 min, 10 min, 30 min, 2 h,
-// then hourly up to 72 h, then a case; age alone fails nothing.
+// The resolver's schedule of completion.md §4.3: 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, then
+// hourly up to 72 h, then a case. Age alone fails no operation.
 func TestTheResolverKeepsItsPublicSchedule(t *testing.T) {
 	want := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour}
 	for h := 3 * time.Hour; h <= 72*time.Hour; h += time.Hour {
@@ -49,8 +49,7 @@ func TestTheResolverKeepsItsPublicSchedule(t *testing.T) {
 	})
 }
 
-// A clock that jumps makes the missed polls due at once, and each of them
-// counts.
+// After a jump of the clock the missed requeries are due at once, and each one counts.
 func TestMissedPollsAreMadeUpFor(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
@@ -65,8 +64,8 @@ func TestMissedPollsAreMadeUpFor(t *testing.T) {
 	})
 }
 
-// What was said while nobody knew is not shown as the words about the end.
-func TestTheLastWordsAreThoseOfTheOutcome(t *testing.T) {
+// A message from before the outcome is not shown as the outcome's.
+func TestTheMessageIsTheOutcomes(t *testing.T) {
 	for state, a := range map[operation.State]provider.Answer{
 		operation.Success: {Outcome: provider.Confirmed}, operation.Failed: {Outcome: provider.Rejected, Code: "51"},
 	} {
@@ -84,7 +83,7 @@ func TestTheLastWordsAreThoseOfTheOutcome(t *testing.T) {
 	}
 }
 
-// "No such reference" is a no only after fifteen minutes and three polls.
+// "No such reference" counts as rejected only after fifteen minutes and three requeries.
 func TestNoSuchReferenceCountsAfterTheGracePeriod(t *testing.T) {
 	t.Run("three polls are not enough before fifteen minutes", func(t *testing.T) {
 		each(t, func(t *testing.T, p *plant) {

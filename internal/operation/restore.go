@@ -10,19 +10,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// restoreBatch is how many open operations are looked at together.
+// restoreBatch is how many PENDING operations are read together.
 const restoreBatch = 500
 
-// Restore walks through the open operations of all companies. It puts the job back
-// of each one that has lost it, and opens the case of each one that waits for a
-// human and has none. A job that exists is left as it is. Several programs may
-// restore at once: a job and a case are there once.
+// Restore reads the PENDING operations of all companies. It adds the missing job of an
+// operation that is still asked for, and opens the missing case of one that waits for an
+// operator. Several programs may restore at once, since each job and case exists once.
 //
-// A failure of one operation does not keep Restore from the others. Restore walks to
-// the end, and returns all failures.
-//
-// The job is due when the next poll is. Polls that were missed are made up for, as
-// after a time without a program.
+// After a failure of one operation Restore continues with the others, and returns all
+// failures at the end. The job is due at the operation's next requery.
 func (s *Service) Restore(ctx context.Context) error {
 	var company, operationID string
 	var failed error
@@ -37,7 +33,7 @@ func (s *Service) Restore(ctx context.Context) error {
 	}
 }
 
-// restorePage restores what operations, in order of their companies, have lost.
+// restorePage restores the jobs and cases of operations, which come by company.
 func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 	var jobs []db.Record
 	var undecided []Operation
@@ -72,7 +68,7 @@ func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 	return failed
 }
 
-// unfollowed are those of a company's open operations that have no job.
+// unfollowed are the operations of one company that have no job.
 func (s *Service) unfollowed(ctx context.Context, open []Operation) (lost []Operation, err error) {
 	ids := make([]string, len(open))
 	for i, o := range open {
@@ -87,26 +83,16 @@ func (s *Service) unfollowed(ctx context.Context, open []Operation) (lost []Oper
 	return lost, err
 }
 
-// ErrDecided tells that an operation has ended since it was read, and needs no
-// human any more.
+// ErrDecided says that an operation has got its outcome since it was read.
 var ErrDecided = errors.New("operation: the outcome is known by now")
 
-// AskAbout asks for a human's decision about an operation that is open for too
-// long. It returns the operation's open case, which may be an earlier one, or
-// ErrDecided.
+// AskAbout opens a case about an operation that is PENDING for too long, or returns its
+// open case. The error is ErrDecided if the operation has an outcome.
 func (s *Service) AskAbout(ctx context.Context, o Operation) (Case, error) {
 	c := Case{Company: o.Company, Subject: o.ID, Reason: Unresolved, Detail: "no outcome after 72 hours; last answer: " + o.Code}
-	last, err := s.lastCase(ctx, o.Company, o.ID, Unresolved)
-	switch {
-	case errors.Is(err, db.ErrNone):
-	case err != nil || last.State == Open:
-		return last, err
-	default:
-		c.Turn = last.Turn + 1
-	}
 	u := ledger.For(o.Company)
 	u.Transition(operations.Record(o), string(Pending)).Only()
-	asked, err := s.ask(ctx, c, u)
+	asked, err := s.askAgain(ctx, c, u, func(Case) bool { return false })
 	if ledger.Is(err, ledger.Moved) {
 		err = ErrDecided
 	}

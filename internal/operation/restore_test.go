@@ -38,8 +38,8 @@ func (p *plant) lose(o operation.Operation) {
 	}
 }
 
-// An open operation without a job gets it back, for the time of its next poll. A
-// job that waits, or that somebody has in hand, stays as it is.
+// A PENDING operation without a job gets one for the time of its next requery. A job that
+// waits or runs stays as it is.
 func TestALostJobIsRestored(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
@@ -70,9 +70,9 @@ func TestALostJobIsRestored(t *testing.T) {
 	})
 }
 
-// A settled operation needs no job. An operation that waits for a human needs a
+// An operation with an outcome needs no job. An operation that waits for an operator needs a
 // case and no job.
-func TestWhatIsDecidedOrAskedGetsNoJob(t *testing.T) {
+func TestADecidedOperationGetsNoJob(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
 		o := p.unknown()
@@ -100,8 +100,8 @@ func TestWhatIsDecidedOrAskedGetsNoJob(t *testing.T) {
 	})
 }
 
-// The walk goes through all companies, a batch at a time.
-func TestEveryCompanyIsWalkedThrough(t *testing.T) {
+// Restore reads all companies, a batch at a time.
+func TestRestoreReadsAllCompanies(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		const many = 1300
 		_, err := p.db.Exec(t.Context(), `INSERT INTO operation (`+strings.ReplaceAll(operation.Columns, "operation.", "")+`)

@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// An operation that cannot be asked about stops the walk for no other one.
-func TestOneBadOperationKeepsNoOtherFromItsJob(t *testing.T) {
+// A failure of one operation does not keep Restore from the others.
+func TestOneFailureDoesNotStopRestore(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
 		lost := p.unknown()
@@ -46,7 +46,7 @@ func TestNobodyIsAskedAboutWhatIsDecided(t *testing.T) {
 	})
 }
 
-// A provider's answer is written although its caller has no time left to wait for the
+// A provider's answer is written, although its caller has no time left to wait for the
 // database.
 func TestADefiniteAnswerOutlivesItsCaller(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {

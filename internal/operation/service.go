@@ -2,9 +2,9 @@ package operation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -17,20 +17,22 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Kind is what the machine must know of a business to follow its operations.
+// Kind is a business: how its operations work, and the cases that it resolves.
 type Kind struct {
-	// Route names the accounts the operation's money passes through.
+	// Route names the ledger accounts of the operation's money.
 	Route func(o Operation) Route
-	// Requery asks the operation's provider what became of it.
+	// Requery asks the operation's provider for the outcome.
 	Requery func(ctx context.Context, o Operation) provider.Answer
-	// Effects adds to the unit that gives the operation its new state what the
-	// business changes with it: the event, for one.
+	// Effects adds the business's own changes, such as an event, to the unit that gives
+	// the operation its new state.
 	Effects func(ctx context.Context, o Operation, u *ledger.Unit) error
-	// Returns is true when its money may come back after a success.
+	// Returns is true if the money may come back after a success.
 	Returns bool
+	// Cases resolve cases that are not about an operation.
+	Cases map[Decision]CaseHandler
 }
 
-// Service runs the machine.
+// Service runs the operations of all kinds.
 type Service struct {
 	db     *db.DB
 	book   *ledger.Book
@@ -38,24 +40,36 @@ type Service struct {
 	log    *slog.Logger
 	window time.Duration
 	kinds  map[string]Kind
-	cases  map[caseKind]CaseHandler
+	cases  map[Decision]CaseHandler
 
 	isOperator func(ctx context.Context, name string) (bool, error)
 }
 
-// NewService is a machine that knows no kinds yet. Window is how long a call to
-// a provider may take, from the first unit on; the plugs' own deadlines must be
-// shorter.
+// NewService is a service without kinds. It takes every name for an operator's. Window is
+// the longest time of a call to a provider, from the first unit on. The providers' own
+// timeouts must be shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
-	return &Service{db: d, book: book, clock: c, log: log, window: window, kinds: map[string]Kind{}, cases: map[caseKind]CaseHandler{}}
+	everyone := func(context.Context, string) (bool, error) { return true, nil }
+	return WithOperators(d, book, c, log, window, everyone)
 }
 
-// Handle teaches the machine a kind. Call it before the first operation.
-func (s *Service) Handle(kind string, k Kind) { s.kinds[kind] = k }
+// WithOperators is NewService with a function that tells whether a name is an operator's.
+func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration, isOperator func(ctx context.Context, name string) (bool, error)) *Service {
+	return &Service{
+		db: d, book: book, clock: c, log: log, window: window, isOperator: isOperator,
+		kinds: map[string]Kind{}, cases: map[Decision]CaseHandler{},
+	}
+}
 
-// Start is a new operation, dated now and not yet written. It gets an id, unless
-// the business has one that is as new and as permanent: the Reference of its key,
-// or a random one if it has no key.
+// Handle registers a kind, before the first operation and the first case. A business and
+// the service use each other, so a kind cannot be an argument of NewService.
+func (s *Service) Handle(kind string, k Kind) {
+	s.kinds[kind] = k
+	maps.Copy(s.cases, k.Cases)
+}
+
+// Start is a new operation with the time now, not yet written. Without an id of the
+// business, its id is the Reference of its key, or random if there is no key.
 func (s *Service) Start(o Operation) Operation {
 	now := s.clock.Now()
 	switch {
@@ -72,18 +86,18 @@ func (s *Service) Start(o Operation) Operation {
 	return o
 }
 
-// Unit is step one for a started operation: its row, the money into clearing,
-// and the resolver's job, which runs after the call is certainly over. Leave is
-// what the settlement account must keep.
+// Unit is step one for a started operation: its row, the transfer into clearing, and the
+// resolver's job, which runs after the end of the call. Leave is the amount that must
+// stay in the settlement account.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
 	r := s.kinds[o.Kind].Route(o)
 	first := o.transfer(hold, r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
 	first.Leave = leave
 	u := ledger.For(o.Company)
-	// Clearing may not be overdrawn: what leaves it came in first.
+	// Clearing has a floor of 0: only money that came in goes out.
 	u.OpenAccounts(ledger.Account{ID: r.Clearing}, ledger.Account{ID: r.Provider, Floor: money.NoFloor})
 	if o.Fee > 0 {
-		// A fee may be given back after it has been taken out, so no floor.
+		// A fee may be returned after the fintech has withdrawn it, so there is no floor.
 		u.OpenAccounts(ledger.Account{ID: r.Fee, Floor: money.NoFloor})
 	}
 	u.Insert(operations.Record(o))
@@ -92,19 +106,21 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	return u
 }
 
-// Run is steps two and three of a written operation: the call, and the unit
-// that writes what came of it. Extra, which may be nil, adds the effects that only
-// the request knows of. The call goes on when the caller hangs up.
+// Extra adds the effects that only the request knows to the unit of an outcome. It may be
+// nil.
+type Extra = func(after Operation, u *ledger.Unit)
+
+// Run is steps two and three of a written operation: the call, and the unit of its
+// outcome. The call continues when the caller hangs up.
 //
-// The operation that comes back is as it stands now, even if somebody else (the
-// resolver, a notification) was faster. While the database stays away the outcome
-// is not written and the resolver will ask; the operation then comes back PENDING,
-// together with the error.
-func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
+// Run returns the present operation, also if the resolver or a notification was faster.
+// If the database is away, Run returns the PENDING operation with the error, and the
+// resolver asks later.
+func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra Extra) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
 	answer := s.first(ctx, o, call)
-	// A caller waits no longer than its budget. What the provider said is written
-	// all the same, for the next question may hear less.
+	// A caller waits no longer than its budget. The answer is written all the same, since
+	// the provider may say less next time.
 	type written struct {
 		o   Operation
 		err error
@@ -113,7 +129,7 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 	defer wait.End()
 	go func() {
 		defer func() {
-			if p := recover(); p != nil { // as in a request: the program goes on
+			if p := recover(); p != nil { // as in a request, the program continues
 				done <- written{o, fmt.Errorf("operation: panic: %v", p)}
 			}
 		}()
@@ -128,12 +144,12 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 	}
 }
 
-// heardFirst writes what the first call came to.
-func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
+// heardFirst writes the answer of the first call.
+func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	if answer.Outcome != provider.Unknown {
 		return s.heardDefinite(ctx, o, answer, extra)
 	}
-	after := o.noted(answer, s.clock.Now())
+	after := o.answered(answer, s.clock.Now())
 	after.CalledUntil = after.UpdatedAt
 	after.NextAt = after.pollAt(0)
 	written, err := s.write(ctx, o, after, extra)
@@ -143,13 +159,13 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 	return written, err
 }
 
-// persistence is how long a definite answer is written again.
+// persistence is the longest time of retries to write a definite answer.
 const persistence = 3 * time.Second
 
-// heardDefinite writes a definite answer, and again when the connection breaks: a
-// requery may hear less than this answer. The operation's state guards each attempt.
-// An outcome that was committed without our knowledge is found, and stays.
-func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
+// heardDefinite writes a definite answer, and tries again when the connection breaks,
+// since a requery may say less. The operation's state guards each attempt: an outcome
+// that an earlier attempt has committed stays.
+func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	after, err := s.conclude(ctx, o, answer, extra)
 	limit, cancel := context.WithTimeout(ctx, persistence)
 	defer cancel()
@@ -164,9 +180,9 @@ func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provide
 	return after, err
 }
 
-// first is the one call that may move money. It is not made when the window has
-// closed, as it has in a program that was frozen for an hour and woke up: by
-// now the resolver may have heard "no such reference" and given the money back.
+// first is the only call that may move money. After the window it is not made, for
+// example in a program that was frozen for an hour: the resolver may have heard "no such
+// reference" by then, and returned the money.
 func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
 	left := o.CalledUntil.Sub(s.clock.Now())
 	if left <= 0 {
@@ -175,8 +191,8 @@ func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.
 	return s.call(ctx, o, min(left, s.window), call)
 }
 
-// call gives the provider a time, and survives a plug that panics: what it did
-// then is unknown.
+// call limits the time of a provider's call. A panic of the provider's code is an unknown
+// outcome.
 func (s *Service) call(ctx context.Context, o Operation, limit time.Duration, call func(ctx context.Context) provider.Answer) (a provider.Answer) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -190,12 +206,12 @@ func (s *Service) call(ctx context.Context, o Operation, limit time.Duration, ca
 }
 
 // conclude writes a definite outcome.
-func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
+func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, extra Extra) (Operation, error) {
 	return s.write(ctx, o, o.concluded(a, s.clock.Now()), extra)
 }
 
-// write commits the operation's new self over its PENDING one.
-func (s *Service) write(ctx context.Context, o, after Operation, extra func(after Operation, u *ledger.Unit)) (Operation, error) {
+// write commits an operation over its PENDING row.
+func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (Operation, error) {
 	u, err := s.outcomeUnit(ctx, after)
 	if err != nil {
 		return o, err
@@ -220,15 +236,15 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra func(afte
 		}
 		return now, err
 	case extra != nil:
-		// What the request wanted to add has been done by a retry of it. The
-		// outcome must be written all the same.
+		// A retry of the request has written its extra effects. The outcome must be
+		// written all the same.
 		return s.write(ctx, o, after, nil)
 	}
 	return o, err
 }
 
-// outcomeUnit is step three for an operation as it shall be: the transition, and for
-// a final state the money out of clearing and the business's effects.
+// outcomeUnit is step three: the transition, and for a final state the transfers out of
+// clearing and the business's effects.
 func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit, error) {
 	u := ledger.For(after.Company)
 	u.Transition(operations.Record(after), string(Pending))
@@ -246,38 +262,20 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	return u, nil
 }
 
-// settle are the transfers that end an operation's time in clearing.
-func (s *Service) settle(o Operation) []ledger.Transfer {
-	r := s.kinds[o.Kind].Route(o)
-	if o.State == Failed {
-		return []ledger.Transfer{o.transfer(refund, r.Clearing, r.Settlement, o.Amount+o.Fee, "Refund")}
-	}
-	out := []ledger.Transfer{o.transfer(settle, r.Clearing, r.Provider, o.Amount, "settled")}
-	if o.Fee > 0 {
-		out = append(out, o.transfer(settleFee, r.Clearing, r.Fee, o.Fee, "fee"))
-	}
-	return out
-}
-
-// belated writes what the request wanted to add to an outcome that somebody
-// else has written: the answer under its Idempotency-Key, say, which would stay
-// open otherwise. What a retry has added meanwhile stays.
-func (s *Service) belated(ctx context.Context, o Operation, extra func(after Operation, u *ledger.Unit)) error {
+// belated writes the extra effects of a request whose outcome another writer has written.
+// Otherwise the request's Idempotency-Key would have no answer. Effects that a retry has
+// written stay.
+func (s *Service) belated(ctx context.Context, o Operation, extra Extra) error {
 	u := ledger.For(o.Company)
 	if extra(o, &u); u.IsEmpty() {
 		return nil
 	}
-	err := s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Moved) {
-		return nil
-	}
-	return err
+	return ledger.Except(s.book.Commit(ctx, u), ledger.Moved)
 }
 
-// overtaken: the operation has been given its outcome by somebody else. If that
-// contradicts ours no money moves by itself: a human decides. If it is the same,
-// ours may be the first to name a charge. That the money came back contradicts no
-// success: it is what happened to it afterwards.
+// overtaken compares our answer with an outcome that another writer has written. A
+// contradiction moves no money and opens a case for an operator. An equal answer may be
+// the first that names a charge. An answer that the money came back reverses a success.
 func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, error) {
 	now, err := s.Find(ctx, o.Company, o.ID)
 	if err != nil {
@@ -297,26 +295,8 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 	return now, err
 }
 
-// Find is one operation of the company, in any state.
-func (s *Service) Find(ctx context.Context, company, operationID string) (Operation, error) {
-	o, err := s.find(ctx, company, operationID)
-	if errors.Is(err, db.ErrNone) {
-		return Operation{}, fault.New(fault.Missing, "Operation not found")
-	}
-	return o, err
-}
-
-// FindByKey is the operation of a kind that the caller gave this key.
-func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Operation, error) {
-	o, err := s.findByKey(ctx, company, kind, key)
-	if errors.Is(err, db.ErrNone) {
-		return Operation{}, fault.New(fault.Missing, "Operation not found")
-	}
-	return o, err
-}
-
-// Earlier is the operation that a unit was refused for, when the refusal says
-// that its claim was not new; ok tells whether it was that.
+// Earlier is the existing operation with the key of a refused unit. Ok is false if the
+// unit was refused for another reason.
 func Earlier(err error) (o Operation, ok bool) {
 	if r := ledger.Refused(err); r != nil {
 		if row, exists := r.Existing(operations.Table); exists {

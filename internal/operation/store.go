@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Columns are an operation's, in the order that Scan reads.
+// Columns are the columns of an operation, for Scan.
 const Columns = `operation.company_id, operation.id, operation.kind, operation.idempotency_key, operation.state,
 	operation.provider, operation.settlement_id, operation.amount_kobo, operation.fee_kobo, operation.called_until,
 	operation.polls, operation.missing, operation.asked_at, operation.next_at, operation.outcome, operation.code,
@@ -27,8 +27,8 @@ var (
 	answers = db.Declare[answer]("operation_answer")
 )
 
-// answer is what a provider said of an operation, kept for the history of those
-// that no answer settled at once.
+// answer is a provider's answer. The history has the answers to operations that the first
+// answer did not settle.
 type answer struct {
 	Company     string    `db:"company_id,key"`
 	ID          string    `db:"id,key"`
@@ -41,7 +41,7 @@ type answer struct {
 	AnsweredAt  time.Time `db:"answered_at"`
 }
 
-// lastAnswer is the operation's last answer as a row of its history.
+// lastAnswer is the operation's last answer, as a row of the history.
 func (o Operation) lastAnswer() db.Record {
 	return answers.Record(answer{o.Company, id.New(), o.ID, o.Polls, o.Outcome, o.Code, o.Message, o.ProviderReference, o.UpdatedAt})
 }
@@ -49,22 +49,25 @@ func (o Operation) lastAnswer() db.Record {
 // Scan reads Columns.
 func Scan(s db.Scanner) (Operation, error) { return operations.Scan(s) }
 
-// Targets are the places in o that a Scan of Columns fills, for a statement that
-// reads an operation beside other columns.
+// Targets are the fields of o that a Scan of Columns fills, for a statement that reads more
+// columns.
 func (o *Operation) Targets() []any { return operations.Targets(o) }
 
-func (s *Service) find(ctx context.Context, company, operationID string) (Operation, error) {
-	return db.One(ctx, s.db, Scan,
-		`SELECT `+Columns+` FROM operation WHERE company_id = $1 AND id = $2`, company, operationID)
+// Find is one operation of the company, in any state.
+func (s *Service) Find(ctx context.Context, company, operationID string) (Operation, error) {
+	o, err := db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation WHERE company_id = $1 AND id = $2`, company, operationID)
+	return o, db.Missing(err, "Operation not found")
 }
 
-func (s *Service) findByKey(ctx context.Context, company, kind, key string) (Operation, error) {
-	return db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
+// FindByKey is the company's operation of a kind with the caller's own key.
+func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Operation, error) {
+	o, err := db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
 		WHERE company_id = $1 AND kind = $2 AND idempotency_key = $3 AND idempotency_key <> ''`, company, kind, key)
+	return o, db.Missing(err, "Operation not found")
 }
 
-// PendingOf are the operations of a kind and an amount whose outcome is not known,
-// the oldest first.
+// PendingOf are the ids of the PENDING operations of a kind and an amount, the oldest
+// first.
 func PendingOf(ctx context.Context, q db.Querier, company, kind string, amount money.Kobo) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT id FROM operation
 		WHERE company_id = $1 AND state = 'PENDING' AND kind = $2 AND amount_kobo = $3 ORDER BY created_at, id`, company, kind, int64(amount))
@@ -76,18 +79,19 @@ func (s *Service) pendingAfter(ctx context.Context, company, operationID string,
 		WHERE state = 'PENDING' AND (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`, company, operationID, limit)
 }
 
-// Repeated tells whether the provider has called the operation's reference a
-// duplicate. Then it knows the reference from before a restore, and what it says
-// of not knowing it is no answer.
+// Repeated tells whether the provider has called the operation's reference a duplicate.
+// Then the provider knows the reference from before a restore, and "no such reference"
+// does not count.
 func (s *Service) Repeated(ctx context.Context, o Operation) (bool, error) {
 	n, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM operation_answer
 		WHERE company_id = $1 AND operation_id = $2 AND code = $3`, o.Company, o.ID, provider.CodeDuplicate)
 	return n > 0, err
 }
 
-// findCase looks a case up by its id alone: an operator works across companies.
-func (s *Service) findCase(ctx context.Context, caseID string) (Case, error) {
-	return db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case WHERE id = $1 ORDER BY company_id`, caseID)
+// FindCase is one case of any company: an operator works across companies.
+func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
+	c, err := db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case WHERE id = $1 ORDER BY company_id`, caseID)
+	return c, db.Missing(err, "Case not found")
 }
 
 // lastCase is the newest case of a subject and reason.
@@ -96,31 +100,37 @@ func (s *Service) lastCase(ctx context.Context, company, subject string, reason 
 		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn DESC LIMIT 1`, company, subject, string(reason))
 }
 
-// passing is what a case that a filter lets through has.
+// passing is the condition of a CaseFilter.
 const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR reason = $3) AND ($4 = '' OR subject = $4)`
 
 func (f CaseFilter) values() []any {
 	return []any{string(f.State), f.Company, string(f.Reason), f.Subject}
 }
 
-// caseList is a page of the cases in a state, of all companies, newest first.
-func (s *Service) caseList(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, error) {
-	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
+// Cases is a page of the cases that pass a filter, newest first, and the number of all.
+func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
+	total, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(company_id) FROM operation_case WHERE `+passing, f.values()...)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE `+passing+` ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`, append(f.values(), limit, offset)...)
+	return list, total, err
 }
 
-// openOf are the open cases of a reason and an amount, of all companies.
-func (s *Service) openOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
+// OpenOf are the open cases of a reason and an amount, of all companies.
+func (s *Service) OpenOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
 	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = $1 AND amount_kobo = $2 ORDER BY company_id, id`, string(reason), int64(amount))
 }
 
-// openBreaks are the open cases of these reasons, of all companies, the oldest first.
-func (s *Service) openBreaks(ctx context.Context, reasons []string) ([]Case, error) {
+// OpenBreaks are the open cases of all comparisons, the oldest first. A break that the
+// statement no longer shows stays open until an operator resolves it.
+func (s *Service) OpenBreaks(ctx context.Context) ([]Case, error) {
+	reasons := make([]string, len(breakReasons))
+	for i, r := range breakReasons {
+		reasons[i] = string(r)
+	}
 	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = ANY($1) ORDER BY created_at, id`, reasons)
-}
-
-func (s *Service) caseCount(ctx context.Context, f CaseFilter) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64], `SELECT count(company_id) FROM operation_case WHERE `+passing, f.values()...)
 }

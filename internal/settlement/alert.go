@@ -44,47 +44,29 @@ func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int
 	return s.Alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, key)
 }
 
-// fell makes the events for the falls of a batch, with the accounts as they are after
-// the batch. The ledger calls fell inside the batch.
-func (s *Service) fell(falls []ledger.Fall, read func(lookups ...db.Lookup) error) ([]db.Record, error) {
-	byCompany, err := accountsUnder(falls, read)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]db.Record, len(falls))
-	for i, f := range falls {
-		at := slices.IndexFunc(byCompany[f.Company], func(a Account) bool { return LedgerAccount(a.ID) == f.Account })
-		if at < 0 {
-			return nil, fmt.Errorf("settlement: an alert of %s, which is no settlement account", f.Account)
-		}
-		a := byCompany[f.Company][at]
-		a.Balance, a.LowBalance = f.Balance, f.Below
-		out[i] = event.New(f.Company, event.SettlementLowBalance, a)
-	}
-	return out, nil
-}
-
-// accountsUnder reads the accounts of all companies with a fall. It leaves out balances
-// and alerts.
-func accountsUnder(falls []ledger.Fall, read func(lookups ...db.Lookup) error) (map[string][]Account, error) {
-	var keys [][]any
-	byCompany, feeding := map[string][]Account{}, map[string][]feeder{}
-	for _, f := range falls {
-		if _, named := byCompany[f.Company]; !named {
-			byCompany[f.Company] = nil
-			keys = append(keys, []any{f.Company})
-		}
-	}
+// LowBalance makes the event of a low balance (ledger.OnLowBalance). The event has the
+// account with its balance after the unit.
+func LowBalance(low ledger.LowBalance, read func(lookups ...db.Lookup) error) (db.Record, error) {
+	var all []Account
+	var feeding []feeder
+	company := [][]any{{low.Company}}
 	err := read(
-		lookUp(accounts, keys, func(a Account) { byCompany[a.Company] = append(byCompany[a.Company], a) }),
-		lookUp(feeders, keys, func(f feeder) { feeding[f.Company] = append(feeding[f.Company], f) }),
+		lookUp(accounts, company, func(a Account) { all = append(all, a) }),
+		lookUp(feeders, company, func(f feeder) { feeding = append(feeding, f) }),
 	)
-	for company, list := range byCompany {
-		slices.SortFunc(list, func(a, b Account) int { return cmp.Compare(a.ID, b.ID) })
-		sortByAge(feeding[company])
-		complete(list, feeding[company])
+	if err != nil {
+		return db.Record{}, err
 	}
-	return byCompany, err
+	slices.SortFunc(all, func(a, b Account) int { return cmp.Compare(a.ID, b.ID) })
+	sortByAge(feeding)
+	complete(all, feeding) // without balances and alerts
+	at := slices.IndexFunc(all, func(a Account) bool { return LedgerAccount(a.ID) == low.Account })
+	if at < 0 {
+		return db.Record{}, fmt.Errorf("settlement: an alert of %s, which is no settlement account", low.Account)
+	}
+	a := all[at]
+	a.Balance, a.LowBalance = low.Balance, low.Below
+	return event.New(low.Company, event.SettlementLowBalance, a), nil
 }
 
 // lookUp finds all rows of some companies in a table.

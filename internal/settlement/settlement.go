@@ -109,11 +109,12 @@ type Service struct{ Config }
 // New is the service on a database and its ledger.
 func New(c Config) *Service {
 	s := &Service{c}
-	c.Operations.HandleCases(operation.UnknownAccount, operation.Assigned, s.assigned)
-	c.Operations.HandleCases(operation.MissingCredit, operation.Assigned, s.found)
-	c.Operations.HandleCases(operation.UnbookedCharge, operation.Booked, s.booked)
-	c.Operations.HandleCases(operation.NotOnStatement, operation.Booked, s.booked)
-	c.Book.Watch(s.fell)
+	c.Operations.Handle("settlement", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{
+		{Reason: operation.UnknownAccount, Outcome: operation.Assigned}: s.assigned,
+		{Reason: operation.MissingCredit, Outcome: operation.Assigned}:  s.found,
+		{Reason: operation.UnbookedCharge, Outcome: operation.Booked}:   s.booked,
+		{Reason: operation.NotOnStatement, Outcome: operation.Booked}:   s.booked,
+	}})
 	return s
 }
 

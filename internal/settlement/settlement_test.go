@@ -54,7 +54,7 @@ func newHouse(t testing.TB, dialect db.Dialect) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := ledger.New(d, clk)
+	book := ledger.WithAlerts(d, clk, settlement.LowBalance)
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, slog.New(slog.DiscardHandler), time.Second)
 	return &house{

@@ -219,7 +219,7 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 	if err != nil {
 		return Replay{}, err
 	}
-	head, err := s.Book.Head(ctx, company)
+	head, err := s.Book.LastEvent(ctx, company)
 	if err != nil {
 		return Replay{}, err
 	}

@@ -46,7 +46,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, key *idem
 	if err := s.freshSecret(&e); err != nil {
 		return Endpoint{}, err
 	}
-	head, err := s.Book.Head(ctx, company)
+	head, err := s.Book.LastEvent(ctx, company)
 	if err != nil {
 		return Endpoint{}, err
 	}

@@ -139,7 +139,7 @@ func (s *Service) waiting(ctx context.Context) (waiting, error) {
 
 // behind adds the events that live endpoints have not been sent.
 func (s *Service) behind(ctx context.Context, w *waiting, positions []position, companies map[string]bool, now time.Time) error {
-	heads, err := s.Book.Heads(ctx, slices.Collect(maps.Keys(companies)))
+	heads, err := s.Book.LastEvents(ctx, slices.Collect(maps.Keys(companies)))
 	if err != nil {
 		return err
 	}

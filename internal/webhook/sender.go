@@ -143,7 +143,7 @@ func (s *Service) open(ctx context.Context, companies []string) ([]queue, error)
 			asked = append(asked, q.company)
 		}
 	}
-	heads, err := s.Book.Heads(ctx, asked)
+	heads, err := s.Book.LastEvents(ctx, asked)
 	if err != nil {
 		return nil, err
 	}

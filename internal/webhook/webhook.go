@@ -141,7 +141,7 @@ func (s *Service) Backlog(ctx context.Context, e Endpoint) (Backlog, error) {
 	if err != nil {
 		return b, err
 	}
-	head, err := s.Book.Head(ctx, e.Company)
+	head, err := s.Book.LastEvent(ctx, e.Company)
 	if err != nil {
 		return b, err
 	}

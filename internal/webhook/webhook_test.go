@@ -202,7 +202,7 @@ func TestATestSaysWhatTheEndpointAnswers(t *testing.T) {
 		if d.State != GivenUp || d.Status != 500 || d.Excerpt != "not today" || d.Trouble != "the answer was 500" {
 			t.Errorf("%+v", d)
 		}
-		if head, err := w.Book.Head(t.Context(), "acme"); err != nil || head != 0 {
+		if head, err := w.Book.LastEvent(t.Context(), "acme"); err != nil || head != 0 {
 			t.Errorf("%d events, %v", head, err)
 		}
 		if _, err := w.Resend(t.Context(), "acme", d.ID, none); !fault.Is(err, fault.Refused) {

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// spend takes an amount out and counts it twice: its amount and itself.
+// spend transfers an amount, and counts the amount and the transfer.
 func spend(b *Book, t testing.TB, amount money.Kobo, most, count int64) error {
 	return b.Commit(t.Context(), Unit{
 		Company:   "c1",
@@ -19,14 +19,14 @@ func spend(b *Book, t testing.TB, amount money.Kobo, most, count int64) error {
 	})
 }
 
-func tally(t testing.TB, b *Book, name Next) int64 {
+func counted(t testing.TB, b *Book, name Next) int64 {
 	t.Helper()
 	n, err := b.Last(t.Context(), "c1", name)
 	must(t, err)
 	return n
 }
 
-func TestATallyHoldsHoweverManyTryAtOnce(t *testing.T) {
+func TestConcurrentUnitsDoNotExceedALimit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
@@ -56,14 +56,14 @@ func TestATallyHoldsHoweverManyTryAtOnce(t *testing.T) {
 		if got := balance(t, b, "c1", clearing); got != 1000 {
 			t.Errorf("clearing holds %d", got)
 		}
-		if a, n := tally(t, b, "day/amount"), tally(t, b, "day/count"); a != 1000 || n != 10 {
-			t.Errorf("tallies %d and %d", a, n)
+		if a, n := counted(t, b, "day/amount"), counted(t, b, "day/count"); a != 1000 || n != 10 {
+			t.Errorf("counters %d and %d", a, n)
 		}
 		audit(t, d, "c1")
 	})
 }
 
-func TestTalliesAreDecidedOneByOne(t *testing.T) {
+func TestEachLimitCounterIsDecidedAlone(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
@@ -82,13 +82,13 @@ func TestTalliesAreDecidedOneByOne(t *testing.T) {
 		}
 		back := Unit{Company: "c1", counts: []Count{{Name: "day/amount", Add: -150}, {Name: "day/count", Add: -7}, {Name: "new", Add: -1}}, appended: []db.Record{thing("c1", id.New(), "", "NEW")}}
 		must(t, b.Commit(t.Context(), back))
-		if a, n, none := tally(t, b, "day/amount"), tally(t, b, "day/count"), tally(t, b, "new"); a != 50 || n != 0 || none != 0 {
+		if a, n, none := counted(t, b, "day/amount"), counted(t, b, "day/count"), counted(t, b, "new"); a != 50 || n != 0 || none != 0 {
 			t.Errorf("given back: %d, %d and %d", a, n, none)
 		}
 	})
 }
 
-func TestAnAdditionOfNothingHoldsTheSum(t *testing.T) {
+func TestAnAdditionOfNothingComparesTheSum(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
@@ -101,7 +101,7 @@ func TestAnAdditionOfNothingHoldsTheSum(t *testing.T) {
 			t.Errorf("a sum of 1 is above 0: %v", r)
 		}
 		must(t, b.Commit(t.Context(), unit(0, 1)))
-		if n := tally(t, b, "resets"); n != 1 {
+		if n := counted(t, b, "resets"); n != 1 {
 			t.Errorf("the sum is %d", n)
 		}
 	})

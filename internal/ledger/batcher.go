@@ -12,19 +12,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// most is how many units share a transaction.
-const most = 512
+// maxUnits is how many units share a transaction.
+const maxUnits = 512
 
-// crowd is how many units may wait in a batcher. While the database hangs, further units
-// are refused, so the memory of waiting units has a bound.
-const crowd = 32 * most
+// maxWaiting is how many units may wait in a batcher. While the database hangs, further
+// units are refused, so the memory of waiting units has a bound.
+const maxWaiting = 32 * maxUnits
 
-// patience is the timeout of a batch, and of looking up a COMMIT without an answer.
-const patience = 20 * time.Second
+// timeout is the longest time of a batch, and of looking up a COMMIT without an answer.
+const timeout = 20 * time.Second
 
 // pending is a unit that waits for its answer.
 type pending struct {
 	unit Unit
+	keys []string // the unique keys of unit.inserts, in a decision
 	done chan error
 	fate atomic.Int32
 }
@@ -55,42 +56,41 @@ func (p *pending) isGone() bool { return p.fate.Load() == left }
 
 var (
 	errTooLate = errors.New("ledger: the database did not answer in the caller's time")
-	errCrowd   = errors.New("ledger: too many changes wait for the database")
+	errFull    = errors.New("ledger: too many changes wait for the database")
 )
 
 // newBatcher is a batcher of the ledger's units, with room for so many.
 func (b *Book) newBatcher(room int) *batch.Queue[*pending] {
-	return batch.New(most, room, b.commit, (*pending).isGone)
+	return batch.New(maxUnits, room, b.commit, (*pending).isGone)
 }
 
-// commit runs one batch, answers its units, and returns those that must wait
-// for the next. A batch of refusals commits too while there is a doubt: a refusal
-// tells of rows, and they may not be on the standby.
+// commit runs one batch, answers its units, and returns the units that must wait for the
+// next batch. A batch without an accepted unit commits too while there is a doubt: its
+// refusals show rows, and the standby may not have these.
 func (b *Book) commit(all []*pending) (late []*pending) {
-	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
 	defer cancel()
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
-		d = newDecision(b.watcher != nil)
+		d = newDecision(b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
 		for _, w := range all {
-			d.name(w.unit)
+			d.name(w)
 		}
 		if err := p.Read(ctx, d.lookups()...); err != nil {
 			return err
 		}
 		d.date(b.clock.Now())
 		for _, w := range all {
-			d.decide(w)
+			if err := d.decide(w); err != nil {
+				p.Rollback()
+				return err
+			}
 		}
-		doubts := b.db.Doubts() // after the reading, which may have opened a connection
+		doubts := b.db.Doubts() // after the reads, which may have opened a connection
 		proves := !b.certain(doubts) && d.prove()
 		if len(d.accepted) == 0 && !proves {
 			p.Rollback()
 			return nil
-		}
-		if err := b.tell(ctx, p, d); err != nil {
-			p.Rollback()
-			return err
 		}
 		err := p.Commit(ctx, d.writes()...)
 		if err == nil {
@@ -108,8 +108,8 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		// The database did not answer in time, and nothing was committed.
 		err = fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 	case len(all) > 1 && !fault.Is(err, fault.Unavailable):
-		// Something the decision cannot see is wrong with one of them: a row
-		// that breaks a CHECK, say. Alone, each gets its own answer.
+		// The database refuses a row of one unit, for a CHECK for example. Each unit
+		// alone gets its own answer.
 		for _, w := range all {
 			late = append(late, b.commit([]*pending{w})...)
 		}
@@ -121,8 +121,8 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	return nil
 }
 
-// answer tells everyone, the listeners first: who waits for an event should not
-// hear of it later than who caused it.
+// answer answers all units, the listeners first: a reader that waits for an event hears
+// of the event no later than its cause.
 func (b *Book) answer(d *decision) {
 	if len(d.accepted) > 0 {
 		b.mu.RLock()
@@ -135,17 +135,17 @@ func (b *Book) answer(d *decision) {
 		w.done <- nil
 	}
 	for _, r := range d.refused {
-		r.who.done <- r.why
+		r.unit.done <- r.why
 	}
 }
 
-// lookUp settles a batch whose COMMIT got no answer. It locks the lock rows first, which
-// the lost transaction held. Once they are ours that transaction is over, and its rows
-// tell how it ended.
+// lookUp answers a batch whose COMMIT got no answer. It first takes the lock rows, which
+// the lost transaction held. Then that transaction is over, and its rows show whether it
+// was committed.
 //
-// A refusal may rest on what the batch itself did, so it stands only if the batch
-// happened. Otherwise lookUp returns the refused units to be decided again, or
-// tells them that the database is away: none of them has written anything.
+// A refusal may rest on another unit of the batch, so a refusal stands only if the batch
+// was committed. Otherwise lookUp returns the refused units to be decided again, or
+// answers that the database is away: a refused unit has written nothing.
 func (b *Book) lookUp(d *decision) (again []*pending) {
 	happened, err := b.happened(d)
 	if err == nil && happened {
@@ -162,18 +162,18 @@ func (b *Book) lookUp(d *decision) (again []*pending) {
 	}
 	for _, r := range d.refused {
 		if err == nil {
-			again = append(again, r.who)
+			again = append(again, r.unit)
 		} else {
-			r.who.done <- away
+			r.unit.done <- away
 		}
 	}
 	return again
 }
 
-// happened asks until the database says whether the batch was committed, or until
-// it cannot be known.
+// happened asks again until the database says whether the batch was committed. It gives
+// up when that cannot be known.
 func (b *Book) happened(d *decision) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
 	defer cancel()
 	happened, err := b.witnessed(ctx, d)
 	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && !errors.Is(err, errOther) && ctx.Err() == nil; pause *= 2 {
@@ -189,35 +189,35 @@ func (b *Book) happened(d *decision) (bool, error) {
 	return happened, err
 }
 
-// errNoWitness: the units of the batch only changed rows.
+// errNoWitness: the units of the batch changed rows and inserted none.
 var errNoWitness = errors.New("ledger: no row of the batch could be looked up")
 
-// errOther: there is a row of the witness's key, and it is not as the batch wrote
-// it. Another program made it, or has changed ours.
+// errOther: a row has the witness's key and other values. Another program has inserted
+// that row, or has changed ours.
 var errOther = errors.New("ledger: a row of the batch is there as another")
 
-// errUnheld: the batch only founded companies, so the lost transaction held no
-// lock row that could be waited for. It may still be on its way.
+// errUnheld: the batch only founded companies, so there is no lock row to wait for. The
+// lost transaction may still be running.
 var errUnheld = errors.New("ledger: the lost transaction held nothing that could be waited for")
 
-// witnessed looks for a row of one accepted unit: the batch was one
-// transaction, so one row speaks for all.
+// witnessed looks for a row of one accepted unit. The batch was one transaction, so one
+// row stands for all.
 //
-// A server may show a row that its standby does not have, after a restart or when
-// somebody ended the wait for the standby. So witnessed writes the lock rows as they
-// are and commits: a standby that has this commit has every one before it.
+// A server may show a row that its standby does not have, after a restart or when an
+// operator ended the wait for the standby. So witnessed writes the lock rows as they are
+// and commits: a standby that has this commit has all earlier commits.
 func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	found := false
 	witness, there := d.witness(&found)
 	if !there {
 		return false, errNoWitness
 	}
-	heads := d.headLookup()
-	again := db.Write{Table: headTable, By: heads.By, Set: heads.Columns}
-	heads.Found = func(row []any) error { again.Rows = append(again.Rows, row); return nil }
+	locks := d.lockLookup()
+	again := db.Write{Table: lockTable, By: locks.By, Set: locks.Columns}
+	locks.Found = func(row []any) error { again.Rows = append(again.Rows, row); return nil }
 	err := b.run(ctx, func(p db.Pipeline) error {
 		found, again.Rows = false, nil
-		err := p.Read(ctx, heads, witness)
+		err := p.Read(ctx, locks, witness)
 		if err != nil || !found {
 			p.Rollback()
 			return err
@@ -234,15 +234,15 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	return found, err
 }
 
-// witness looks for a row that only this batch can have written, and says in
-// found whether it is there. A transfer is known by its stamp: the same step may
-// have been taken by another program, after ours was lost.
+// witness looks for a row that only this batch can have inserted, and sets found. A
+// transfer has the batch's stamp: another program may have taken the same step after our
+// batch was lost.
 func (d *decision) witness(found *bool) (db.Lookup, bool) {
 	if len(d.transfers) > 0 {
 		return db.Lookup{
 			Table: transferTable, By: transferTable.KeyNames(), Columns: []string{"stamp"},
 			Keys:  [][]any{d.transfers[0][:transferTable.Key]},
-			Found: func(row []any) error { *found = row[transferTable.Key] == any(d.stamp); return nil },
+			Found: func(row []any) error { *found = row[transferTable.Key] == d.stamp; return nil },
 		}, true
 	}
 	for _, w := range d.accepted {
@@ -253,11 +253,14 @@ func (d *decision) witness(found *bool) (db.Lookup, bool) {
 	return db.Lookup{}, false
 }
 
-// rowLookup looks for a row as it was to be written. It is looked for by its
-// primary key, since another program may insert the same unique values; by
-// what else is unique in it if the book gave it its number.
+// rowLookup looks for a row with its values. It uses the primary key, since another
+// program may insert the same unique values. If the ledger has set a number in the
+// primary key, rowLookup uses the unique columns.
 func rowLookup(r db.Record, found *bool) db.Lookup {
-	given := func(v any) bool { return v == any(Now) || isNext(v) }
+	given := func(v any) bool {
+		_, next := v.(Next)
+		return next || v == any(Now)
+	}
 	by := r.Table.KeyNames()
 	if slices.ContainsFunc(r.Values[:r.Table.Key], given) {
 		by = r.Table.UniqueNames()
@@ -280,12 +283,10 @@ func rowLookup(r db.Record, found *bool) db.Lookup {
 	}
 }
 
-func isNext(v any) bool { _, ok := v.(Next); return ok }
-
 // held tells whether the batch had locked a lock row.
 func (d *decision) held() bool {
-	for _, h := range d.heads {
-		if h.found {
+	for _, l := range d.locks {
+		if l.found {
 			return true
 		}
 	}

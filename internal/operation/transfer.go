@@ -1,0 +1,88 @@
+package operation
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// The steps of an operation's transfers. The ledger takes no step twice.
+const (
+	hold       = ""
+	settle     = "settle"
+	settleFee  = "settle-fee"
+	refund     = "refund"
+	charge     = "charge"
+	reverse    = "reverse"
+	reverseFee = "reverse-fee"
+)
+
+// ReturnsFee tells whether a step returns the fee to the settlement account.
+func ReturnsFee(step string) bool { return step == refund || step == reverseFee }
+
+// transfer is one step of an operation.
+func (o Operation) transfer(step, from, to string, amount money.Kobo, narration string) ledger.Transfer {
+	return ledger.Transfer{
+		Reference: o.ID, Step: step, Debit: from, Credit: to, Amount: amount, Kind: o.Kind, Narration: narration,
+	}
+}
+
+// settle are the transfers of an outcome out of clearing.
+func (s *Service) settle(o Operation) []ledger.Transfer {
+	r := s.kinds[o.Kind].Route(o)
+	if o.State == Failed {
+		return []ledger.Transfer{o.transfer(refund, r.Clearing, r.Settlement, o.Amount+o.Fee, "Refund")}
+	}
+	out := []ledger.Transfer{o.transfer(settle, r.Clearing, r.Provider, o.Amount, "settled")}
+	if o.Fee > 0 {
+		out = append(out, o.transfer(settleFee, r.Clearing, r.Fee, o.Fee, "fee"))
+	}
+	return out
+}
+
+// giveBack are the transfers that undo those of a success.
+func (s *Service) giveBack(o Operation) []ledger.Transfer {
+	r := s.kinds[o.Kind].Route(o)
+	out := []ledger.Transfer{o.transfer(reverse, r.Provider, r.Settlement, o.Amount, "Reversal")}
+	if o.Fee > 0 {
+		out = append(out, o.transfer(reverseFee, r.Fee, r.Settlement, o.Fee, "Reversal of the fee"))
+	}
+	return out
+}
+
+// ChargeKind is the kind of the transfers that book a provider's charges to us.
+const ChargeKind = "charge"
+
+// bookCharge books the provider's charge for a success. The charge is the fintech's own
+// expense, so no account of the company pays it. It stays booked after a reversal, since
+// the provider has not returned it.
+func (s *Service) bookCharge(u *ledger.Unit, o Operation) {
+	if o.State != Success || o.Charge <= 0 {
+		return
+	}
+	r := s.kinds[o.Kind].Route(o)
+	if r.Charge == "" {
+		return
+	}
+	t := o.transfer(charge, r.Charge, r.Provider, o.Charge, "charged by "+o.Provider)
+	t.Kind = ChargeKind
+	u.OpenAccounts(ledger.Account{ID: r.Charge, Floor: money.NoFloor})
+	u.Transfer(t)
+}
+
+// bookLateCharge books a charge that the provider names after the outcome. Only the first
+// charge is booked, and the statement shows whether it was right. Passed finds the charge
+// of the outcome's own commit, and the limit counter refuses a second late charge.
+func (s *Service) bookLateCharge(ctx context.Context, o Operation) error {
+	u := ledger.For(o.Company)
+	if s.bookCharge(&u, o); u.IsEmpty() {
+		return nil
+	}
+	u.Count("charge/"+o.ID, 1, 1)
+	booked, err := s.book.Passed(ctx, o.Company, o.ID, s.kinds[o.Kind].Route(o).Charge)
+	if err != nil || booked {
+		return err
+	}
+	return ledger.Except(s.book.Commit(ctx, u), ledger.Over)
+}
