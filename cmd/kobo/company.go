@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,8 +14,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 func companyCommand() *cobra.Command {
@@ -65,13 +68,12 @@ func createCompany(c *cobra.Command, a *app.App, args []string) error {
 }
 
 func listCompanies(c *cobra.Command, a *app.App, _ []string) error {
-	return printAll(c, "REFERENCE NAME KYB LIVE SINCE",
-		func(limit, offset int) ([]company.Company, int64, error) {
-			return a.Companies.List(c.Context(), limit, offset)
-		},
-		func(is company.Company) []any {
-			return []any{is.Reference, is.Name, is.KYB, is.Live, clock.Text(is.CreatedAt)}
-		})
+	read := func(ctx context.Context, _ struct{}, limit, offset int) ([]company.Company, int64, error) {
+		return a.Companies.List(ctx, limit, offset)
+	}
+	return printAll(c, "REFERENCE NAME KYB LIVE SINCE", struct{}{}, read, func(is company.Company) []any {
+		return []any{is.Reference, is.Name, is.KYB, is.Live, clock.Text(is.CreatedAt)}
+	})
 }
 
 func setKYB(c *cobra.Command, a *app.App, args []string) error {
@@ -118,28 +120,23 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s\n\n",
 		is.Reference, is.Name, is.KYB, is.Live, pin, clock.Text(is.CreatedAt))
-	t := newTable(c.OutOrStdout(), headings("SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE")...)
-	for _, s := range accounts {
+	heading := "SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE"
+	err = printList(c, heading, accounts, nil, func(s settlement.Account) []any {
 		bank := strings.TrimSpace(s.AccountNumber + " " + s.BankName)
-		t.row(s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(), alertOf(s), bank, clock.Text(s.CreatedAt))
-	}
-	fmt.Fprintln(t)
-	if err := t.Flush(); err != nil {
+		return []any{s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(), alertOf(s), bank, clock.Text(s.CreatedAt)}
+	})
+	if err != nil {
 		return err
 	}
+	fmt.Fprintln(c.OutOrStdout())
 	return listKeys(c, a, args)
 }
 
 func listKeys(c *cobra.Command, a *app.App, args []string) error {
 	keys, err := a.Companies.Keys(c.Context(), args[0])
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), headings("ID STATE SINCE EXPIRES")...)
-	for _, k := range keys {
-		t.row(k.ID, k.State, clock.Text(k.CreatedAt), instant(k.ExpiresAt))
-	}
-	return t.Flush()
+	return printList(c, "ID STATE SINCE EXPIRES", keys, err, func(k company.Key) []any {
+		return []any{k.ID, k.State, clock.Text(k.CreatedAt), instant(k.ExpiresAt)}
+	})
 }
 
 // setPIN reads the PIN from standard input. An argument would stay in the history
@@ -169,14 +166,9 @@ func setXpub(c *cobra.Command, a *app.App, args []string) error {
 
 func listXpubs(c *cobra.Command, a *app.App, args []string) error {
 	keys, err := a.Crypto.Keys(c.Context(), args[0])
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), headings("KEY FROM SINCE XPUB")...)
-	for _, k := range keys {
-		t.row(k.ID, k.Source, clock.Text(k.CreatedAt), k.Public)
-	}
-	return t.Flush()
+	return printList(c, "KEY FROM SINCE XPUB", keys, err, func(k crypto.Key) []any {
+		return []any{k.ID, k.Source, clock.Text(k.CreatedAt), k.Public}
+	})
 }
 
 func showCardAddress(c *cobra.Command, a *app.App, args []string) error {

@@ -137,24 +137,6 @@ func (d *developer) api(ctx context.Context, method, path string, body, data any
 	}
 }
 
-// sandbox controls the simulated providers. Only a sandbox answers.
-func (d *developer) sandbox(ctx context.Context, path string, body, answer any) error {
-	var with []string
-	if d.SandboxToken != "" {
-		with = []string{"Authorization", "Bearer " + d.SandboxToken}
-	}
-	return d.ask(ctx, http.MethodPost, "/sandbox/"+path, body, answer, with...)
-}
-
-// admin sends a request as an operator, with the admin key of the credentials.
-func (d *developer) admin(ctx context.Context, path string, body, data any) error {
-	if d.AdminKey == "" {
-		return errors.New("the credentials hold no admin key")
-	}
-	envelope := struct{ Data any }{data}
-	return d.ask(ctx, http.MethodPost, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+d.AdminKey)
-}
-
 // told is an event of the feed. Text is the exact JSON.
 type told struct {
 	ID       string

@@ -106,7 +106,7 @@ func became(c operation.Case) string {
 }
 
 func printOverdue(out io.Writer, list []report.Overdue) error {
-	t := newTable(out)
+	t := newTable(out, "")
 	for _, c := range list {
 		fmt.Fprintf(t, "company %s, %s: %s for more than 72 hours\n", c.Company, c.Account, c.Amount.Decimal())
 		for i, o := range c.Operations {

@@ -59,8 +59,8 @@ func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args [
 	var below money.Kobo
 	if args[2] != "never" {
 		var err error
-		if below, err = money.Parse(args[2]); err != nil {
-			return usagef("%q %w", args[2], err)
+		if below, err = nairaIn(args[2]); err != nil {
+			return err
 		}
 		if below <= 0 {
 			return usagef("say never, or an amount above 0, not %q", args[2])
@@ -89,14 +89,9 @@ func settlementIn(text string) (int64, error) {
 
 func listBankAccounts(c *cobra.Command, a *app.App, settlementID int64, args []string) error {
 	all, err := a.Settlements.BankAccounts(c.Context(), args[0], settlementID)
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), headings("ACCOUNT NAME BANK CODE SINCE")...)
-	for _, b := range all {
-		t.row(b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since))
-	}
-	return t.Flush()
+	return printList(c, "ACCOUNT NAME BANK CODE SINCE", all, err, func(b settlement.BankAccount) []any {
+		return []any{b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since)}
+	})
 }
 
 func attachBankAccount(c *cobra.Command, a *app.App, settlementID int64, args []string) error {
