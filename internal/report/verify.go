@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,51 +68,8 @@ type check struct {
 	ordered bool
 }
 
-// owners are the checks between transfers and their owners.
-var owners = []check{
-	{name: "operation money", find: operationMoney},
-	{name: "transfer owner", find: transferOwner},
-}
-
-// creditChecks run after the ledger was added up. Both halves of Verify then take about
-// as long.
-var creditChecks = []check{
-	{name: "credit session", find: creditSession},
-	{name: "credit event", find: creditEvent, ordered: true},
-	{name: "event count", find: eventCounts, then: missingEvent},
-	{name: "event count", find: creditEventCounts, then: missingCreditEvent},
-}
-
-// checks are all other checks of one company, those of money first.
-var checks = []check{
-	{name: "adjustment money", find: adjustmentMoney},
-	{name: "case money", find: caseMoney},
-	{name: "opening money", find: openingMoney, when: anyOpening},
-	{name: "account floor", find: accountFloor},
-	{name: "settlement account", find: settlementAccount},
-	{name: "operation detail", find: operationDetail, when: anyWithoutDetail},
-	{name: "operation detail", find: strayDetail, when: detailCounts},
-	{name: "card funding", find: cardFunding},
-	{name: "bill verification", find: billVerification},
-	{name: "paid collection", find: paidCollection},
-	{name: "counter", find: counters},
-
-	{name: "operation event", find: operationEvent, ordered: true, agree: eventsAgree},
-	{name: "collection event", find: collectionEvent, when: anyCollection},
-	{name: "crypto event", find: cryptoEvent, when: anyCrypto},
-	{name: "pending operation", find: unfollowed},
-	{name: "job subject", find: strayJob},
-	{name: "pending collection", find: unwatchedCollection},
-	{name: "pending notification", find: unworkedNotification},
-	{name: "assigned credit", find: undeliveredCredit},
-	{name: "suspense case", find: suspenseCase},
-	{name: "case audit", find: caseAudit},
-	{name: "case audit", find: auditedCase},
-	{name: "adjustment audit", find: adjustmentAudit},
-	{name: "adjustment audit", find: auditedAdjustment},
-	{name: "audit line", find: auditLine},
-	{name: "kept answer", find: keptAnswer},
-}
+// checks are the checks that run while the ledger is added up, those of money first.
+var checks = slices.Concat(moneyChecks, eventChecks, rowChecks)
 
 // Verify compares all copies of a company's facts, as they were at one instant. The ledger
 // is added up at the same time, as it was at another instant.
