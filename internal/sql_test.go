@@ -28,8 +28,7 @@ var overCompanies = map[string]string{
 	"operation.openBreaks":   "operators work across companies",
 	"operation.pendingAfter": "the walk that restores lost jobs goes through all companies",
 	"operation.openOf":       "a credit of the statement that is nobody's may be any company's",
-	"company.count":          "operators work across companies",
-	"company.page":           "operators work across companies",
+	"company.List":           "operators work across companies",
 
 	"settlement.findAdjustment":   "the approving operator knows the adjustment by its id alone",
 	"settlement.countAdjustments": "operators work across companies",
@@ -50,11 +49,11 @@ var overCompanies = map[string]string{
 	"webhook.waitingRetries": "Prometheus is told of all retries together",
 	"webhook.endpointsAfter": "old deliveries are removed endpoint by endpoint, of all companies",
 
-	"report.keepers":      "all companies share one account at the bank: its statement is held against all of them",
-	"report.pendingSince": "operators work across companies",
+	"report.read":    "all companies share one account at the bank: its statement is held against all of them",
+	"report.Overdue": "operators work across companies",
 
-	"report.heads":     "the integrity of the whole book is a round of all companies",
-	"report.companies": "a company whose head row is gone is found by its other rows",
+	"report.Heads":     "the integrity of the whole book is a round of all companies",
+	"report.Companies": "a company whose head row is gone is found by its other rows",
 }
 
 // tenantless are the tables that belong to no company.

@@ -167,22 +167,16 @@ func bearer(r *http.Request) string {
 func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := contract.Allowed(e.mux, r)
 	if allowed == nil {
-		contract.Write(w, http.StatusNotFound, problem{Status: "error", Message: "Not found"})
+		contract.Write(w, http.StatusNotFound, Problem{Status: "error", Message: "Not found"})
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	contract.Write(w, http.StatusMethodNotAllowed, problem{Status: "error", Message: "Method not allowed"})
+	contract.Write(w, http.StatusMethodNotAllowed, Problem{Status: "error", Message: "Method not allowed"})
 }
 
 type success struct {
 	Status string `json:"status"`
 	Data   any    `json:"data,omitempty"`
-}
-
-type problem struct {
-	Status  string   `json:"status"`
-	Message string   `json:"message"`
-	Details []string `json:"details,omitempty"`
 }
 
 var statuses = map[fault.Kind]int{
@@ -201,7 +195,7 @@ var statuses = map[fault.Kind]int{
 // refuse answers with a fault. The log has the details that no caller may read.
 func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
-	body := problem{Status: "error", Message: why.Message, Details: why.Details}
+	body := Problem{Status: "error", Message: why.Message, Details: why.Details}
 	status, known := statuses[why.Kind]
 	if !known {
 		status, body.Message = http.StatusInternalServerError, "Internal Server Error"

@@ -29,13 +29,10 @@ func caseOf(c operation.Case) Case {
 }
 
 func (e *edge) listCases(ctx context.Context, r *request) (any, error) {
-	f := operation.CaseFilter{
+	return filtered(ctx, r, caseOf, operation.CaseFilter{
 		State: operation.CaseState(r.filter("status")), Reason: operation.Reason(r.filter("reason")),
 		Company: r.filter("company"), Subject: r.filter("subject"),
-	}
-	return listed(ctx, r, caseOf, func(ctx context.Context, limit, offset int) ([]operation.Case, int64, error) {
-		return e.Operations.Cases(ctx, f, limit, offset)
-	})
+	}, e.Operations.Cases)
 }
 
 func stepOf(s report.Step) Step { return Step{clock.Text(s.At), s.What, s.Text} }

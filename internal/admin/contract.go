@@ -177,15 +177,20 @@ func listed[T, R any](ctx context.Context, r *request, row func(T) R, ask func(c
 	return list[R]{rows(items, row), page.Meta(r.URL, len(items), int(total))}, err
 }
 
+// filtered is listed for a question with a filter.
+func filtered[F, T, R any](ctx context.Context, r *request, row func(T) R, filter F, ask func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)) (any, error) {
+	return listed(ctx, r, row, func(ctx context.Context, limit, offset int) ([]T, int64, error) {
+		return ask(ctx, filter, limit, offset)
+	})
+}
+
 // history lists what operators have set for the company of the path.
 func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask func(ctx context.Context, company string, limit, offset int) ([]T, int64, error)) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
 		return nil, err
 	}
-	return listed(ctx, r, row, func(ctx context.Context, limit, offset int) ([]T, int64, error) {
-		return ask(ctx, c.Reference, limit, offset)
-	})
+	return filtered(ctx, r, row, c.Reference, ask)
 }
 
 // rows shapes items. No items are an empty list and not null.

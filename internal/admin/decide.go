@@ -32,10 +32,7 @@ func (e *edge) createAdjustment(ctx context.Context, r *request, body Adjustment
 }
 
 func (e *edge) listAdjustments(ctx context.Context, r *request) (any, error) {
-	state := settlement.AdjustmentState(r.filter("status"))
-	return listed(ctx, r, adjustmentOf, func(ctx context.Context, limit, offset int) ([]settlement.Adjustment, int64, error) {
-		return e.Settlements.Adjustments(ctx, state, limit, offset)
-	})
+	return filtered(ctx, r, adjustmentOf, settlement.AdjustmentState(r.filter("status")), e.Settlements.Adjustments)
 }
 
 func (e *edge) findAdjustment(ctx context.Context, r *request) (any, error) {
@@ -67,8 +64,5 @@ func lineOf(l operator.Line) AuditLine {
 }
 
 func (e *edge) listAudit(ctx context.Context, r *request) (any, error) {
-	company := r.filter("company")
-	return listed(ctx, r, lineOf, func(ctx context.Context, limit, offset int) ([]operator.Line, int64, error) {
-		return e.Operators.Audit(ctx, company, limit, offset)
-	})
+	return filtered(ctx, r, lineOf, r.filter("company"), e.Operators.Audit)
 }

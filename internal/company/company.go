@@ -94,16 +94,6 @@ func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
 	return c, err
 }
 
-// List is a page of companies, the newest first, and the number of all companies.
-func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
-	total, err := s.count(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	companies, err := s.page(ctx, limit, offset)
-	return companies, total, err
-}
-
 // explain turns the ledger's refusal of an unknown company into a fault.
 func explain(err error) error {
 	if ledger.Is(err, ledger.NoCompany) {

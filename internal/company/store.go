@@ -33,14 +33,15 @@ func (s *Service) find(ctx context.Context, reference string) (Company, error) {
 	return db.One(ctx, s.db, companies.Scan, `SELECT `+columns+` FROM company WHERE company_id = $1`, reference)
 }
 
-// count and page serve operators, so they read all companies.
-func (s *Service) count(ctx context.Context) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company`)
-}
-
-func (s *Service) page(ctx context.Context, limit, offset int) ([]Company, error) {
-	return db.All(ctx, s.db, companies.Scan,
+// List is a page of companies, the newest first, and the number of all companies.
+func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
+	total, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company`)
+	if err != nil {
+		return nil, 0, err
+	}
+	page, err := db.All(ctx, s.db, companies.Scan,
 		`SELECT `+columns+` FROM company ORDER BY created_at DESC, company_id LIMIT $1 OFFSET $2`, limit, offset)
+	return page, total, err
 }
 
 // Keys are a company's API keys, the oldest first.

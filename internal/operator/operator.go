@@ -157,15 +157,12 @@ func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error
 	})
 }
 
-// Keys are all keys, the oldest first.
-func (s *Service) Keys(ctx context.Context) ([]Key, error) { return s.findKeys(ctx) }
-
 var errWrongKey = fault.New(fault.Unauthenticated, "Invalid admin key")
 
 // Authenticate finds the operator of a key. It compares every working key in
 // constant time, so the time of the answer reveals nothing about the keys.
 func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error) {
-	keys, err := s.findKeys(ctx)
+	keys, err := s.Keys(ctx)
 	if err != nil {
 		return Operator{}, err
 	}
@@ -193,17 +190,6 @@ func (s *Service) Still(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
 	}
-	keys, err := s.findKeys(ctx)
+	keys, err := s.Keys(ctx)
 	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name && k.State == active }), err
-}
-
-// Audit is a page of the log, the newest line first, and the number of all lines. It
-// shows the lines of one company, or of all companies for "".
-func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
-	total, err := s.countLines(ctx, company)
-	if err != nil {
-		return nil, 0, err
-	}
-	lines, err := s.lines(ctx, company, limit, offset)
-	return lines, total, err
 }

@@ -104,10 +104,6 @@ type record struct {
 	corrected map[time.Time]money.Kobo
 }
 
-func (b *record) add(paid []Payment, received []Receipt) {
-	b.paid, b.received = append(b.paid, paid...), append(b.received, received...)
-}
-
 // Reconcile compares a bank's statement with the operations, the credits and the ledger.
 // The statement begins on the day of from and ends at to. Movements during the
 // comparison are too young to count.

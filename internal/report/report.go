@@ -5,6 +5,7 @@ package report
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,17 +48,17 @@ type Outcome struct {
 
 // Outcomes is a page of the company's open operations, newest first, and their number.
 func (s *Service) Outcomes(ctx context.Context, company string, offset, limit int) ([]Outcome, int, error) {
-	total, err := pendingCount(ctx, s.db, company)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := pending(ctx, s.db, company, offset, limit)
+	list, total, err := page(ctx, s.db, scanOutcome, `SELECT count(*) FROM operation WHERE company_id = $1 AND state = 'PENDING'`,
+		outcomeColumns+`
+		WHERE operation.company_id = $1 AND operation.state = 'PENDING'
+		ORDER BY operation.created_at DESC, operation.id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
 	return list, int(total), err
 }
 
 // Outcome is one operation of the company, whatever its state.
 func (s *Service) Outcome(ctx context.Context, company, reference string) (Outcome, error) {
-	o, err := findOutcome(ctx, s.db, company, reference)
+	o, err := db.One(ctx, s.db, scanOutcome,
+		outcomeColumns+`WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
 	if errors.Is(err, db.ErrNone) {
 		return Outcome{}, fault.New(fault.Missing, "Outcome not found")
 	}
@@ -141,22 +142,32 @@ func integrity(ctx context.Context, q db.Querier, company string, now time.Time,
 
 // add compares the ledger with the operations and the events.
 func (i *Integrity) add(ctx context.Context, q db.Querier) error {
-	count, amount, err := openOperations(ctx, q, i.Company)
+	type sum struct {
+		count int64
+		money money.Kobo
+	}
+	open, err := db.One(ctx, q, db.Fields[sum], `SELECT count(*), CAST(coalesce(sum(amount_kobo + fee_kobo), 0) AS BIGINT)
+		FROM operation WHERE company_id = $1 AND state = 'PENDING'`, i.Company)
 	if err != nil {
 		return err
 	}
-	i.InFlight.Operations, i.InFlight.Amount = int(count), amount
-	if i.InFlight.Clearing != amount {
-		i.wrong("clearing holds %d kobo for open operations of %d kobo", i.InFlight.Clearing, amount)
+	i.InFlight.Operations, i.InFlight.Amount = int(open.count), open.money
+	if i.InFlight.Clearing != open.money {
+		i.wrong("clearing holds %d kobo for open operations of %d kobo", i.InFlight.Clearing, open.money)
 	}
-	events, last, err := eventCount(ctx, q, i.Company)
+	type count struct{ events, last int64 }
+	c, err := db.One(ctx, q, db.Fields[count], `SELECT count(*), coalesce(max(sequence), 0) FROM event WHERE company_id = $1`, i.Company)
 	if err != nil {
 		return err
 	}
-	if events != i.Sequence || last != i.Sequence {
-		i.wrong("there are %d events, the last numbered %d, where the head says %d", events, last, i.Sequence)
+	if c.events != i.Sequence || c.last != i.Sequence {
+		i.wrong("there are %d events, the last numbered %d, where the head says %d", c.events, c.last, i.Sequence)
 	}
 	return i.addCredits(ctx, q)
+}
+
+func (i *Integrity) wrong(format string, args ...any) {
+	i.Wrongs = append(i.Wrongs, i.Company+": "+fmt.Sprintf(format, args...))
 }
 
 // Head is a company with a ledger, and the number of its last event.
@@ -166,4 +177,6 @@ type Head struct {
 }
 
 // Heads are all companies with a ledger, ordered by company.
-func (s *Service) Heads(ctx context.Context) ([]Head, error) { return heads(ctx, s.db) }
+func (s *Service) Heads(ctx context.Context) ([]Head, error) {
+	return db.All(ctx, s.db, db.Fields[Head], `SELECT company_id, event_sequence FROM ledger_head ORDER BY company_id`)
+}

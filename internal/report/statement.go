@@ -49,7 +49,12 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	}
 	out := &Statement{SettlementID: settlementID, From: from, To: to, MadeAt: now, db: s.db, issuer: s.issuer, company: company}
 	var err error
-	if out.Holder, err = holder(ctx, s.db, company, settlementID); errors.Is(err, db.ErrNone) {
+	out.Holder, err = db.One(ctx, s.db, db.Fields[Holder], `SELECT c.name, a.name, coalesce(b.account_number, ''), coalesce(b.bank_name, ''), a.created_at
+		FROM settlement_account AS a
+		JOIN company AS c ON c.company_id = a.company_id
+		LEFT JOIN settlement_bank_account AS b ON b.company_id = a.company_id AND b.settlement_id = a.id
+		WHERE a.company_id = $1 AND a.id = $2 ORDER BY b.created_at, b.account_number LIMIT 1`, company, settlementID)
+	if errors.Is(err, db.ErrNone) {
 		return nil, fault.New(fault.Missing, "Settlement account not found")
 	}
 	if err != nil {
@@ -74,7 +79,13 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	if out.Closing, err = balanceBefore(ctx, s.db, company, p.account, p.end); err != nil {
 		return nil, err
 	}
-	out.Credits, out.Debits, err = sums(ctx, s.db, company, p)
+	type sums struct{ credits, debits money.Kobo }
+	sum, err := db.One(ctx, s.db, db.Fields[sums], `
+		SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
+			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
+		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
+		company, p.account, p.first, p.end)
+	out.Credits, out.Debits = sum.credits, sum.debits
 	return out, err
 }
 

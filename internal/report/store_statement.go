@@ -112,17 +112,6 @@ func entryCount(ctx context.Context, q db.Querier, company string, p span, kind 
 		company, p.account, p.first, p.end, kind)
 }
 
-// sums adds up the credits and the debits of a span.
-func sums(ctx context.Context, q db.Querier, company string, p span) (credits, debits money.Kobo, err error) {
-	type totals struct{ credits, debits money.Kobo }
-	t, err := db.One(ctx, q, db.Fields[totals], `
-		SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
-			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
-		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
-		company, p.account, p.first, p.end)
-	return t.credits, t.debits, err
-}
-
 // balanceBefore is the balance before the entry with a number. The number may be one
 // more than the last.
 func balanceBefore(ctx context.Context, q db.Querier, company, account string, sequence int64) (money.Kobo, error) {
@@ -132,13 +121,4 @@ func balanceBefore(ctx context.Context, q db.Querier, company, account string, s
 	return db.One(ctx, q, db.Value[money.Kobo],
 		`SELECT current_kobo FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence = $3`,
 		company, account, sequence-1)
-}
-
-// holder is the holder of a settlement account.
-func holder(ctx context.Context, q db.Querier, company string, settlementID int64) (Holder, error) {
-	return db.One(ctx, q, db.Fields[Holder], `SELECT c.name, a.name, coalesce(b.account_number, ''), coalesce(b.bank_name, ''), a.created_at
-		FROM settlement_account AS a
-		JOIN company AS c ON c.company_id = a.company_id
-		LEFT JOIN settlement_bank_account AS b ON b.company_id = a.company_id AND b.settlement_id = a.id
-		WHERE a.company_id = $1 AND a.id = $2 ORDER BY b.created_at, b.account_number LIMIT 1`, company, settlementID)
 }

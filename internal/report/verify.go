@@ -174,4 +174,9 @@ func findings(ctx context.Context, q db.Querier, statement, company, name string
 
 // Companies are all companies with a row in the database, in order, for `kobo verify`. A
 // company without its lock row is included.
-func (s *Service) Companies(ctx context.Context) ([]string, error) { return companies(ctx, s.db) }
+func (s *Service) Companies(ctx context.Context) ([]string, error) {
+	return db.All(ctx, s.db, db.Value[string], `
+		SELECT company_id FROM ledger_head UNION SELECT company_id FROM company
+		UNION SELECT company_id FROM ledger_account UNION SELECT company_id FROM settlement_account
+		UNION SELECT company_id FROM operation_case ORDER BY company_id`)
+}

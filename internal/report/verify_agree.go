@@ -173,20 +173,11 @@ var eventKinds = map[string][4]string{
 
 // add adds the facts of all events of the operation.
 func (o dueOf) add(t *digest, fact []byte) []byte {
-	words := eventKinds[o.kind]
-	fact = o.fact(fact[:0], words[0], "PENDING")
-	t.add(fact)
-	if o.state == "SUCCESS" || o.state == "REVERSED" {
-		fact = o.fact(fact[:0], words[1], "SUCCESS")
-		t.add(fact)
-	}
-	switch o.state {
-	case "FAILED":
-		fact = o.fact(fact[:0], words[2], o.state)
-		t.add(fact)
-	case "REVERSED":
-		fact = o.fact(fact[:0], words[3], o.state)
-		t.add(fact)
+	for i, state := range [...]string{"PENDING", "SUCCESS", "FAILED", "REVERSED"} {
+		if i == 0 || state == o.state || state == "SUCCESS" && o.state == "REVERSED" {
+			fact = o.fact(fact[:0], eventKinds[o.kind][i], state)
+			t.add(fact)
+		}
 	}
 	return fact
 }
