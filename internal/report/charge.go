@@ -74,14 +74,14 @@ func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	return own, charged
 }
 
-// charges are the bank's charges by day, so that a hundred lines of ten naira make one
+// charges groups the bank's charges by day. So a hundred lines of ten naira become one
 // case.
 type charges struct {
 	window window
 	days   map[time.Time]*day
 }
 
-// day is the difference of one day's charges.
+// day counts one day's differences between statement and ledger.
 type day struct {
 	lines, booked int
 	unbooked      money.Kobo // on the statement only
@@ -126,8 +126,8 @@ func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	}
 }
 
-// breaks are the past days on which the charges differ. A bank may show a day's charges
-// in one line, so their sum is compared.
+// breaks are the past days with different sums of charges. A bank may show a day's
+// charges in one line, so only sums are compared.
 func (c *charges) breaks() (out []Break) {
 	for _, began := range slices.SortedFunc(maps.Keys(c.days), time.Time.Compare) {
 		d := c.days[began]

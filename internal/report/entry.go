@@ -42,9 +42,8 @@ type EntryFilter struct {
 	From, To     time.Time
 }
 
-// span is a run of an account's entries: from the number first up to end, without end.
-// Entries are numbered without a gap in the order of time. So their numbers give a part
-// of them without counting.
+// span is a range of an account's entries by number, without end itself. Entries are
+// numbered in the order of time without a gap. So the length of a span needs no query.
 type span struct {
 	account    string
 	first, end int64
@@ -92,8 +91,8 @@ func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]s
 	return all, err
 }
 
-// firstAt is the number of the first entry at an instant or later, found by halving. Two
-// adjacent periods are cut at the same number, so each entry is in one of them.
+// firstAt finds the number of the first entry at an instant or later, by binary search.
+// Two adjacent periods are cut at the same number, so each entry is in one of them.
 func (s *Service) firstAt(ctx context.Context, company string, p span, at time.Time) (int64, error) {
 	low, high := p.first, p.end
 	for low < high {

@@ -32,8 +32,8 @@ type writing struct {
 	odd   []odd // in order
 }
 
-// odd is a letter that the fonts lack. It is drawn as the nearest letter with marks over
-// and under it. A search and a copy give the letter itself.
+// odd is a letter that the fonts lack. The page shows the nearest letter with marks over
+// and under it. A reader's search and copy give the letter itself.
 type odd struct {
 	at    int
 	marks []mark
@@ -47,7 +47,7 @@ type mark struct {
 	rise int
 }
 
-// tall is how much more a mark above a capital is raised.
+// tall is how much higher a mark stands above a capital.
 const tall = 195
 
 // marks are the marks of Nigeria's languages over and under letters.

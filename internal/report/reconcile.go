@@ -20,8 +20,8 @@ const (
 	// settling is the age from which a payment is compared. Younger notifications may be
 	// on their way, and the bank's clock differs from ours.
 	settling = 30 * time.Minute
-	// furthest is how much more of a statement is read than was asked for. It serves
-	// operations that were open for days.
+	// furthest limits how much earlier than requested a statement may begin. An operation
+	// that was open for days needs an earlier begin.
 	furthest = 7 * 24 * time.Hour
 	// lastPage is the largest number of pages of a statement.
 	lastPage = 100_000
@@ -139,8 +139,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	return r, nil
 }
 
-// ofBank adds the bank's name to each subject that is no operation, since another bank
-// may use the same name.
+// ofBank adds the bank's name to each subject that is no operation. Another bank may use
+// the same session or reference.
 func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	ours := map[string]bool{}
 	for _, p := range paid {
@@ -154,8 +154,8 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	return breaks
 }
 
-// beginning is the begin of a statement with all debits of the window's operations. An
-// operation that was open for days was debited days before.
+// beginning is the begin of a statement that shows all debits of these operations. The
+// bank debited an operation when it was made, which may be days before its outcome.
 func beginning(from time.Time, paid []Payment) time.Time {
 	first := from
 	for _, p := range paid {
@@ -188,7 +188,7 @@ func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time
 	return nil, fault.New(fault.Unavailable, "The statement has no end")
 }
 
-// own is the identity of a line: the bank's id, or all its fields.
+// own identifies a line by the bank's id, or else by all its fields.
 func own(l provider.StatementLine) string {
 	if l.ID != "" {
 		return l.ID

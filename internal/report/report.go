@@ -93,8 +93,8 @@ type InFlight struct {
 // Intact tells whether everything adds up.
 func (i Integrity) Intact() bool { return len(i.Wrongs) == 0 }
 
-// Own are the accounts as their company sees them. The charges of a bank are added to
-// the account of the fintech's money at that bank, which paid them. So the balances
+// Own are the accounts as their company sees them. Own adds the charges of a bank to the
+// account of the fintech's money at that bank, which paid the charges. So the balances
 // still add up to zero.
 func (i Integrity) Own() []AccountCheck {
 	var out []AccountCheck
@@ -170,7 +170,7 @@ func (i *Integrity) wrong(format string, args ...any) {
 	i.Wrongs = append(i.Wrongs, i.Company+": "+fmt.Sprintf(format, args...))
 }
 
-// Head is a company with a ledger, and the number of its last event.
+// Head is a company with a ledger, and the sequence number of its last event.
 type Head struct {
 	Company  string
 	Sequence int64

@@ -22,9 +22,9 @@ type Holder struct {
 	Since   time.Time // when the settlement account was opened
 }
 
-// Statement is a settlement account's entries of a period. The closing balance of one period
-// is the opening balance of the next. Entries never change, so a statement can be read in
-// pieces.
+// Statement has a settlement account's entries of a period. The closing balance of one
+// period is the opening balance of the next. Entries never change, so Each can read them
+// in pieces.
 type Statement struct {
 	Holder           Holder
 	SettlementID     int64
@@ -108,7 +108,7 @@ func (s *Statement) Name() string {
 // lagos is an instant in the time zone of Lagos.
 func lagos(t time.Time, layout string) string { return t.In(clock.Lagos).Format(layout) }
 
-// piece is how many entries one statement of SQL reads.
+// piece is how many entries one SQL statement reads.
 const piece = 2000
 
 // Each calls do for every entry, the oldest first, and adds them up. It is an error if the

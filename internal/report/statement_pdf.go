@@ -29,7 +29,7 @@ func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
 	return p.file.close("Account statement: "+s.Holder.Company+", "+p.period(), s.MadeAt, drawn)
 }
 
-// paper is a statement while it is drawn on pages of A4.
+// paper draws a statement on pages of A4.
 type paper struct {
 	canvas
 	statement *Statement
@@ -253,8 +253,9 @@ func (p *paper) totals() {
 	p.text(small, (paperWidth-small.width(end))/2, p.y+16_00, end)
 }
 
-// foot draws the bottom of the page and ends it. The number of pages is known at the end
-// only. So each page draws a form, which is written at the end. Its width is estimated.
+// foot draws the bottom of the page and ends the page. The number of pages is only known
+// at the end. So each page refers to a PDF form, and the file's end defines the form. The
+// width of the number is estimated.
 func (p *paper) foot() {
 	p.box(line, margin, 806_00, across, 60)
 	p.left(small, margin, 817_00, 400_00, "Amounts in naira (NGN), times in Lagos (UTC+1). Opening balance plus money in, less money out, is the closing balance.")

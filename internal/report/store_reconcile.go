@@ -15,10 +15,9 @@ import (
 
 // Recent movements at a bank are read from the end of ledger accounts: each company's
 // account for the bank and its clearing accounts. Every payment, credit and refund of
-// the bank has an entry there, in the order of time. So no purchase pays for an index
-// by date.
+// the bank has an entry there, in the order of time. So the ledger needs no index by date.
 
-// movements is how many entries a statement reads.
+// movements is how many entries one SQL statement reads.
 const movements = 5000
 
 // movedSince is the record of all movements at a bank since an instant.

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Finding is a row that contradicts another one. It holds no secret.
+// Finding is a row that contradicts another row. A finding holds no secret.
 type Finding struct {
 	Company  string
 	Check    string // the check that found the row; docs/operating.md describes the checks
@@ -56,10 +56,10 @@ const (
 type check struct {
 	name string
 	find string
-	// when is a cheap statement. Only if it finds a row can find have one. Empty means that
-	// find always runs.
+	// when is a cheap statement. If when returns no row, find returns none either and is not
+	// run. Empty means that find always runs.
 	when string
-	// agree is a quick test whether find has nothing to find. Nil means that there is none.
+	// agree is a quick test. If it is true, find would return no row and is not run.
 	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
 	// then is an expensive statement for details. It runs if find has found a row.
 	then string

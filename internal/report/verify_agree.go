@@ -11,16 +11,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// This test is a quick comparison of operations with their events. It reads both copies
-// and adds the hash of each fact to a sum. Equal sums mean equal facts, in whatever
-// order. Only if the sums differ, a statement finds the rows. The seed is new each time,
-// so nobody can prepare facts with an equal sum.
+// This file compares operations with their events quickly. It reads both copies, and adds
+// the hash of each fact to a sum. Equal sums mean equal facts, in any order. If the sums
+// differ, a slower SQL statement finds the rows. The seed is new each time, so nobody can
+// prepare facts with an equal sum.
 
 // digest is the sum of one copy of the facts.
 type digest struct {
 	seed  maphash.Seed
-	fact  []byte            // the last fact; its memory is used again
-	step  []byte            // the last step; its memory is used again
+	fact  []byte            // a buffer for one fact
+	step  []byte            // a buffer for one step
 	sum   uint64            // of all facts, in any order
 	order map[string]uint64 // of the transfers' steps in order, by clearing account
 }
@@ -56,8 +56,8 @@ var steps = map[string]string{
 	"card.funding_pending": "", "card.funded": "settle", "card.funding_failed": "refund",
 }
 
-// eventsAgree tells whether each operation has its events once, in order and with the
-// right data.
+// eventsAgree tells whether each operation has its events once, in order, with the right
+// data.
 func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	seed := maphash.MakeSeed()
 	said, due := newDigest(seed), newDigest(seed)
@@ -208,7 +208,7 @@ func (o dueOf) fact(b []byte, kind, state string) []byte {
 	return b
 }
 
-// text is a text as events write it. An empty text is null.
+// text is a text as JSON in an event. An empty text is null.
 func text(s string) string {
 	if s == "" {
 		return "null"

@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// These checks compare the events with their rows. A check searches an event's data for
-// a fact as the program writes it. Texts that JSON escapes are not compared.
+// These checks compare events with the rows that caused them. A check searches an event's
+// data for a fact as JSON. Texts with JSON escapes are not compared.
 
 // meanings are the kinds of an operation's events: the kind of operation, the state, the
 // step of the transfer in the same commit, and the place of the operation's id in the

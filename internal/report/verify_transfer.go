@@ -10,9 +10,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// This test is a quick comparison of transfers with their owners. It sums the hashes of the
-// operations' transfers, and those of the transfers that the operations must have. Other
-// transfers are few, and a statement checks each.
+// This file compares transfers with their owners quickly. One sum has the hashes of the
+// operations' transfers. The other has those of the transfers that the operations must
+// have. The remaining transfers are few, and an SQL statement checks each of them.
 
 // otherKinds are the kinds of transfers without an operation, and charges.
 var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "charge": true}

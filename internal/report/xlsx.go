@@ -167,11 +167,11 @@ func (b *workbook) row(cells ...cell) {
 	b.put(`</row>`)
 }
 
-// longestText is the most bytes of a cell.
+// longestText is the maximum number of bytes in a cell.
 const longestText = 32_767
 
-// escape writes a text. Spreadsheets read _x001F_ as a character, so a text with such a
-// part is escaped.
+// escape writes a text. Spreadsheets read a part such as _x001F_ as one character, so
+// escape hides such parts behind _x005F.
 func (b *workbook) escape(text string) {
 	if len(text) > longestText {
 		text = strings.ToValidUTF8(text[:longestText], "")
