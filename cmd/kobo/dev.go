@@ -83,7 +83,7 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 	return errors.Join(err, unwritten)
 }
 
-// bundle is a data bundle to buy.
+// bundle is a data bundle on sale.
 type bundle struct{ category, product, name string }
 
 // firstBundle is the cheapest data bundle on sale.

@@ -28,7 +28,8 @@ type developer struct {
 	token string
 }
 
-// developing adds the flags for the credentials, and returns the reader of the flags.
+// developing adds the flags for the credentials, and returns a function that reads the
+// credentials.
 func developing(f *pflag.FlagSet) func() (*developer, error) {
 	data := f.String("data", ".kobo", "the folder of kobo dev, which holds the credentials")
 	file := f.String("credentials", "", "read the credentials from this file (JSON) instead")
@@ -108,7 +109,7 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 	return nil
 }
 
-// away explains why there is no answer. The text leaves out the full address.
+// away explains why there is no answer. The text does not contain the path.
 func (d *developer) away(ctx context.Context, err error) error {
 	var asking *url.Error
 	if ctx.Err() != nil || !errors.As(err, &asking) {
@@ -137,7 +138,7 @@ func (d *developer) api(ctx context.Context, method, path string, body, data any
 	}
 }
 
-// told is an event of the feed. Text is the exact JSON.
+// told is an event of the feed. Its text is the exact JSON.
 type told struct {
 	ID       string
 	Sequence int64
@@ -145,8 +146,8 @@ type told struct {
 	text     json.RawMessage
 }
 
-// events are the events after a number, limit at most. Without any the call waits
-// for one, for so many seconds at most.
+// events reads at most limit events after a number. If there are none, the call waits for
+// one, at most so many seconds.
 func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([]told, error) {
 	var feed struct{ Data []json.RawMessage }
 	err := d.api(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?after=%d&limit=%d&wait=%d", after, limit, wait), nil, &feed)

@@ -38,7 +38,8 @@ poll, the resolver and the operators' API go on. A serving Kobo follows within a
 	return c
 }
 
-// withOperators runs do on the database alone: the program need not be able to start.
+// withOperators runs do with the database only. So the command works even if the program
+// cannot start.
 func withOperators(l *location, do func(c *cobra.Command, o *operator.Service, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		d, err := l.openDatabase(c.Context())

@@ -76,7 +76,7 @@ prints the reason and the answer, and goes on. --from N --count 1 sends one even
 	return c
 }
 
-// listenable refuses flags with which the command could never forward an event.
+// listenable refuses flags that would keep the command from ever forwarding an event.
 func listenable(forward, key string, kinds []string, from int64, count int) error {
 	if forward == "" {
 		return errors.New("required flag --forward is not set")
@@ -176,8 +176,8 @@ func (l *listener) end(after int64, err error) {
 	fmt.Fprintf(l.out, "\n%s; --from %d goes on from here\n", said, after+1)
 }
 
-// hopeless tells whether a new try cannot succeed: Kobo does not know the company
-// or the key. A company that gets 403 now may have access later.
+// hopeless tells whether every new try will fail, because Kobo does not know the company
+// or the key. A company that gets 403 may have access later.
 func hopeless(err error) bool {
 	var no refusal
 	return errors.As(err, &no) && (no.status == http.StatusBadRequest || no.status == http.StatusUnauthorized)

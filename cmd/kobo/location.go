@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// location is how a command finds the database that it works on. The flags count
-// before the configuration. They are the same for all commands.
+// location tells a command which database to work on. The flags override the
+// configuration. All commands have the same flags.
 type location struct {
 	flags                  *pflag.FlagSet
 	config, data, database string
@@ -23,8 +23,8 @@ type location struct {
 	mayBeMissing           bool   // the command may create the database
 }
 
-// configured adds the flags. Without flags and configuration the command finds no
-// database. A command that acts for an operator must not write into the wrong one.
+// configured adds the flags. Without flags and configuration the command fails, because
+// an operator's command must not change the wrong database.
 func configured(c *cobra.Command) *location {
 	l := &location{flags: c.PersistentFlags()}
 	l.flags.StringVar(&l.config, "config", "", configUsage)
@@ -46,8 +46,8 @@ func configuredOrDev(c *cobra.Command) *location {
 	return l
 }
 
-// load is the configuration of the program whose database it is. Only the settings
-// of the database must be right.
+// load is the configuration of the program that uses the database. Only the settings of
+// the database must be valid.
 func (l *location) load() (app.Config, error) {
 	cfg, err := l.read()
 	if err := cfg.CheckDatabase(err); err != nil {
@@ -56,7 +56,7 @@ func (l *location) load() (app.Config, error) {
 	return cfg, l.mustExist(cfg)
 }
 
-// read reads the settings, and checks the flags alone.
+// read reads the settings. It checks the flags, and leaves the settings to the caller.
 func (l *location) read() (app.Config, error) {
 	for _, name := range []string{"config", "data", "database"} {
 		if f := l.flags.Lookup(name); f.Changed && f.Value.String() == "" {
@@ -125,7 +125,7 @@ func (l *location) openDatabase(ctx context.Context) (*db.DB, error) {
 	return db.Open(ctx, cfg.Database)
 }
 
-// action is what a command does with the program.
+// action is the work of a command with an open program.
 type action func(c *cobra.Command, a *app.App, args []string) error
 
 // adder adds a command that runs an action.
@@ -141,7 +141,7 @@ func commandsOf(parent *cobra.Command) adder {
 	}
 }
 
-// run runs an action with a program that serves nobody.
+// run opens the program without serving requests, and runs an action with it.
 func (l *location) run(do action) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cfg, err := l.read()

@@ -38,7 +38,7 @@ midnight in Lagos. Payouts of today already count.`
 	return c
 }
 
-// nowOrHistory shows what is in force, or with --history all that ever was.
+// nowOrHistory shows the present values, or with --history all values so far.
 func nowOrHistory(now, history action) action {
 	return ofCompany(func(c *cobra.Command, a *app.App, args []string) error {
 		if flagOf(c, "history") == "true" {

@@ -80,7 +80,7 @@ func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	return s.await(ctx, kind, after)
 }
 
-// await is the first event of a kind after a number.
+// await waits for the first event of a kind after a number, for 30 seconds at most.
 func (d *developer) await(ctx context.Context, kind string, after int64) (told, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

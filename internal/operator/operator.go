@@ -29,8 +29,8 @@ type Operator struct {
 	address string
 }
 
-// From adds the client address of the context's request to the operator's audit
-// lines.
+// From adds the client address of a request to the operator's audit lines. The context
+// must be that of the request.
 func (o Operator) From(ctx context.Context) Operator {
 	o.address = peer.Of(ctx)
 	return o
@@ -53,8 +53,8 @@ func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[stri
 	u.Append(o.Note(u.Company, action, subject, details, at))
 }
 
-// Note is a line of the audit log as a row. The commit of the action must append it.
-// The company may be empty. Details must hold nothing secret.
+// Note is a line of the audit log as a row, for the commit of the action to append. The
+// company may be empty. Details must hold nothing secret.
 func (o Operator) Note(company, action, subject string, details map[string]string, at time.Time) db.Record {
 	said := map[string]string{}
 	maps.Copy(said, details)
@@ -184,9 +184,9 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	return who, nil
 }
 
-// Still tells whether this is the name of an operator: the owner of a working key,
-// or a person who runs commands on the machine itself.
-func (s *Service) Still(ctx context.Context, name string) (bool, error) {
+// IsOperator tells whether a name belongs to an operator: the owner of a working key, or
+// a person who runs commands on the machine itself.
+func (s *Service) IsOperator(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
 	}

@@ -91,13 +91,18 @@ func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]s
 	return all, err
 }
 
-// firstAt finds the number of the first entry at an instant or later, by binary search.
-// Two adjacent periods are cut at the same number, so each entry is in one of them.
+// firstAt finds the number of the first entry at an instant or later. Two adjacent periods
+// are cut at the same number, so each entry is in one of them.
 func (s *Service) firstAt(ctx context.Context, company string, p span, at time.Time) (int64, error) {
-	low, high := p.first, p.end
+	return firstAt(p.first, p.end, at, func(n int64) (time.Time, error) { return entryTime(ctx, s.db, company, p.account, n) })
+}
+
+// firstAt finds the first number from low up to high that is not before an instant, by
+// binary search. It is high if all are before. The times of the numbers must ascend.
+func firstAt(low, high int64, at time.Time, timeOf func(n int64) (time.Time, error)) (int64, error) {
 	for low < high {
 		middle := low + (high-low)/2
-		t, err := entryTime(ctx, s.db, company, p.account, middle)
+		t, err := timeOf(middle)
 		if err != nil {
 			return 0, err
 		}

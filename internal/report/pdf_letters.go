@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -185,7 +186,7 @@ func (f *font) fit(w writing, width, lines int) []writing {
 			return append(out, last)
 		}
 		next := end
-		if space := lastSpace(w.codes[:end+1]); space > 0 {
+		if space := bytes.LastIndexByte(w.codes[:end+1], ' '); space > 0 {
 			end, next = space, space+1
 		}
 		out = append(out, w.part(0, end))
@@ -203,8 +204,6 @@ func (f *font) reach(codes []byte, width int) int {
 	}
 	return len(codes)
 }
-
-func lastSpace(codes []byte) int { return strings.LastIndexByte(string(codes), ' ') }
 
 // show appends the operators that draw a writing at the present place.
 func (f *font) show(out []byte, w writing, size points) []byte {

@@ -286,13 +286,8 @@ func countText(n int64) string { return strings.TrimSuffix(grouped(money.Kobo(n)
 // grouped is an amount with commas between thousands: 1,234,567.00.
 func grouped(k money.Kobo) string {
 	whole, cents, _ := strings.Cut(k.Decimal(), ".")
-	sign := strings.HasPrefix(whole, "-")
-	whole = strings.TrimPrefix(whole, "-")
-	for i := len(whole) - 3; i > 0; i -= 3 {
+	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
-	}
-	if sign {
-		whole = "-" + whole
 	}
 	return whole + "." + cents
 }

@@ -217,22 +217,16 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 	return out, nil
 }
 
-// firstEventAt finds the number of the first event at an instant or later, by binary
-// search. Later events have higher numbers.
+// firstEventAt finds the number of the first event at an instant or later.
 func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Time) (int64, error) {
 	last, err := db.One(ctx, q, db.Value[int64], `SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
-	low, high := int64(1), last+1
-	for err == nil && low < high {
-		middle := (low + high) / 2
-		var then int64
-		then, err = db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event WHERE company_id = $1 AND sequence = $2`, company, middle)
-		if clock.Time(then).Before(at) {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	if err != nil {
+		return 0, err
 	}
-	return low, err
+	return firstAt(1, last+1, at, func(n int64) (time.Time, error) {
+		then, err := db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event WHERE company_id = $1 AND sequence = $2`, company, n)
+		return clock.Time(then), err
+	})
 }
 
 // longNumber matches numbers that may be a person's, also the printed form of a card's

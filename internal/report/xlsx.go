@@ -87,13 +87,9 @@ func (b *workbook) keep(err error) {
 }
 
 func (b *workbook) put(texts ...string) {
-	if b.err != nil {
-		return
-	}
 	for _, text := range texts {
-		if _, err := b.out.WriteString(text); err != nil {
-			b.err = err
-			return
+		if b.err == nil {
+			_, b.err = b.out.WriteString(text)
 		}
 	}
 }
