@@ -35,7 +35,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// door is a running admin API with two operators.
+// door is a running admin API, with the keys of two operators.
 type door struct {
 	t           *testing.T
 	url         string
@@ -101,7 +101,7 @@ func open(t *testing.T, base *db.DB) *door {
 	return d
 }
 
-// send makes one request and reads its answer.
+// send makes one request and returns the answer.
 func (d *door) send(key, method, path, body string) (int, map[string]any, http.Header) {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, d.url+path, strings.NewReader(body))
@@ -192,7 +192,7 @@ func (d *door) balance(path string) any {
 	return d.ok(d.ada, "GET", path, "")["settlementAccounts"].([]any)[0].(map[string]any)["balance"]
 }
 
-// A new company gets to its tokens as completion.md §6 describes.
+// A new company gets tokens after its KYB is approved and it is live.
 func TestOnboarding(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		made := d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)
@@ -388,8 +388,7 @@ func TestListsArePaged(t *testing.T) {
 	})
 }
 
-// A mistyped filter would show everything, and a dry run that is none would change
-// something.
+// An ignored filter would show everything, and an ignored dry_run would let a change pass.
 func TestUnknownQueryParametersAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		for method, path := range map[string]string{

@@ -25,7 +25,7 @@ var described = sync.OnceValues(func() (*apitest.Contract, error) {
 	return apitest.ReadContract(admin.Document())
 })
 
-// shown are the operations that a test saw succeed.
+// shown are the operations that have succeeded in a test.
 var shown sync.Map
 
 // TestMain fails when all tests ran and one operation never succeeded.
@@ -42,8 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// Every operation may be asked wrongly, without a key, and too often without one.
-// Each may get a body that is too large, though it takes none.
+// Every operation may answer 400, 401, 413 and 429, even one without a body.
 func TestTheDescriptionListsRefusals(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage
@@ -71,8 +70,8 @@ func TestTheDescriptionListsRefusals(t *testing.T) {
 	}
 }
 
-// An address without a right key hears 401 and then 429, as the description says
-// of both. The description names each header that tells of a limit.
+// An address without a valid key gets 401 and then 429. The description has both answers,
+// and each header about the limit.
 func TestTheDescriptionTellsOfTheLimit(t *testing.T) {
 	c, err := described()
 	if err != nil {

@@ -24,9 +24,9 @@ const (
 	Approved         KYB = "APPROVED"
 )
 
-// before are the states from which a company can reach each state (completion.md §3).
-// Documents expire: operators may ask an approved company for changes, or reject it. A
-// rejected company may begin again.
+// before has the states from which a company can reach each state. Documents expire, so
+// operators may ask an approved company for changes, or reject it. A rejected company
+// may begin again.
 var before = map[KYB][]string{
 	InProgress:       {string(NotStarted), string(Rejected)},
 	Submitted:        {string(InProgress), string(ChangesRequested)},
