@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -48,13 +49,9 @@ func (t *digest) equals(u *digest) bool {
 	return true
 }
 
-// steps are the transfers' steps by kind of event, for transfers through the clearing
-// account. A reversal does not pass through that account.
-var steps = map[string]string{
-	"payout.pending": "", "payout.success": "settle", "payout.failed": "refund",
-	"vtu.pending": "", "vtu.success": "settle", "vtu.failed": "refund",
-	"card.funding_pending": "", "card.funded": "settle", "card.funding_failed": "refund",
-}
+// steps are the steps of the transfers through a clearing account, in the order of
+// eventKinds. A reversal does not pass through that account.
+var steps = [...]string{"", "settle", "refund"}
 
 // eventsAgree tells whether each operation has its events once, in order, with the right
 // data.
@@ -83,9 +80,10 @@ func (t *digest) addEvents(ctx context.Context, q db.Querier, company string) er
 		var subject string
 		t.fact, subject = factOf(append(t.fact[:0], kind...), kind, data)
 		t.add(t.fact)
-		if step, passes := steps[kind]; passes {
-			noun, _, _ := strings.Cut(kind, ".")
-			t.then("clearing/"+noun, subject, step)
+		noun, _, _ := strings.Cut(kind, ".")
+		kinds := eventKinds[noun]
+		if i := slices.Index(kinds[:], kind); i >= 0 && i < len(steps) {
+			t.then("clearing/"+noun, subject, steps[i])
 		}
 		return db.Numbers(row, &last)
 	})

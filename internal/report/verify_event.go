@@ -120,43 +120,35 @@ var eventChecks = []check{
 	// Each event of an operation agrees with its operation. The event of the beginning
 	// must also agree with the payee or the purchase. The statement reads the clearing
 	// account's entry of the same commit too.
-	{name: "operation event", ordered: true, agree: eventsAgree, find: `
+	{name: "operation event", ordered: true, agree: eventsAgree, find: meanings + `
 	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
 		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
 		CASE WHEN o.id IS NULL THEN 'an operation that it is about' WHEN (e.told = 'PENDING' OR e.told = o.state OR e.told = 'SUCCESS' AND o.state = 'REVERSED')
-			AND CASE o.kind
-				WHEN 'payout' THEN substr(e.kind, 1, 7) = 'payout.' AND o.idempotency_key = o.id
+			AND o.kind = e.noun AND CASE o.kind
+				WHEN 'payout' THEN o.idempotency_key = o.id
 					AND strpos(e.data, '{"reference":"' || o.id || '","amount":' || ` + operationNaira + ` || ',"fee":' || ` + operationFee + ` || ',"status":"' || e.told || '",') = 1
 					AND (e.told <> 'PENDING' OR v.settlement_id = o.settlement_id AND v.provider = o.provider
 						AND substr(e.data, length(e.data) - 34 - length(CAST(o.settlement_id AS TEXT)))
 							= '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',"completedAt":null}'
 						AND strpos(e.data, '"account_number":"' || v.account_number || '","bank_code":"' || v.bank_code || '"') > 0)
-				WHEN 'vtu' THEN substr(e.kind, 1, 4) = 'vtu.'
-					AND strpos(e.data, '{"transactionId":"' || o.id || '","status":"' || e.told || '",') = 1
+				WHEN 'vtu' THEN strpos(e.data, '{"transactionId":"' || o.id || '","status":"' || e.told || '",') = 1
 					AND strpos(e.data, '"amount":"' || ` + operationDecimal + ` || '"') > 0
 					AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"idempotencyKey":"' || o.idempotency_key || '","settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0)
 					AND (e.told <> 'PENDING' OR (p.phone_number = '' OR strpos(e.data, '"phoneNumber":"' || p.phone_number || '"') > 0)
 						AND (p.card_number = '' OR strpos(e.data, '"cardNumber":"' || p.card_number || '"') > 0)
 						AND (p.meter_number = '' OR strpos(e.data, '"meterNumber":"' || p.meter_number || '"') > 0))
-				WHEN 'card' THEN substr(e.kind, 1, 5) = 'card.'
-					AND strpos(e.data, '{"reference":"' || o.id || '","cardId":"') = 1
+				WHEN 'card' THEN strpos(e.data, '{"reference":"' || o.id || '","cardId":"') = 1
 					AND strpos(e.data, ',"amount":' || ` + operationNaira + ` || ',"status":"' || e.told || '",') > 0
 					AND strpos(e.data, '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0
 				ELSE 1 = 0 END THEN ''
 			ELSE 'the words of a ' || o.kind || ' ' || o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo, ' || o.id END
 	FROM (
-		SELECT company_id, sequence, kind, data,
-			CASE WHEN kind IN ('payout.pending', 'vtu.pending', 'card.funding_pending') THEN 'PENDING'
-				WHEN kind IN ('payout.success', 'vtu.success', 'card.funded') THEN 'SUCCESS'
-				WHEN kind = 'payout.reversed' THEN 'REVERSED' ELSE 'FAILED' END AS told,
-			CASE WHEN substr(kind, 1, 4) = 'vtu.' THEN substr(data, 19, strpos(substr(data, 19, 80) || '"', '"') - 1)
-				ELSE substr(data, 15, strpos(substr(data, 15, 80) || '"', '"') - 1) END AS subject
-		FROM event WHERE company_id = $1 AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
-			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
+		SELECT v.company_id, v.sequence, v.kind, v.data, m.operation AS noun, m.state AS told, m.step,
+			substr(v.data, m.place, strpos(substr(v.data, m.place, 80) || '"', '"') - 1) AS subject
+		FROM event AS v JOIN meaning AS m ON m.event = v.kind WHERE v.company_id = $1
 	) AS e
 	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = e.subject
-	LEFT JOIN ledger_transfer AS t ON t.company_id = o.company_id AND t.reference = o.id
-		AND t.step = CASE e.told WHEN 'PENDING' THEN '' WHEN 'SUCCESS' THEN 'settle' WHEN 'FAILED' THEN 'refund' ELSE 'reverse' END
+	LEFT JOIN ledger_transfer AS t ON t.company_id = o.company_id AND t.reference = o.id AND t.step = e.step
 	LEFT JOIN payout_verification AS v ON e.kind = 'payout.pending' AND v.company_id = o.company_id AND v.id = o.id
 	LEFT JOIN vtu_purchase AS p ON e.kind = 'vtu.pending' AND p.company_id = o.company_id AND p.id = o.id
 	ORDER BY e.sequence`},
