@@ -284,7 +284,7 @@ func (d *door) audited(want []string, reference string) {
 	}
 }
 
-func TestOnlyWithAKey(t *testing.T) {
+func TestRequestsNeedAKey(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		d.no("", "GET", "/admin/v1/companies", "", 401, "Admin key is missing")
 		for _, key := range []string{"x", "kobo_admin_", d.ada[:len(d.ada)-1], d.ada + "x"} {
@@ -301,7 +301,7 @@ func TestOnlyWithAKey(t *testing.T) {
 	})
 }
 
-func TestOnlyCleanRequests(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		const companies = "/admin/v1/companies"
 		path, account := d.company()

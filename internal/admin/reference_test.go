@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 // Every operation may answer 400, 401, 413 and 429, even one without a body.
-func TestTheDescriptionListsRefusals(t *testing.T) {
+func TestEveryOperationListsItsRefusals(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage
 	}
@@ -72,7 +72,7 @@ func TestTheDescriptionListsRefusals(t *testing.T) {
 
 // An address without a valid key gets 401 and then 429. The description has both answers,
 // and each header about the limit.
-func TestTheDescriptionTellsOfTheLimit(t *testing.T) {
+func TestTheDocumentDescribesTheRateLimit(t *testing.T) {
 	c, err := described()
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestTheDescriptionTellsOfTheLimit(t *testing.T) {
 	}
 }
 
-func TestTheDescriptionIsServed(t *testing.T) {
+func TestTheDocumentIsServed(t *testing.T) {
 	w := httptest.NewRecorder()
 	admin.Reference().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/admin/openapi.json", nil))
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || !strings.Contains(w.Body.String(), `"/admin/v1/adjustments/{id}/reject"`) {

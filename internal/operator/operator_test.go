@@ -132,7 +132,7 @@ func TestAnAdminKeyOutlivesItsMasterKey(t *testing.T) {
 	})
 }
 
-func TestTheDoorIsClosedAndOpened(t *testing.T) {
+func TestAPIAccessIsClosedAndOpened(t *testing.T) {
 	each(t, func(t *testing.T, with func(string) *operator.Service) {
 		ctx := t.Context()
 		s := with(secret.Generate())
