@@ -89,7 +89,6 @@ func setLive(c *cobra.Command, a *app.App, args []string) error {
 	return err
 }
 
-// flagOf is the value of a flag as text.
 func flagOf(c *cobra.Command, name string) string { return c.Flag(name).Value.String() }
 
 func issueKey(c *cobra.Command, a *app.App, args []string) error {
@@ -104,7 +103,6 @@ func issueKey(c *cobra.Command, a *app.App, args []string) error {
 	return done(c, err, "%s", key.Reveal())
 }
 
-// showCompany prints a company with the ids that other commands need.
 func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	is, err := a.Companies.Find(c.Context(), args[0])
 	if err != nil {

@@ -116,7 +116,6 @@ func (l *location) dev(folder string) (app.Config, error) {
 	return cfg, nil
 }
 
-// openDatabase opens the database without the program.
 func (l *location) openDatabase(ctx context.Context) (*db.DB, error) {
 	cfg, err := l.load()
 	if err != nil {

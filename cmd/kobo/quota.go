@@ -11,7 +11,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// addQuotaCommands adds the commands of kobo company for quotas.
 func addQuotaCommands(add adder) {
 	add("quotas REFERENCE", "Show the daily quotas of OTPs, accounts and addresses, and their use today", 1,
 		nowOrHistory(showQuotas, showQuotasHistory)).

@@ -28,22 +28,15 @@ func (s *script) step(do func() error) {
 	}
 }
 
-func (s *script) fail(text string) {
-	s.step(func() error { return errors.New(text) })
+func (s *script) fail(text string) { s.step(func() error { return errors.New(text) }) }
+
+// call calls the API as the company.
+func (s *script) call(method, path string, body, data any) {
+	s.step(func() error { return s.api(s.ctx, method, "/api/v1/"+path, body, data) })
 }
 
-// get, post and remove call the API as the company.
-func (s *script) get(path string, data any) {
-	s.step(func() error { return s.api(s.ctx, http.MethodGet, "/api/v1/"+path, nil, data) })
-}
-
-func (s *script) post(path string, body, data any) {
-	s.step(func() error { return s.api(s.ctx, http.MethodPost, "/api/v1/"+path, body, data) })
-}
-
-func (s *script) remove(path string) {
-	s.step(func() error { return s.api(s.ctx, http.MethodDelete, "/api/v1/"+path, nil, nil) })
-}
+func (s *script) get(path string, data any)        { s.call(http.MethodGet, path, nil, data) }
+func (s *script) post(path string, body, data any) { s.call(http.MethodPost, path, body, data) }
 
 // order posts an order of money. With an ending other than 10 the provider may refuse
 // the order, which is no error.
@@ -78,7 +71,6 @@ func (s *script) simulate(path string, body, answer any) {
 	s.step(func() error { return s.ask(s.ctx, http.MethodPost, "/sandbox/"+path, body, answer, with...) })
 }
 
-// advance moves the sandbox's clock.
 func (s *script) advance(by string) {
 	s.simulate("clock", map[string]string{"advance": by}, nil)
 }
@@ -330,7 +322,7 @@ func failingWebhook(s *script) {
 	s.until(made.ID, func(h hook) bool { return h.FailingSince != nil })
 	s.advance("73h")
 	s.until(made.ID, func(h hook) bool { return h.Status == "FAILING" })
-	s.remove("webhooks/" + made.ID)
+	s.call(http.MethodDelete, "webhooks/"+made.ID, nil, nil)
 }
 
 // hook is an endpoint as the API shows it.

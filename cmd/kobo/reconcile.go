@@ -94,7 +94,7 @@ func printBreaks(out io.Writer, r report.Reconciliation) {
 	}
 }
 
-// became is the state of a case, in one line.
+// became describes the state of a case in one line.
 func became(c operation.Case) string {
 	switch {
 	case c.State == operation.Resolved:

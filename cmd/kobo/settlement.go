@@ -11,7 +11,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// addSettlementCommands adds the commands of kobo company for settlement accounts.
 func addSettlementCommands(add adder) {
 	add("settlement REFERENCE NAME", "Open a settlement account", 2, openSettlement)
 	add("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3,
@@ -70,7 +69,7 @@ func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args [
 	return done(c, err, "%s", alertOf(account))
 }
 
-// alertOf is the balance below which the company is told.
+// alertOf is the balance below which the company gets an alert.
 func alertOf(a settlement.Account) string {
 	if a.LowBalance == 0 {
 		return "never"
@@ -78,7 +77,6 @@ func alertOf(a settlement.Account) string {
 	return a.LowBalance.Decimal()
 }
 
-// settlementIn is the number of a settlement account.
 func settlementIn(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {

@@ -29,7 +29,6 @@ func (u usage) Unwrap() error { return u.error }
 
 func usagef(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
 
-// codeOf is the exit code for an error.
 func codeOf(err error) int {
 	if u := (usage{}); errors.As(err, &u) || fault.Is(err, fault.Invalid) {
 		return misused

@@ -37,7 +37,6 @@ func (e *edge) listCases(ctx context.Context, r *request) (any, error) {
 
 func stepOf(s report.Step) Step { return Step{clock.Text(s.At), s.What, s.Text} }
 
-// findCase shows a case with its timeline.
 func (e *edge) findCase(ctx context.Context, r *request) (any, error) {
 	c, err := e.Operations.FindCase(ctx, r.PathValue("id"))
 	if err != nil {
@@ -58,7 +57,6 @@ func (e *edge) resolveCase(ctx context.Context, r *request, body FindingRequest)
 	return caseOf(c), err
 }
 
-// approveCase is the second operator's approval of a proposal.
 func (e *edge) approveCase(ctx context.Context, r *request, body ApprovalRequest) (any, error) {
 	f := operation.Finding{Outcome: body.Outcome, Target: body.Company, TargetID: body.SettlementID}
 	c, err := e.Operations.ApproveCase(ctx, r.PathValue("id"), f, r.by.Name, r.by.Note)

@@ -25,7 +25,6 @@ func bandOf(b payout.Band) Band {
 	return Band{b.From, b.Flat, money.Kobo(b.BasisPoints), b.Cap}
 }
 
-// listFeesHistory lists the company's fee schedules, newest first.
 func (e *edge) listFeesHistory(ctx context.Context, r *request) (any, error) {
 	row := func(f report.FeesSet) FeesSet { return FeesSet{rows(f.Schedule, bandOf), clock.Text(f.At), f.By} }
 	return history(ctx, e, r, row, e.Reports.FeesHistory)
@@ -66,7 +65,6 @@ func (e *edge) findLimits(ctx context.Context, r *request) (any, error) {
 	return Limits{day, rows(uses, limitOf)}, err
 }
 
-// listLimitsHistory lists the company's limits, newest first.
 func (e *edge) listLimitsHistory(ctx context.Context, r *request) (any, error) {
 	row := func(l report.LimitSet) LimitSet {
 		return LimitSet{present(l.SettlementID), l.Amount, l.Payouts, clock.Text(l.Since), l.By}

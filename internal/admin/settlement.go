@@ -35,7 +35,6 @@ func (e *edge) account(ctx context.Context, r *request) (company string, settlem
 	return c.Reference, settlementID, nil
 }
 
-// setAccountStatus switches a settlement account on or off.
 func (e *edge) setAccountStatus(ctx context.Context, r *request, body StatusRequest) (any, error) {
 	company, settlementID, err := e.account(ctx, r)
 	if err != nil {

@@ -12,7 +12,6 @@ func webhookOf(e webhook.Endpoint) Webhook {
 	return Webhook{e.ID, e.Company, e.Address(), events, string(e.State), e.Failures, moment(e.FailingAt), clock.Text(e.CreatedAt)}
 }
 
-// listWebhooks shows the endpoints of all companies and their failures.
 func (e *edge) listWebhooks(ctx context.Context, r *request) (any, error) {
 	return filtered(ctx, r, webhookOf, webhook.State(r.filter("status")), e.Webhooks.All)
 }

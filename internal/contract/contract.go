@@ -177,7 +177,6 @@ const (
 	schemas  = "#/components/schemas/"
 )
 
-// newCompiler compiles the schemas of a document.
 func newCompiler(text []byte, style Style) (*jsonschema.Compiler, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {

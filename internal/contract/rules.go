@@ -74,7 +74,7 @@ func (r *rules) resolve(n *node) *node {
 	return n
 }
 
-// mark finds the fields below a path that need more than the schema.
+// mark finds the fields below a path with checks beyond the schema: days and names.
 func (r *rules) mark(path []string, n *node) {
 	for name, child := range r.resolve(n).Properties {
 		at := append(slices.Clone(path), name)
@@ -118,7 +118,7 @@ func (r *rules) field(b *Body, location []string) Field {
 	return f
 }
 
-// last is the place of an unknown field, after all others of its object.
+// last is the place of an unknown field: after all known fields of its object.
 func (b *Body) last(location []string) []int {
 	return []int{math.MaxInt, slices.Index(b.keys, location[len(location)-1])}
 }
@@ -175,7 +175,7 @@ func Invalid(lines ...string) *fault.Fault {
 	return f
 }
 
-// future finds the days in the body that should be past and are not.
+// future finds the days in the body that must not be in the future, and are.
 func (r *rules) future(b *Body) (found problems) {
 	if r.style.Clock == nil {
 		return nil

@@ -104,7 +104,7 @@ func byName(lines []provider.StatementLine, known names, c *charges) sheet {
 	return out
 }
 
-// take removes the lines with a name and returns them.
+// take removes the group with a name, and returns it.
 func (s sheet) take(name string) (a account) {
 	if s[name] != nil {
 		a = *s[name]

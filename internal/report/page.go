@@ -21,7 +21,6 @@ func (s *Service) Entries(ctx context.Context, company string, f EntryFilter, of
 	return list, int(total), err
 }
 
-// count is the number of entries of a kind in spans.
 func (s *Service) count(ctx context.Context, company string, spans []span, kind string) (total int64, err error) {
 	for _, p := range spans {
 		n := p.len()

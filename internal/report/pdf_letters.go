@@ -106,7 +106,7 @@ func (w *writing) letter(code byte, means rune) {
 	w.codes = append(w.codes, code)
 }
 
-// strange appends a letter that the fonts lack, with those of its marks that can be drawn.
+// strange appends a letter that the fonts lack, with the marks that the fonts have.
 func (w *writing) strange(r rune) {
 	parts := []rune(norm.NFD.String(string(r)))
 	code, known := charmap.Windows1252.EncodeRune(parts[0])
@@ -121,7 +121,6 @@ func (w *writing) strange(r rune) {
 	}
 }
 
-// mark adds a mark to the letter before it.
 func (w *writing) mark(r rune) {
 	last := len(w.codes) - 1
 	if last < 0 {
@@ -134,7 +133,6 @@ func (w *writing) mark(r rune) {
 	w.draw(r)
 }
 
-// draw draws a mark on the last letter.
 func (w *writing) draw(r rune) {
 	m, known := marks[r]
 	if !known {
@@ -147,7 +145,6 @@ func (w *writing) draw(r rune) {
 	o.marks = append(o.marks, m)
 }
 
-// part is a part of the writing.
 func (w writing) part(from, to int) writing {
 	out := writing{codes: w.codes[from:to:to]}
 	for _, o := range w.odd {
@@ -195,7 +192,7 @@ func (f *font) fit(w writing, width, lines int) []writing {
 	return out
 }
 
-// reach is how many characters fit a width.
+// reach is how many of the characters fit into a width.
 func (f *font) reach(codes []byte, width int) int {
 	for i, c := range codes {
 		if width -= f.width(c); width < 0 {

@@ -108,7 +108,6 @@ func (p *paper) front() {
 	p.summary()
 }
 
-// facts draws a row of three labels with their values.
 func (p *paper) facts(pairs ...string) {
 	most := 1
 	for i := 0; i < len(pairs); i += 2 {
@@ -234,7 +233,6 @@ func (p *paper) remark(text string) {
 	p.y += 24_00
 }
 
-// totals draws the sums of the columns and ends the table.
 func (p *paper) totals() {
 	s := p.statement
 	if p.y+60_00 > lowest {

@@ -192,7 +192,6 @@ func (b *workbook) text(text string) {
 	}
 }
 
-// end closes the last sheet and the file.
 func (b *workbook) end() error {
 	b.endSheet()
 	if b.err == nil {
