@@ -2,11 +2,9 @@ package report
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -60,11 +58,14 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 	}
 	for _, side := range sides {
 		if strings.HasPrefix(side.account, settlementPrefix) {
-			e, err := oneEntry(ctx, s.db, company, side)
-			if errors.Is(err, db.ErrNone) {
-				break
+			list, err := lastEntries(ctx, s.db, company, side, "", 1)
+			if err != nil {
+				return Entry{}, err
 			}
-			return e, err
+			if len(list) > 0 {
+				return list[0], nil
+			}
+			break
 		}
 	}
 	return Entry{}, fault.New(fault.Missing, "Transaction not found")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -117,11 +118,11 @@ func (s *Statement) Each(ctx context.Context, do func(Entry) error) error {
 	running, credits, debits, seen := s.Opening, money.Kobo(0), money.Kobo(0), int64(0)
 	for at := s.span.first; at < s.span.end; at += piece {
 		part := span{s.span.account, at, min(at+piece, s.span.end)}
-		list, err := nextEntries(ctx, s.db, s.company, part)
+		list, err := lastEntries(ctx, s.db, s.company, part, "", piece)
 		if err != nil {
 			return err
 		}
-		for _, e := range list {
+		for _, e := range slices.Backward(list) {
 			if e.Previous != running {
 				return fmt.Errorf("report: %s: entry %d begins at %d kobo, not at %d", s.span.account, e.sequence, e.Previous, running)
 			}

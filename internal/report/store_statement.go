@@ -12,15 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// side is one of a transfer's two entries.
-type side struct {
-	account  string
-	sequence int64
-}
-
-// transferSides are both sides of all transfers of a reference, the earliest
-// first.
-func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]side, error) {
+// transferSides are both entries of all transfers of a reference, the earliest first.
+func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]span, error) {
 	type transfer struct {
 		debit       string
 		debitEntry  int64
@@ -29,9 +22,9 @@ func transferSides(ctx context.Context, q db.Querier, company, reference string)
 	}
 	transfers, err := db.All(ctx, q, db.Fields[transfer], `SELECT debit_account, debit_entry, credit_account, credit_entry
 		FROM ledger_transfer WHERE company_id = $1 AND reference = $2 ORDER BY created_at, step`, company, reference)
-	var out []side
+	var out []span
 	for _, t := range transfers {
-		out = append(out, side{t.debit, t.debitEntry}, side{t.credit, t.creditEntry})
+		out = append(out, span{t.debit, t.debitEntry, t.debitEntry + 1}, span{t.credit, t.creditEntry, t.creditEntry + 1})
 	}
 	return out, err
 }
@@ -85,24 +78,13 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	return e, err
 }
 
-func oneEntry(ctx context.Context, q db.Querier, company string, at side) (Entry, error) {
-	return db.One(ctx, q, scanEntry, entryColumns+`WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence = $3`,
-		company, at.account, at.sequence)
-}
-
-// lastEntries are the last entries of a span, the newest first.
+// lastEntries are the last entries of a span, the newest first. The kind is credit, debit
+// or "" for both.
 func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind string, limit int) ([]Entry, error) {
 	return db.All(ctx, q, scanEntry, entryColumns+`
 		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
 			AND (e.amount_kobo > 0 OR $5 <> 'credit') AND (e.amount_kobo < 0 OR $5 <> 'debit')
 		ORDER BY e.sequence DESC LIMIT $6`, company, p.account, p.first, p.end, kind, limit)
-}
-
-// nextEntries are all entries of a span, the oldest first.
-func nextEntries(ctx context.Context, q db.Querier, company string, p span) ([]Entry, error) {
-	return db.All(ctx, q, scanEntry, entryColumns+`
-		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
-		ORDER BY e.sequence`, company, p.account, p.first, p.end)
 }
 
 func entryCount(ctx context.Context, q db.Querier, company string, p span, kind string) (int64, error) {
