@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -116,12 +117,21 @@ func (l *location) dev(folder string) (app.Config, error) {
 	return cfg, nil
 }
 
-func (l *location) openDatabase(ctx context.Context) (*db.DB, error) {
-	cfg, err := l.load()
-	if err != nil {
-		return nil, err
+// withDatabase runs do with the database only. So the command works even if the program
+// cannot start.
+func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cfg, err := l.load()
+		if err != nil {
+			return err
+		}
+		d, err := db.Open(c.Context(), cfg.Database)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return do(c, d, args)
 	}
-	return db.Open(ctx, cfg.Database)
 }
 
 // action is the work of a command with an open program.
@@ -140,6 +150,16 @@ func commandsOf(parent *cobra.Command) adder {
 	}
 }
 
+// open opens the program with its log on standard error.
+func open(ctx context.Context, cfg app.Config) (*app.App, *slog.Logger, error) {
+	log, err := app.NewLogger(os.Stderr, cfg.Log)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := app.Open(ctx, cfg, log)
+	return a, log, err
+}
+
 // run opens the program without serving requests, and runs an action with it.
 func (l *location) run(do action) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -150,11 +170,7 @@ func (l *location) run(do action) func(*cobra.Command, []string) error {
 		if err := l.mustExist(cfg); err != nil {
 			return err
 		}
-		log, err := app.NewLogger(os.Stderr, cfg.Log)
-		if err != nil {
-			return err
-		}
-		a, err := app.Open(c.Context(), cfg, log)
+		a, _, err := open(c.Context(), cfg)
 		if err != nil {
 			return err
 		}
