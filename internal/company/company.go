@@ -12,7 +12,6 @@ package company
 
 import (
 	"context"
-	"errors"
 	"time"
 	"unicode/utf8"
 
@@ -80,18 +79,6 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 		return Company{}, secret.Text{}, err
 	}
 	return c, apiKey, nil
-}
-
-// Find is the company with this reference.
-func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
-	if !id.IsCuid(reference) {
-		return Company{}, errNoCompany
-	}
-	c, err := s.find(ctx, reference)
-	if errors.Is(err, db.ErrNone) {
-		return Company{}, errNoCompany
-	}
-	return c, err
 }
 
 // explain turns the ledger's refusal of an unknown company into a fault.

@@ -21,15 +21,6 @@ const (
 	noPIN     = "NOT_SET"
 )
 
-// PINState tells operators whether a company has a PIN: NOT_SET, SET or LOCKED.
-func (s *Service) PINState(ctx context.Context, reference string) (string, error) {
-	state, err := s.pinState(ctx, reference)
-	if errors.Is(err, db.ErrNone) {
-		return noPIN, nil
-	}
-	return state, err
-}
-
 // The refusals of a PIN. The fifth wrong try gets the same answer as the first. Every
 // later try, even with the right PIN, gets errLockedPIN.
 var (
