@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,12 +175,8 @@ func showCardAddress(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil || is.Line1 == "" {
 		return done(c, err, "none: such a customer gets no card")
 	}
-	var lines []string
-	for _, line := range []string{is.Line1, is.Line2, is.City, is.State, is.PostalCode, is.Country} {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
+	lines := []string{is.Line1, is.Line2, is.City, is.State, is.PostalCode, is.Country}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 	from := "of the deployment"
 	if !is.Since.IsZero() {
 		from = "since " + clock.Text(is.Since)

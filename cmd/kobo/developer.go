@@ -54,11 +54,16 @@ func developing(f *pflag.FlagSet) func() (*developer, error) {
 		if d.Reference == "" || d.APIKey == "" {
 			return nil, fmt.Errorf("%s holds no reference and api_key", path)
 		}
-		if u, err := url.Parse(d.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		if !isAddress(d.BaseURL) {
 			return nil, fmt.Errorf("%q is no address of Kobo: --url must be like http://127.0.0.1:8080", d.BaseURL)
 		}
 		return d, nil
 	}
+}
+
+func isAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // refusal is an HTTP answer other than 200.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,16 +77,14 @@ prints the reason and the answer, and goes on. --from N --count 1 sends one even
 
 // listenable refuses flags that would keep the command from ever forwarding an event.
 func listenable(forward, key string, kinds []string, from int64, count int) error {
-	if forward == "" {
+	switch {
+	case forward == "":
 		return errors.New("required flag --forward is not set")
-	}
-	if u, err := url.Parse(forward); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	case !isAddress(forward):
 		return fmt.Errorf("--forward must be an address such as http://127.0.0.1:3000/hooks, not %q", forward)
-	}
-	if from < 0 {
+	case from < 0:
 		return errors.New("--from must be the number of an event")
-	}
-	if count < 0 {
+	case count < 0:
 		return errors.New("--count must be a number of events")
 	}
 	for _, k := range kinds {

@@ -74,8 +74,8 @@ func (a *account) add(l provider.StatementLine) {
 // sheet is the statement, grouped by the names of its lines.
 type sheet map[string]*account
 
-// nameOf is the name of a line without an owner: the bank's reference, or the session in
-// the reference of a credit, which a notification would name.
+// nameOf is the name of a line without an owner: the bank's reference. For a credit it is
+// the session within the reference, which a notification would name.
 func nameOf(l provider.StatementLine) string {
 	if told := session.FindAllString(l.Reference, -1); l.Credit && len(told) == 1 {
 		return told[0]
@@ -167,8 +167,9 @@ func merged(received []Receipt) map[string]Receipt {
 	return out
 }
 
-// before is the bank's debit for a payment before the statement, as far as is known: the
-// amount if the payment ended before, or if it may have and the statement shows no debit.
+// before is what the bank debited for a payment before the statement begins. It is the
+// payment's amount if the payment ended before then. The same holds if the payment may
+// have ended before then, and the statement shows no debit.
 func (p Payment) before(w window, debits, returns int) money.Kobo {
 	done := p.State == operation.Success && w.isBefore(p.UpdatedAt)
 	gone := w.mayBeBefore(p.CreatedAt) && debits == 0 && (p.State == operation.Success || returns > 0)
@@ -240,8 +241,9 @@ func unknown(name, company string, a account) Break {
 	return b
 }
 
-// pair adds hints to breaks that may be one: an unknown line, and a payment of the same
-// amount that the statement does not show. The bank may have changed the reference.
+// pair adds hints to two breaks with one possible cause: an unknown line, and a payment of
+// the same amount that the statement does not show. The bank may have changed the
+// reference.
 func pair(breaks []Break) {
 	taken := map[int]bool{}
 	for i := range breaks {

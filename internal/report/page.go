@@ -34,7 +34,8 @@ func (s *Service) count(ctx context.Context, company string, spans []span, kind 
 	return total, nil
 }
 
-// nearby is the largest offset that newest reads over. For a larger one it calls skip.
+// nearby is an offset. Up to this offset newest reads the entries before the page, too. For
+// a larger one it calls skip.
 const nearby = 500
 
 // newest reads one page. Without a filter, the page of one account is a range of entry

@@ -62,8 +62,8 @@ var nearest = map[rune]byte{
 	'ɓ': 'b', 'Ɓ': 'B', 'ɗ': 'd', 'Ɗ': 'D', 'ƙ': 'k', 'Ƙ': 'K', 'ƴ': 'y', 'Ƴ': 'Y', 'ǝ': 'e', 'Ǝ': 'E', 'ŋ': 'n', 'Ŋ': 'N',
 }
 
-// write is a text in the fonts' characters. Letters of other scripts are drawn as question
-// marks; a copy gives the letters themselves.
+// write converts a text to the fonts' characters. The page shows letters of other scripts
+// as question marks. A copy from the file gives the letters themselves.
 func write(text string) writing {
 	var w writing
 	if plainText(text) {
@@ -167,8 +167,8 @@ func (f *font) wide(codes []byte) int {
 
 const dots = 0x85 // …
 
-// fit is a writing in at most so many lines of a width, broken between words if possible.
-// The rest is cut off, with dots.
+// fit breaks a writing into at most so many lines of a width, between words if possible.
+// It replaces the rest by dots.
 func (f *font) fit(w writing, width, lines int) []writing {
 	var out []writing
 	for len(w.codes) > 0 && len(out) < lines {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// settling is the age from which a payment is compared. Younger notifications may be
-	// on their way, and the bank's clock differs from ours.
+	// settling is the minimum age of a payment in a comparison. Notifications of a younger
+	// one may be on their way, and the bank's clock differs from ours.
 	settling = 30 * time.Minute
 	// furthest limits how much earlier than requested a statement may begin. An operation
 	// that was open for days needs an earlier begin.

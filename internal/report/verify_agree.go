@@ -17,7 +17,7 @@ import (
 // differ, a slower SQL statement finds the rows. The seed is new each time, so nobody can
 // prepare facts with an equal sum.
 
-// digest is the sum of one copy of the facts.
+// digest sums up the hashes of one copy of the facts.
 type digest struct {
 	seed  maphash.Seed
 	fact  []byte            // a buffer for one fact
@@ -115,8 +115,8 @@ func (t *digest) addSteps(ctx context.Context, q db.Querier, company, account st
 	})
 }
 
-// factOf appends the parts of an event's data that the operation has too. It also returns
-// the operation's id.
+// factOf appends the parts of an event's data that the operation's row has too. It also
+// returns the operation's id.
 func factOf(fact []byte, kind, data string) (out []byte, subject string) {
 	part := func(from, to string) {
 		if i := strings.Index(data, from); i >= 0 {
@@ -152,7 +152,7 @@ func factOf(fact []byte, kind, data string) (out []byte, subject string) {
 	return fact, subject
 }
 
-// dueOf is an operation with the facts of its events.
+// dueOf has the facts that the events of one operation must have.
 type dueOf struct {
 	id, kind, state, key string
 	account, bank        string // a payout's

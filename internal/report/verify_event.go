@@ -33,8 +33,8 @@ const (
 // own ledger.
 const creditKinds = `('settlement.credit', 'transaction.credit', 'virtual_account.success', 'virtual_account.late_payment')`
 
-// creditChecks run after the ledger was added up. Both halves of Verify then take about
-// as long.
+// creditChecks run after the ledger is added up, so that both halves of Verify take about
+// the same time.
 var creditChecks = []check{
 	// A bank's session belongs to one company, by the first decision. A company
 	// may also have a session that was assigned to it from the house.

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// limitCounters adds up the payouts of each day that were not given back, and compares
+// limitCounters adds up the payouts of each day without those that came back. It compares
 // the sums with the counters of the daily limits. Its memory grows with the days and
 // settlement accounts, not with the payouts.
 func limitCounters(ctx context.Context, q db.Querier, company string) ([]Finding, error) {
