@@ -127,15 +127,9 @@ func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, 
 	now := s.clock.Now()
 	text := keyPrefix + secret.Random()
 	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: now, hash: s.keys.MAC("admin-key", text)}
-	err := s.db.Tx(ctx, func(q db.Querier) error {
-		n, err := insertKey(ctx, q, k)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return fault.Newf(fault.Refused, "%s has a working key already", name)
-		}
-		return insertLine(ctx, q, by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID}, now))
+	line := by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID}, now)
+	err := s.change(ctx, line, fault.Newf(fault.Refused, "%s has a working key already", name), func(q db.Querier) (int64, error) {
+		return insertKey(ctx, q, k)
 	})
 	if err != nil {
 		return Key{}, secret.Text{}, err
@@ -145,15 +139,23 @@ func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, 
 
 // RevokeKey ends the working key of the person of this name.
 func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error {
+	line := by.Note("", "operator.key.revoke", name, nil, s.clock.Now())
+	return s.change(ctx, line, fault.Newf(fault.Missing, "%s has no working key", name), func(q db.Querier) (int64, error) {
+		return revokeKey(ctx, q, name)
+	})
+}
+
+// change makes a change with its line of the audit log. A change of no row is refused.
+func (s *Service) change(ctx context.Context, line db.Record, refusal error, do func(q db.Querier) (int64, error)) error {
 	return s.db.Tx(ctx, func(q db.Querier) error {
-		n, err := revokeKey(ctx, q, name)
+		n, err := do(q)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return fault.Newf(fault.Missing, "%s has no working key", name)
+			return refusal
 		}
-		return insertLine(ctx, q, by.Note("", "operator.key.revoke", name, nil, s.clock.Now()))
+		return insertLine(ctx, q, line)
 	})
 }
 
