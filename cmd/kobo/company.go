@@ -18,7 +18,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/secret"
-	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 func companyCommand() *cobra.Command {
@@ -119,15 +118,15 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s\n\n",
 		is.Reference, is.Name, is.KYB, is.Live, pin, clock.Text(is.CreatedAt))
-	heading := "SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE"
-	err = printList(c, heading, accounts, nil, func(s settlement.Account) []any {
+	t := newTable(c.OutOrStdout(), "SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE")
+	for _, s := range accounts {
 		bank := strings.TrimSpace(s.AccountNumber + " " + s.BankName)
-		return []any{s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(), alertOf(s), bank, clock.Text(s.CreatedAt)}
-	})
-	if err != nil {
+		t.row(s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(), alertOf(s), bank, clock.Text(s.CreatedAt))
+	}
+	fmt.Fprintln(t)
+	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.OutOrStdout())
 	return listKeys(c, a, args)
 }
 

@@ -69,7 +69,7 @@ func open(t *testing.T, base *db.DB) *door {
 	d.companies = company.New(base, d.book, keys, clk)
 	d.operators = operator.New(base, keys, clk)
 	d.operations = operation.NewService(base, d.book, clk, log, time.Second)
-	d.operations.CheckOperators(d.operators.IsOperator)
+	d.operations.CheckOperators(d.operators.Still)
 	d.settlements = settlement.New(base, d.book, clk, d.operations)
 	d.settlements.Know("safehaven", settlement.Bank{Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"})
 	d.webhooks = webhook.New(webhook.Config{

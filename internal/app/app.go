@@ -150,7 +150,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.NewService(a.DB, a.Book, a.Clock, a.log, a.cfg.Window)
-	a.Operations.CheckOperators(a.Operators.IsOperator)
+	a.Operations.CheckOperators(a.Operators.Still)
 	a.Settlements = settlement.New(a.DB, a.Book, a.Clock, a.Operations)
 	for name, b := range p.banks {
 		a.Settlements.Know(name, settlement.Bank{Name: b.Own().Name, Code: b.Own().Code, Float: p.float[name]})

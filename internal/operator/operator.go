@@ -186,9 +186,9 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	return who, nil
 }
 
-// IsOperator tells whether a name belongs to an operator: the owner of a working key, or
-// a person who runs commands on the machine itself.
-func (s *Service) IsOperator(ctx context.Context, name string) (bool, error) {
+// Still tells whether a name belongs to an operator at present: the owner of a working
+// key, or a person who runs commands on the machine itself.
+func (s *Service) Still(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
 	}
