@@ -109,7 +109,7 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 		return nil
 	}
 	if err := json.Unmarshal(got, v); err != nil {
-		return fmt.Errorf("what answers at %s is not Kobo: %w", d.BaseURL, err)
+		return fmt.Errorf("the server at %s is not Kobo: %w", d.BaseURL, err)
 	}
 	return nil
 }

@@ -87,10 +87,10 @@ func (d *developer) await(ctx context.Context, kind string, after int64) (told, 
 	for {
 		page, err := d.events(ctx, after, 1000, 5)
 		if errors.Is(err, context.DeadlineExceeded) {
-			return told{}, fmt.Errorf("it was done, and no %s came of it within 30 seconds", kind)
+			return told{}, fmt.Errorf("the sandbox did it, but no event %s came within 30 seconds", kind)
 		}
 		if err != nil {
-			return told{}, fmt.Errorf("it was done, and no %s came of it: %w", kind, err)
+			return told{}, fmt.Errorf("the sandbox did it, but no event %s came: %w", kind, err)
 		}
 		for _, e := range page {
 			if after = e.Sequence; e.Event == kind {

@@ -60,7 +60,7 @@ func (s *Service) read(u use, token string) (reference, tokenID string, err erro
 	case err != nil:
 		return "", "", err
 	case c.Use != u:
-		return "", "", fmt.Errorf("company: a token for %q where %q is wanted", c.Use, u)
+		return "", "", fmt.Errorf("company: a token for %q instead of %q", c.Use, u)
 	case c.Subject == "":
 		return "", "", fmt.Errorf("company: a token without a company")
 	}

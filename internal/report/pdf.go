@@ -35,7 +35,7 @@ const (
 	catalogObject, infoObject, resourcesObject, totalObject, usualObject, boldObject = 1, 2, 3, 4, 5, 6
 )
 
-var errLongPDF = errors.New("report: a PDF ends at 10 GB")
+var errLongPDF = errors.New("report: the PDF is longer than 10 GB")
 
 // newPDF begins a file. Its pages may draw the logo, if there is one, as /Logo.
 func newPDF(w io.Writer, logo *Logo) *pdf {
