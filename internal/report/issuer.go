@@ -120,7 +120,7 @@ func (p *pdf) logo(l *Logo) string {
 	return fmt.Sprintf("/Logo %d 0 R", write(mask, l.space, l.filter, l.pixels))
 }
 
-func (p *paper) letterhead() {
+func (p *drawing) letterhead() {
 	const top, room, height points = 16_00, 160_00, 44_00
 	i := p.statement.issuer
 	if l := i.Logo; l != nil {

@@ -111,31 +111,31 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	ctx = db.Patient(ctx)
 	w := window{to: to, from: midnight(from)}
 	r := Reconciliation{Bank: name, To: w.to}
-	var book record
+	var ours record
 	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		if book, err = movedSince(ctx, q, name, w.from); err == nil {
-			book.corrected, err = corrections(ctx, q, name, w)
+		if ours, err = movedSince(ctx, q, name, w.from); err == nil {
+			ours.corrected, err = corrections(ctx, q, name, w)
 		}
 		return err
 	})
 	if err != nil {
 		return r, err
 	}
-	w.begin = beginning(w.from, book.paid)
+	w.begin = beginning(w.from, ours.paid)
 	lines, err := wholeStatement(ctx, bank, w.begin, w.to)
 	if err != nil {
 		return r, err
 	}
 	// The statement may name open, refused and old operations, which have no recent
 	// movement.
-	if names := missing(lines, book); len(names) > 0 {
-		err = s.db.Snapshot(ctx, func(q db.Querier) error { return book.find(ctx, q, name, names) })
+	if names := missing(lines, ours); len(names) > 0 {
+		err = s.db.Snapshot(ctx, func(q db.Querier) error { return ours.find(ctx, q, name, names) })
 		if err != nil {
 			return r, err
 		}
 	}
-	r.From, r.Lines, r.Payments, r.Receipts = w.begin, len(lines), len(book.paid), len(book.received)
-	r.Breaks = ofBank(name, compare(w, lines, book), book.paid)
+	r.From, r.Lines, r.Payments, r.Receipts = w.begin, len(lines), len(ours.paid), len(ours.received)
+	r.Breaks = ofBank(name, compare(w, lines, ours), ours.paid)
 	return r, nil
 }
 

@@ -126,12 +126,12 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 
 // integrity adds up the ledger that q sees, and calls seen for each transfer.
 func integrity(ctx context.Context, q db.Querier, company string, now time.Time, seen func(ledger.Transfer)) (Integrity, error) {
-	book, err := ledger.VerifyBeside(ctx, q, company, seen)
+	sums, err := ledger.VerifyBeside(ctx, q, company, seen)
 	if err != nil {
 		return Integrity{}, err
 	}
-	out := Integrity{Company: company, Sequence: book.Sequence, At: now, Entries: book.Entries, Wrongs: book.Wrongs}
-	for _, a := range book.Accounts {
+	out := Integrity{Company: company, Sequence: sums.Sequence, At: now, Entries: sums.Entries, Wrongs: sums.Wrongs}
+	for _, a := range sums.Accounts {
 		out.Accounts = append(out.Accounts, AccountCheck{a.ID, a.Entries, a.Balance, a.Sum})
 		if a.Clearing() {
 			out.InFlight.Clearing += a.Balance
