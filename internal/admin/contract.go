@@ -178,15 +178,18 @@ func listed[T, R any](ctx context.Context, r *request, row func(T) R, ask func(c
 	return list[R]{rows(items, row), page.Meta(r.URL, len(items), int(total))}, err
 }
 
+// pages reads a page of a list that a filter narrows.
+type pages[F, T any] func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)
+
 // filtered is listed for a list that a filter narrows.
-func filtered[F, T, R any](ctx context.Context, r *request, row func(T) R, filter F, ask func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)) (any, error) {
+func filtered[F, T, R any](ctx context.Context, r *request, row func(T) R, filter F, ask pages[F, T]) (any, error) {
 	return listed(ctx, r, row, func(ctx context.Context, limit, offset int) ([]T, int64, error) {
 		return ask(ctx, filter, limit, offset)
 	})
 }
 
 // history lists what operators have set for the company of the path.
-func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask func(ctx context.Context, company string, limit, offset int) ([]T, int64, error)) (any, error) {
+func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask pages[string, T]) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
 		return nil, err

@@ -31,7 +31,9 @@ func scanOutcome(s db.Scanner) (Outcome, error) {
 
 // page reads a page of rows and the number of all rows. Both statements take args. That
 // of the rows also takes limit and offset, as its last parameters.
-func page[T any](ctx context.Context, q db.Querier, scan func(db.Scanner) (T, error), count, rows string, limit, offset int, args ...any) ([]T, int64, error) {
+func page[T any](
+	ctx context.Context, q db.Querier, scan func(db.Scanner) (T, error), count, rows string, limit, offset int, args ...any,
+) ([]T, int64, error) {
 	total, err := db.One(ctx, q, db.Value[int64], count, args...)
 	if err != nil {
 		return nil, 0, err
