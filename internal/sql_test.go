@@ -28,7 +28,8 @@ var overCompanies = map[string]string{
 	"operation.openBreaks":   "operators work across companies",
 	"operation.pendingAfter": "the walk that restores lost jobs goes through all companies",
 	"operation.openOf":       "a credit of the statement that is nobody's may be any company's",
-	"company.List":           "operators work across companies",
+	"company.count":          "operators work across companies",
+	"company.page":           "operators work across companies",
 
 	"settlement.findAdjustment":   "the approving operator knows the adjustment by its id alone",
 	"settlement.countAdjustments": "operators work across companies",

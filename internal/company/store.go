@@ -45,13 +45,22 @@ func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
 
 // List is a page of companies, the newest first, and the number of all companies.
 func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
-	total, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company`)
+	total, err := s.count(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	page, err := db.All(ctx, s.db, companies.Scan,
+	companies, err := s.page(ctx, limit, offset)
+	return companies, total, err
+}
+
+// count and page serve operators, so they read all companies.
+func (s *Service) count(ctx context.Context) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company`)
+}
+
+func (s *Service) page(ctx context.Context, limit, offset int) ([]Company, error) {
+	return db.All(ctx, s.db, companies.Scan,
 		`SELECT `+columns+` FROM company ORDER BY created_at DESC, company_id LIMIT $1 OFFSET $2`, limit, offset)
-	return page, total, err
 }
 
 // Keys are a company's API keys, the oldest first.

@@ -36,7 +36,7 @@ func Allowed(mux *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// server begins the server's address in a rendered document.
+// server is the place of the server's address in a rendered document.
 const server = `"servers":[{"url":"/"`
 
 // At is a rendered document for a server at this address.
