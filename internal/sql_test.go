@@ -47,11 +47,11 @@ var overCompanies = map[string]string{
 	"webhook.waitingRetries": "Prometheus is told of all retries together",
 	"webhook.endpointsAfter": "old deliveries are removed endpoint by endpoint, of all companies",
 
-	"report.keepers":      "all companies share one account at the bank: its statement is held against all of them",
-	"report.pendingSince": "operators work across companies",
+	"report.read":    "all companies share one account at the bank: its statement is held against all of them",
+	"report.Overdue": "operators work across companies",
 
-	"report.heads":     "the integrity of the whole book is a round of all companies",
-	"report.companies": "a company whose head row is gone is found by its other rows",
+	"report.Heads":     "the integrity of the whole book is a round of all companies",
+	"report.Companies": "a company whose head row is gone is found by its other rows",
 }
 
 // tenantless are the tables that belong to no company.

@@ -5,11 +5,10 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// fourEyes is how a command knows its operator.
+// fourEyes is the part of a help text that tells which operator a command acts for.
 const fourEyes = `The operator of a command is local:<user name>. An admin key of that name belongs to
 the same person.`
 
@@ -43,9 +42,9 @@ func createAdjustment(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	amount, err := money.Parse(args[3])
+	amount, err := nairaIn(args[3])
 	if err != nil {
-		return usagef("%q %w", args[3], err)
+		return err
 	}
 	is, err := a.Settlements.Adjust(c.Context(), local(), settlement.Adjustment{
 		Company: args[0], SettlementID: settlementID, Direction: settlement.Direction(args[2]), Amount: amount, Reason: flagOf(c, "reason"),
@@ -67,10 +66,7 @@ func listAdjustments(c *cobra.Command, a *app.App, _ []string) error {
 	default:
 		return usagef("--status must be one of PENDING, APPROVED, REJECTED, all")
 	}
-	return printAll(c, "ID SINCE COMPANY SETTLEMENT DIRECTION AMOUNT STATUS ASKED_BY DECIDED_BY REASON NOTE",
-		func(limit, offset int) ([]settlement.Adjustment, int64, error) {
-			return a.Settlements.Adjustments(c.Context(), state, limit, offset)
-		},
+	return printAll(c, "ID SINCE COMPANY SETTLEMENT DIRECTION AMOUNT STATUS ASKED_BY DECIDED_BY REASON NOTE", state, a.Settlements.Adjustments,
 		func(is settlement.Adjustment) []any {
 			return []any{
 				is.ID, clock.Text(is.CreatedAt), is.Company, is.SettlementID, is.Direction, is.Amount.Decimal(), is.State,

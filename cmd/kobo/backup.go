@@ -80,8 +80,8 @@ restore" in docs/operating/incidents.md before you need it.`,
 }
 
 func describe(w io.Writer, name string, h app.Holding) {
-	for _, head := range h.Heads {
-		fmt.Fprintf(w, "company %s  last event %d\n", head.Company, head.Sequence)
+	for _, c := range h.Heads {
+		fmt.Fprintf(w, "company %s  last event %d\n", c.Company, c.Sequence)
 	}
 	fmt.Fprintf(w, "%s: %d companies, schema %d, %d bytes; ", name, len(h.Heads), h.Schema, h.Bytes)
 	if h.Added {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,13 +81,9 @@ func listCases(c *cobra.Command, a *app.App, f operation.CaseFilter) error {
 	if f.Reason != "" && !slices.Contains(operation.Reasons(), f.Reason) {
 		return fault.Newf(fault.Invalid, "%s is no reason: %v", f.Reason, operation.Reasons())
 	}
-	return printAll(c, "ID SINCE COMPANY REASON PROPOSED DETAIL",
-		func(limit, offset int) ([]operation.Case, int64, error) {
-			return a.Operations.Cases(c.Context(), f, limit, offset)
-		},
-		func(is operation.Case) []any {
-			return []any{is.ID, clock.Text(is.CreatedAt), is.Company, is.Reason, is.Outcome, is.Detail}
-		})
+	return printAll(c, "ID SINCE COMPANY REASON PROPOSED DETAIL", f, a.Operations.Cases, func(is operation.Case) []any {
+		return []any{is.ID, clock.Text(is.CreatedAt), is.Company, is.Reason, is.Outcome, is.Detail}
+	})
 }
 
 func showCase(c *cobra.Command, a *app.App, args []string) error {
@@ -106,7 +103,7 @@ func showCase(c *cobra.Command, a *app.App, args []string) error {
 	if is.ProposedBy != "" {
 		fmt.Fprintf(out, "%s says %s: %s\n", is.ProposedBy, is.Outcome, is.Note)
 	}
-	t := newTable(out)
+	t := newTable(out, "")
 	for _, s := range steps {
 		t.row(clock.Text(s.At), s.What, s.Text)
 	}
@@ -129,11 +126,11 @@ func listEndpoints(c *cobra.Command, a *app.App, _ []string) error {
 		webhook.Endpoint
 		webhook.Backlog
 	}
-	return printAll(c, "COMPANY ID STATE FAILURES BEHIND URL",
-		func(limit, offset int) (rows []row, total int64, err error) {
-			list, total, err := a.Webhooks.All(c.Context(), state, limit, offset)
+	return printAll(c, "COMPANY ID STATE FAILURES BEHIND URL", state,
+		func(ctx context.Context, state webhook.State, limit, offset int) (rows []row, total int64, err error) {
+			list, total, err := a.Webhooks.All(ctx, state, limit, offset)
 			for _, e := range list {
-				b, unread := a.Webhooks.Backlog(c.Context(), e)
+				b, unread := a.Webhooks.Backlog(ctx, e)
 				rows, err = append(rows, row{e, b}), errors.Join(err, unread)
 			}
 			return rows, total, err

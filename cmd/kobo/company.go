@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -65,13 +68,12 @@ func createCompany(c *cobra.Command, a *app.App, args []string) error {
 }
 
 func listCompanies(c *cobra.Command, a *app.App, _ []string) error {
-	return printAll(c, "REFERENCE NAME KYB LIVE SINCE",
-		func(limit, offset int) ([]company.Company, int64, error) {
-			return a.Companies.List(c.Context(), limit, offset)
-		},
-		func(is company.Company) []any {
-			return []any{is.Reference, is.Name, is.KYB, is.Live, clock.Text(is.CreatedAt)}
-		})
+	read := func(ctx context.Context, _ struct{}, limit, offset int) ([]company.Company, int64, error) {
+		return a.Companies.List(ctx, limit, offset)
+	}
+	return printAll(c, "REFERENCE NAME KYB LIVE SINCE", struct{}{}, read, func(is company.Company) []any {
+		return []any{is.Reference, is.Name, is.KYB, is.Live, clock.Text(is.CreatedAt)}
+	})
 }
 
 func setKYB(c *cobra.Command, a *app.App, args []string) error {
@@ -87,7 +89,6 @@ func setLive(c *cobra.Command, a *app.App, args []string) error {
 	return err
 }
 
-// flagOf is the value of a flag as text.
 func flagOf(c *cobra.Command, name string) string { return c.Flag(name).Value.String() }
 
 func issueKey(c *cobra.Command, a *app.App, args []string) error {
@@ -102,7 +103,6 @@ func issueKey(c *cobra.Command, a *app.App, args []string) error {
 	return done(c, err, "%s", key.Reveal())
 }
 
-// showCompany prints a company with the ids that other commands need.
 func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	is, err := a.Companies.Find(c.Context(), args[0])
 	if err != nil {
@@ -118,7 +118,7 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s\n\n",
 		is.Reference, is.Name, is.KYB, is.Live, pin, clock.Text(is.CreatedAt))
-	t := newTable(c.OutOrStdout(), headings("SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE")...)
+	t := newTable(c.OutOrStdout(), "SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE")
 	for _, s := range accounts {
 		bank := strings.TrimSpace(string(s.AccountNumber + " " + s.BankName))
 		t.row(s.ID, s.Name, s.Status, s.IsDefault, s.Balance.Decimal(), alertOf(s), bank, clock.Text(s.CreatedAt.Time))
@@ -132,14 +132,9 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 
 func listKeys(c *cobra.Command, a *app.App, args []string) error {
 	keys, err := a.Companies.Keys(c.Context(), args[0])
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), headings("ID STATE SINCE EXPIRES")...)
-	for _, k := range keys {
-		t.row(k.ID, k.State, clock.Text(k.CreatedAt), instant(k.ExpiresAt))
-	}
-	return t.Flush()
+	return printList(c, "ID STATE SINCE EXPIRES", keys, err, func(k company.Key) []any {
+		return []any{k.ID, k.State, clock.Text(k.CreatedAt), instant(k.ExpiresAt)}
+	})
 }
 
 // setPIN reads the PIN from standard input. An argument would stay in the history
@@ -169,14 +164,9 @@ func setXpub(c *cobra.Command, a *app.App, args []string) error {
 
 func listXpubs(c *cobra.Command, a *app.App, args []string) error {
 	keys, err := a.Crypto.Keys(c.Context(), args[0])
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), headings("KEY FROM SINCE XPUB")...)
-	for _, k := range keys {
-		t.row(k.ID, k.Source, clock.Text(k.CreatedAt), k.Public)
-	}
-	return t.Flush()
+	return printList(c, "KEY FROM SINCE XPUB", keys, err, func(k crypto.Key) []any {
+		return []any{k.ID, k.Source, clock.Text(k.CreatedAt), k.Public}
+	})
 }
 
 func showCardAddress(c *cobra.Command, a *app.App, args []string) error {
@@ -184,12 +174,8 @@ func showCardAddress(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil || is.Line1 == "" {
 		return done(c, err, "none: such a customer gets no card")
 	}
-	var lines []string
-	for _, line := range []string{is.Line1, is.Line2, is.City, is.State, is.PostalCode, is.Country} {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
+	lines := []string{is.Line1, is.Line2, is.City, is.State, is.PostalCode, is.Country}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 	from := "of the deployment"
 	if !is.Since.IsZero() {
 		from = "since " + clock.Text(is.Since)

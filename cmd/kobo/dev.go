@@ -83,10 +83,10 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 	return errors.Join(err, unwritten)
 }
 
-// bundle is a data bundle to buy.
+// bundle is a data bundle on sale.
 type bundle struct{ category, product, name string }
 
-// firstBundle is the cheapest data bundle on sale.
+// firstBundle is the first data bundle in the catalogue.
 func firstBundle(ctx context.Context, a *app.App) (bundle, error) {
 	services, err := a.Shop.Services(ctx)
 	if err != nil {

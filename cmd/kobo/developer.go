@@ -28,7 +28,8 @@ type developer struct {
 	token string
 }
 
-// developing adds the flags for the credentials, and returns the reader of the flags.
+// developing adds the flags for the credentials, and returns a function that reads the
+// credentials.
 func developing(f *pflag.FlagSet) func() (*developer, error) {
 	data := f.String("data", ".kobo", "the folder of kobo dev, which holds the credentials")
 	file := f.String("credentials", "", "read the credentials from this file (JSON) instead")
@@ -53,11 +54,16 @@ func developing(f *pflag.FlagSet) func() (*developer, error) {
 		if d.Reference == "" || d.APIKey == "" {
 			return nil, fmt.Errorf("%s holds no reference and api_key", path)
 		}
-		if u, err := url.Parse(d.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		if !isAddress(d.BaseURL) {
 			return nil, fmt.Errorf("%q is no address of Kobo: --url must be like http://127.0.0.1:8080", d.BaseURL)
 		}
 		return d, nil
 	}
+}
+
+func isAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // refusal is an HTTP answer other than 200.
@@ -103,12 +109,12 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 		return nil
 	}
 	if err := json.Unmarshal(got, v); err != nil {
-		return fmt.Errorf("what answers at %s is not Kobo: %w", d.BaseURL, err)
+		return fmt.Errorf("the server at %s is not Kobo: %w", d.BaseURL, err)
 	}
 	return nil
 }
 
-// away explains why there is no answer. The text leaves out the full address.
+// away explains why there is no answer. The text does not contain the path.
 func (d *developer) away(ctx context.Context, err error) error {
 	var asking *url.Error
 	if ctx.Err() != nil || !errors.As(err, &asking) {
@@ -137,25 +143,7 @@ func (d *developer) api(ctx context.Context, method, path string, body, data any
 	}
 }
 
-// sandbox controls the simulated providers. Only a sandbox answers.
-func (d *developer) sandbox(ctx context.Context, path string, body, answer any) error {
-	var with []string
-	if d.SandboxToken != "" {
-		with = []string{"Authorization", "Bearer " + d.SandboxToken}
-	}
-	return d.ask(ctx, http.MethodPost, "/sandbox/"+path, body, answer, with...)
-}
-
-// admin sends a request as an operator, with the admin key of the credentials.
-func (d *developer) admin(ctx context.Context, path string, body, data any) error {
-	if d.AdminKey == "" {
-		return errors.New("the credentials hold no admin key")
-	}
-	envelope := struct{ Data any }{data}
-	return d.ask(ctx, http.MethodPost, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+d.AdminKey)
-}
-
-// told is an event of the feed. Text is the exact JSON.
+// told is an event of the feed. Its text is the exact JSON.
 type told struct {
 	ID       string
 	Sequence int64
@@ -163,8 +151,8 @@ type told struct {
 	text     json.RawMessage
 }
 
-// events are the events after a number, limit at most. Without any the call waits
-// for one, for so many seconds at most.
+// events reads at most limit events after a number. If there are none, the call waits for
+// one, at most so many seconds.
 func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([]told, error) {
 	var feed struct{ Data []json.RawMessage }
 	err := d.api(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?after=%d&limit=%d&wait=%d", after, limit, wait), nil, &feed)

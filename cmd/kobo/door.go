@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -38,14 +39,8 @@ poll, the resolver and the operators' API go on. A serving Kobo follows within a
 	return c
 }
 
-// withOperators runs do on the database alone: the program need not be able to start.
 func withOperators(l *location, do func(c *cobra.Command, o *operator.Service, args []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		d, err := l.openDatabase(c.Context())
-		if err != nil {
-			return err
-		}
-		defer d.Close()
+	return l.withDatabase(func(c *cobra.Command, d *db.DB, args []string) error {
 		return do(c, operator.New(d, nil, clock.System{}), args)
-	}
+	})
 }

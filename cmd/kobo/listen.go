@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,18 +75,16 @@ prints the reason and the answer, and goes on. --from N --count 1 sends one even
 	return c
 }
 
-// listenable refuses flags with which the command could never forward an event.
+// listenable refuses flags that would keep the command from ever forwarding an event.
 func listenable(forward, key string, kinds []string, from int64, count int) error {
-	if forward == "" {
+	switch {
+	case forward == "":
 		return errors.New("required flag --forward is not set")
-	}
-	if u, err := url.Parse(forward); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	case !isAddress(forward):
 		return fmt.Errorf("--forward must be an address such as http://127.0.0.1:3000/hooks, not %q", forward)
-	}
-	if from < 0 {
+	case from < 0:
 		return errors.New("--from must be the number of an event")
-	}
-	if count < 0 {
+	case count < 0:
 		return errors.New("--count must be a number of events")
 	}
 	for _, k := range kinds {
@@ -176,8 +173,8 @@ func (l *listener) end(after int64, err error) {
 	fmt.Fprintf(l.out, "\n%s; --from %d goes on from here\n", said, after+1)
 }
 
-// hopeless tells whether a new try cannot succeed: Kobo does not know the company
-// or the key. A company that gets 403 now may have access later.
+// hopeless tells whether every new try will fail, because Kobo does not know the company
+// or the key. A company that gets 403 may have access later.
 func hopeless(err error) bool {
 	var no refusal
 	return errors.As(err, &no) && (no.status == http.StatusBadRequest || no.status == http.StatusUnauthorized)

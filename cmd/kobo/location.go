@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// location is how a command finds the database that it works on. The flags count
-// before the configuration. They are the same for all commands.
+// location tells a command which database to work on. The flags override the
+// configuration. All commands have the same flags.
 type location struct {
 	flags                  *pflag.FlagSet
 	config, data, database string
@@ -23,8 +24,8 @@ type location struct {
 	mayBeMissing           bool   // the command may create the database
 }
 
-// configured adds the flags. Without flags and configuration the command finds no
-// database. A command that acts for an operator must not write into the wrong one.
+// configured adds the flags. Without flags and configuration the command fails, because
+// an operator's command must not change the wrong database.
 func configured(c *cobra.Command) *location {
 	l := &location{flags: c.PersistentFlags()}
 	l.flags.StringVar(&l.config, "config", "", configUsage)
@@ -46,8 +47,8 @@ func configuredOrDev(c *cobra.Command) *location {
 	return l
 }
 
-// load is the configuration of the program whose database it is. Only the settings
-// of the database must be right.
+// load is the configuration of the program that uses the database. Only the settings of
+// the database must be valid.
 func (l *location) load() (app.Config, error) {
 	cfg, err := l.read()
 	if err := cfg.CheckDatabase(err); err != nil {
@@ -56,7 +57,7 @@ func (l *location) load() (app.Config, error) {
 	return cfg, l.mustExist(cfg)
 }
 
-// read reads the settings, and checks the flags alone.
+// read reads the settings. It checks the flags, and leaves the settings to the caller.
 func (l *location) read() (app.Config, error) {
 	for _, name := range []string{"config", "data", "database"} {
 		if f := l.flags.Lookup(name); f.Changed && f.Value.String() == "" {
@@ -116,16 +117,24 @@ func (l *location) dev(folder string) (app.Config, error) {
 	return cfg, nil
 }
 
-// openDatabase opens the database without the program.
-func (l *location) openDatabase(ctx context.Context) (*db.DB, error) {
-	cfg, err := l.load()
-	if err != nil {
-		return nil, err
+// withDatabase runs do with the database only. So the command works even if the program
+// cannot start.
+func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cfg, err := l.load()
+		if err != nil {
+			return err
+		}
+		d, err := db.Open(c.Context(), cfg.Database)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return do(c, d, args)
 	}
-	return db.Open(ctx, cfg.Database)
 }
 
-// action is what a command does with the program.
+// action is the work of a command with an open program.
 type action func(c *cobra.Command, a *app.App, args []string) error
 
 // adder adds a command that runs an action.
@@ -141,7 +150,17 @@ func commandsOf(parent *cobra.Command) adder {
 	}
 }
 
-// run runs an action with a program that serves nobody.
+// open opens the program with its log on standard error.
+func open(ctx context.Context, cfg app.Config) (*app.App, *slog.Logger, error) {
+	log, err := app.NewLogger(os.Stderr, cfg.Log)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := app.Open(ctx, cfg, log)
+	return a, log, err
+}
+
+// run opens the program without serving requests, and runs an action with it.
 func (l *location) run(do action) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cfg, err := l.read()
@@ -151,11 +170,7 @@ func (l *location) run(do action) func(*cobra.Command, []string) error {
 		if err := l.mustExist(cfg); err != nil {
 			return err
 		}
-		log, err := app.NewLogger(os.Stderr, cfg.Log)
-		if err != nil {
-			return err
-		}
-		a, err := app.Open(c.Context(), cfg, log)
+		a, _, err := open(c.Context(), cfg)
 		if err != nil {
 			return err
 		}

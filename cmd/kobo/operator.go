@@ -46,14 +46,9 @@ func operatorCommand() *cobra.Command {
 
 func listOperators(c *cobra.Command, a *app.App, _ []string) error {
 	keys, err := a.Operators.Keys(c.Context())
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), headings("NAME STATE SINCE KEY_ID")...)
-	for _, k := range keys {
-		t.row(k.Name, k.State, clock.Text(k.CreatedAt), k.ID)
-	}
-	return t.Flush()
+	return printList(c, "NAME STATE SINCE KEY_ID", keys, err, func(k operator.Key) []any {
+		return []any{k.Name, k.State, clock.Text(k.CreatedAt), k.ID}
+	})
 }
 
 func auditCommand() *cobra.Command {
@@ -70,11 +65,7 @@ func showAudit(c *cobra.Command, a *app.App, _ []string) error {
 		return usagef("--lines must be at least 1")
 	}
 	lines, total, err := a.Operators.Audit(c.Context(), flagOf(c, "company"), most, 0)
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), headings("AT OPERATOR COMPANY ACTION SUBJECT DETAILS")...)
-	for _, l := range lines {
+	err = printList(c, "AT OPERATOR COMPANY ACTION SUBJECT DETAILS", lines, err, func(l operator.Line) []any {
 		var details []string
 		for name, value := range l.Details {
 			if value != "" {
@@ -82,9 +73,9 @@ func showAudit(c *cobra.Command, a *app.App, _ []string) error {
 			}
 		}
 		slices.Sort(details)
-		t.row(clock.Text(l.CreatedAt), l.Operator, l.Company, l.Action, l.Subject, strings.Join(details, " "))
-	}
-	if err := t.Flush(); err != nil || total <= int64(len(lines)) {
+		return []any{clock.Text(l.CreatedAt), l.Operator, l.Company, l.Action, l.Subject, strings.Join(details, " ")}
+	})
+	if err != nil || total <= int64(len(lines)) {
 		return err
 	}
 	return done(c, nil, "and %d earlier ones", total-int64(len(lines)))

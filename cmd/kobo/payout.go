@@ -38,7 +38,7 @@ midnight in Lagos. Payouts of today already count.`
 	return c
 }
 
-// nowOrHistory shows what is in force, or with --history all that ever was.
+// nowOrHistory shows the present values, or with --history all values so far.
 func nowOrHistory(now, history action) action {
 	return ofCompany(func(c *cobra.Command, a *app.App, args []string) error {
 		if flagOf(c, "history") == "true" {
@@ -54,29 +54,21 @@ func showFees(c *cobra.Command, a *app.App, args []string) error {
 		return done(c, err, "no fees, since %s", instant(since))
 	}
 	fmt.Fprintf(c.OutOrStdout(), "since %s\n", instant(since))
-	t := newTable(c.OutOrStdout(), headings("FROM FLAT PERCENT CAP")...)
-	for _, b := range schedule {
-		t.row(b.From.Decimal(), b.Flat.Decimal(), money.Kobo(b.BasisPoints).Decimal(), b.Cap.Decimal())
-	}
-	return t.Flush()
+	return printList(c, "FROM FLAT PERCENT CAP", schedule, nil, func(b payout.Band) []any {
+		return []any{b.From.Decimal(), b.Flat.Decimal(), money.Kobo(b.BasisPoints).Decimal(), b.Cap.Decimal()}
+	})
 }
 
 func showFeesHistory(c *cobra.Command, a *app.App, args []string) error {
-	return printAll(c, "SINCE BY FROM:FLAT:PERCENT:CAP",
-		func(limit, offset int) ([]report.FeesSet, int64, error) {
-			return a.Reports.FeesHistory(c.Context(), args[0], limit, offset)
-		},
-		func(is report.FeesSet) []any { return []any{clock.Text(is.At), is.By, is.Schedule} })
+	return printAll(c, "SINCE BY FROM:FLAT:PERCENT:CAP", args[0], a.Reports.FeesHistory, func(is report.FeesSet) []any {
+		return []any{clock.Text(is.At), is.By, is.Schedule}
+	})
 }
 
 func showLimitsHistory(c *cobra.Command, a *app.App, args []string) error {
-	return printAll(c, "SINCE BY OF AMOUNT PAYOUTS",
-		func(limit, offset int) ([]report.LimitSet, int64, error) {
-			return a.Reports.LimitsHistory(c.Context(), args[0], limit, offset)
-		},
-		func(is report.LimitSet) []any {
-			return []any{clock.Text(is.Since), is.By, accountOrAll(is.SettlementID), is.Amount.Decimal(), is.Payouts}
-		})
+	return printAll(c, "SINCE BY OF AMOUNT PAYOUTS", args[0], a.Reports.LimitsHistory, func(is report.LimitSet) []any {
+		return []any{clock.Text(is.Since), is.By, accountOrAll(is.SettlementID), is.Amount.Decimal(), is.Payouts}
+	})
 }
 
 func setFees(c *cobra.Command, a *app.App, args []string) error {
@@ -113,8 +105,8 @@ func accountIn(text string) (int64, error) {
 	if text == "all" {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n <= 0 {
+	n, err := settlementIn(text)
+	if err != nil {
 		return 0, usagef("say all, or the number of a settlement account, not %q", text)
 	}
 	return n, nil
@@ -130,11 +122,7 @@ func accountOrAll(settlementID int64) string {
 
 func showLimits(c *cobra.Command, a *app.App, args []string) error {
 	day, uses, err := a.Payouts.Uses(c.Context(), args[0])
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), "OF", "AMOUNT", "PAYOUTS", "SINCE", "USED ON "+day, "PAYOUTS", "LEFT", "PAYOUTS")
-	for _, u := range uses {
+	return printList(c, "OF AMOUNT PAYOUTS SINCE USED_ON_"+day+" PAYOUTS LEFT PAYOUTS", uses, err, func(u payout.Use) []any {
 		left := [2]string{"no limit", "no limit"}
 		amount, payouts := u.Left()
 		if u.Amount > 0 {
@@ -143,10 +131,11 @@ func showLimits(c *cobra.Command, a *app.App, args []string) error {
 		if u.Payouts > 0 {
 			left[1] = strconv.FormatInt(payouts, 10)
 		}
-		t.row(accountOrAll(u.SettlementID), u.Amount.Decimal(), u.Limit.Payouts, instant(u.Since),
-			u.Used.Decimal(), u.UsedPayouts, left[0], left[1])
-	}
-	return t.Flush()
+		return []any{
+			accountOrAll(u.SettlementID), u.Amount.Decimal(), u.Limit.Payouts, instant(u.Since),
+			u.Used.Decimal(), u.UsedPayouts, left[0], left[1],
+		}
+	})
 }
 
 // instant is a time as text; the zero time is never.
@@ -162,9 +151,9 @@ func setLimit(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	amount, err := money.Parse(args[2])
+	amount, err := nairaIn(args[2])
 	if err != nil {
-		return usagef("%q %w", args[2], err)
+		return err
 	}
 	payouts, err := strconv.ParseInt(args[3], 10, 64)
 	if err != nil {

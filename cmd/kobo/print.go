@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kobo-waas/kobo/internal/money"
 )
 
 // done prints the result of a command, unless the command failed.
@@ -20,11 +23,12 @@ func done(c *cobra.Command, err error, format string, args ...any) error {
 // table is text in columns. Flush writes it.
 type table struct{ *tabwriter.Writer }
 
-// newTable begins a table with its heading, unless that is empty.
-func newTable(out io.Writer, heading ...any) table {
+// newTable begins a table. The heading names the columns with spaces in between. An
+// underscore is a space within a name.
+func newTable(out io.Writer, heading string) table {
 	t := table{tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)}
-	if len(heading) > 0 {
-		t.row(heading...)
+	if heading != "" {
+		fmt.Fprintln(t, strings.ReplaceAll(strings.Join(strings.Fields(heading), "\t"), "_", " "))
 	}
 	return t
 }
@@ -37,21 +41,27 @@ func (t table) row(cells ...any) {
 	fmt.Fprintln(t, strings.Join(texts, "\t"))
 }
 
-// headings are the columns of a table, from a text with spaces in between. An
-// underscore is a space within a heading.
-func headings(text string) (out []any) {
-	for _, one := range strings.Fields(text) {
-		out = append(out, strings.ReplaceAll(one, "_", " "))
+// printList prints a list as a table, unless the list could not be read.
+func printList[T any](c *cobra.Command, heading string, list []T, err error, row func(T) []any) error {
+	if err != nil {
+		return err
 	}
-	return out
+	t := newTable(c.OutOrStdout(), heading)
+	for _, one := range list {
+		t.row(row(one)...)
+	}
+	return t.Flush()
 }
 
+// pages reads a page of a list that a filter narrows.
+type pages[F, T any] func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)
+
 // printAll prints a list that is read page by page.
-func printAll[T any](c *cobra.Command, heading string, read func(limit, offset int) ([]T, int64, error), row func(T) []any) error {
+func printAll[F, T any](c *cobra.Command, heading string, filter F, read pages[F, T], row func(T) []any) error {
 	const page = 500
-	t := newTable(c.OutOrStdout(), headings(heading)...)
+	t := newTable(c.OutOrStdout(), heading)
 	for offset := 0; ; offset += page {
-		list, _, err := read(page, offset)
+		list, _, err := read(c.Context(), filter, page, offset)
 		if err != nil {
 			return err
 		}
@@ -62,4 +72,13 @@ func printAll[T any](c *cobra.Command, heading string, read func(limit, offset i
 			return t.Flush()
 		}
 	}
+}
+
+// nairaIn is an amount of an argument.
+func nairaIn(text string) (money.Kobo, error) {
+	amount, err := money.Parse(text)
+	if err != nil {
+		return 0, usagef("%q %w", text, err)
+	}
+	return amount, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// addQuotaCommands adds the commands of kobo company for quotas.
 func addQuotaCommands(add adder) {
 	add("quotas REFERENCE", "Show the daily quotas of OTPs, accounts and addresses, and their use today", 1,
 		nowOrHistory(showQuotas, showQuotasHistory)).
@@ -24,26 +23,19 @@ already count. Settlement accounts that operators open do not count.`
 
 func showQuotas(c *cobra.Command, a *app.App, args []string) error {
 	day, uses, err := a.Quotas.Uses(c.Context(), args[0])
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), "KIND", "MOST", "SINCE", "USED ON "+day, "LEFT")
-	for _, u := range uses {
+	return printList(c, "KIND MOST SINCE USED_ON_"+day+" LEFT", uses, err, func(u quota.Use) []any {
 		left := "no limit"
 		if u.Most > 0 {
 			left = strconv.FormatInt(u.Left(), 10)
 		}
-		t.row(u.Kind, u.Most, instant(u.Since), u.Used, left)
-	}
-	return t.Flush()
+		return []any{u.Kind, u.Most, instant(u.Since), u.Used, left}
+	})
 }
 
 func showQuotasHistory(c *cobra.Command, a *app.App, args []string) error {
-	return printAll(c, "SINCE BY KIND MOST",
-		func(limit, offset int) ([]report.QuotaSet, int64, error) {
-			return a.Reports.QuotasHistory(c.Context(), args[0], limit, offset)
-		},
-		func(is report.QuotaSet) []any { return []any{clock.Text(is.Since), is.By, is.Kind, is.Most} })
+	return printAll(c, "SINCE BY KIND MOST", args[0], a.Reports.QuotasHistory, func(is report.QuotaSet) []any {
+		return []any{clock.Text(is.Since), is.By, is.Kind, is.Most}
+	})
 }
 
 func setQuota(c *cobra.Command, a *app.App, args []string) error {

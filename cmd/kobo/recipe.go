@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,266 +14,339 @@ import (
 	"github.com/kobo-waas/kobo/internal/nuban"
 )
 
-// The recipes of kobo trigger that take several steps.
+// script runs the steps of a recipe. It keeps the first error. After an error the
+// steps do nothing.
+type script struct {
+	*developer
+	ctx context.Context
+	err error
+}
+
+func (s *script) step(do func() error) {
+	if s.err == nil {
+		s.err = do()
+	}
+}
+
+func (s *script) fail(text string) { s.step(func() error { return errors.New(text) }) }
+
+// call calls the API as the company.
+func (s *script) call(method, path string, body, data any) {
+	s.step(func() error { return s.api(s.ctx, method, "/api/v1/"+path, body, data) })
+}
+
+func (s *script) get(path string, data any)        { s.call(http.MethodGet, path, nil, data) }
+func (s *script) post(path string, body, data any) { s.call(http.MethodPost, path, body, data) }
+
+// order posts an order of money. With an ending other than 10 the provider may refuse
+// the order, which is no error.
+func (s *script) order(ending, path string, body any) {
+	s.step(func() error {
+		err := s.api(s.ctx, http.MethodPost, "/api/v1/"+path, body, nil)
+		var no refusal
+		if ending != "10" && errors.As(err, &no) && no.status == http.StatusBadRequest {
+			return nil
+		}
+		return err
+	})
+}
+
+// operate calls the operators' API with the admin key of the credentials.
+func (s *script) operate(path string, body, data any) {
+	if s.AdminKey == "" {
+		s.fail("the credentials hold no admin key")
+	}
+	envelope := struct{ Data any }{data}
+	s.step(func() error {
+		return s.ask(s.ctx, http.MethodPost, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+s.AdminKey)
+	})
+}
+
+// simulate controls the simulated providers. Only a sandbox answers.
+func (s *script) simulate(path string, body, answer any) {
+	var with []string
+	if s.SandboxToken != "" {
+		with = []string{"Authorization", "Bearer " + s.SandboxToken}
+	}
+	s.step(func() error { return s.ask(s.ctx, http.MethodPost, "/sandbox/"+path, body, answer, with...) })
+}
+
+func (s *script) advance(by string) {
+	s.simulate("clock", map[string]string{"advance": by}, nil)
+}
+
+// credit simulates a payment into an account.
+func (s *script) credit(account string, naira int) {
+	s.simulate("credit", map[string]any{
+		"accountNumber": account, "amount": naira, "senderName": "BOLA SAMPLE", "narration": "kobo trigger",
+	}, nil)
+}
+
+func paidIn(s *script) { s.credit(s.SettlementAccountNumber, 500) }
+
+// buy buys the first data bundle for a phone number with this ending.
+func buy(ending string) recipe {
+	type service struct{ ServiceID, ServiceName string }
+	return func(s *script) {
+		var services []service
+		s.get("vtu/services", &services)
+		at := slices.IndexFunc(services, func(one service) bool { return one.ServiceName == "Data" })
+		if at < 0 {
+			s.fail("no data is on sale")
+			return
+		}
+		var categories []struct{ ServiceCategoryID string }
+		s.get("vtu/service/"+services[at].ServiceID+"/categories", &categories)
+		for _, c := range categories {
+			var products []struct{ CategoryProductID string }
+			s.get("vtu/category/"+c.ServiceCategoryID+"/products", &products)
+			if len(products) > 0 {
+				s.order(ending, "vtu/purchase-data", map[string]any{
+					"idempotencyKey": "trigger-" + id.New(), "serviceCategoryId": c.ServiceCategoryID, "productId": products[0].CategoryProductID,
+					"phoneNumber": "080312345" + ending, "settlementId": s.SettlementID,
+				})
+				return
+			}
+		}
+		s.fail("no data bundle is on sale")
+	}
+}
 
 // digits are ten digits that no earlier call returned.
 func digits() string { return fmt.Sprintf("%010d", time.Now().UnixMicro()%1e10) }
 
-// pay sends a payout to an account number with this ending.
-func (d *developer) pay(ctx context.Context, ending string) (reference string, err error) {
+// pay sends a payout to an account number with this ending, and returns its reference.
+func (s *script) pay(ending string) string {
 	var banks []struct{ Code string }
-	if err := d.api(ctx, http.MethodGet, "/api/v1/settlement/banks", nil, &banks); err != nil {
-		return "", err
-	}
+	s.get("settlement/banks", &banks)
 	if len(banks) == 0 {
-		return "", errors.New("no banks are known")
-	}
-	account, err := beneficiary(banks[0].Code, ending)
-	if err != nil {
-		return "", err
+		s.fail("no banks are known")
+		return ""
 	}
 	var checked struct{ Data struct{ ID string } }
-	err = d.api(ctx, http.MethodPost, "/api/v1/settlement/validate-account", map[string]any{
-		"bank_code": banks[0].Code, "account_number": account, "pin": d.PIN, "fromSettlementId": d.SettlementID,
+	s.post("settlement/validate-account", map[string]any{
+		"bank_code": banks[0].Code, "account_number": s.beneficiary(banks[0].Code, ending), "pin": s.PIN, "fromSettlementId": s.SettlementID,
 	}, &checked.Data)
-	if err != nil {
-		return "", err
-	}
-	return checked.Data.ID, refusable(ending, d.api(ctx, http.MethodPost, "/api/v1/settlement/send-payout", map[string]any{
+	s.order(ending, "settlement/send-payout", map[string]any{
 		"verify_id": checked.Data.ID, "amount": 1500, "narration": "kobo trigger",
-	}, nil))
+	})
+	return checked.Data.ID
 }
 
 // beneficiary is an account number of a bank, with this ending.
-func beneficiary(bank, ending string) (string, error) {
+func (s *script) beneficiary(bank, ending string) string {
 	for serial := int64(12_345_670); serial < 12_345_670+10_000; serial++ {
 		number, err := nuban.Make(bank, serial)
-		if err != nil || number[8:] == ending {
-			return number, err
+		if s.step(func() error { return err }); err != nil || number[8:] == ending {
+			return number
 		}
 	}
-	return "", errors.New("the bank has no such account number")
+	s.fail("the bank has no such account number")
+	return ""
 }
 
-func payOut(ending string) recipe {
-	return func(ctx context.Context, d *developer) error {
-		_, err := d.pay(ctx, ending)
-		return err
-	}
-}
+func payOut(ending string) recipe { return func(s *script) { s.pay(ending) } }
 
 // payOutAndBack sends a payout that the other bank returns.
-func payOutAndBack(ctx context.Context, d *developer) error {
-	reference, err := d.pay(ctx, "10")
-	if err == nil {
-		err = d.sandbox(ctx, "reverse", map[string]string{"reference": reference}, nil)
-	}
-	return err
+func payOutAndBack(s *script) {
+	s.simulate("reverse", map[string]string{"reference": s.pay("10")}, nil)
 }
 
 // virtualAccount creates a virtual account. Its payment comes in time, late, or never.
 func virtualAccount(inTime, late bool) recipe {
-	return func(ctx context.Context, d *developer) error {
+	return func(s *script) {
 		var v struct{ AccountNumber string }
-		err := d.api(ctx, http.MethodPost, "/api/v1/virtual-account/generate", map[string]any{
-			"amount": 2500, "externalReference": "trigger-" + id.New(), "validFor": 300, "settlementId": d.SettlementID,
+		s.post("virtual-account/generate", map[string]any{
+			"amount": 2500, "externalReference": "trigger-" + id.New(), "validFor": 300, "settlementId": s.SettlementID,
 		}, &v)
-		if err == nil && !inTime {
-			err = d.advance(ctx, "10m")
+		if !inTime {
+			s.advance("10m")
 		}
-		if err == nil && (inTime || late) {
-			err = d.credit(ctx, v.AccountNumber, 2500)
+		if inTime || late {
+			s.credit(v.AccountNumber, 2500)
 		}
-		return err
 	}
 }
 
-// customer creates a customer with an address, which cards need.
-func (d *developer) customer(ctx context.Context) (customerID string, err error) {
+// customer creates a customer with an address, which cards need, and returns its id.
+func (s *script) customer() string {
 	var c struct{ ID string }
 	n := digits()
-	err = d.api(ctx, http.MethodPost, "/api/v1/customer/create", map[string]any{
+	s.post("customer/create", map[string]any{
 		"firstName": "Ada", "lastName": "Sample", "email": "ada." + n + "@example.com", "phoneNumber": "0803" + n[3:],
 		"bvn": "2" + n[:8] + "11", "dateOfBirth": "1990-05-17",
 		"address": map[string]string{"line1": "1 Marina", "city": "Lagos", "state": "Lagos"},
 	}, &c)
-	return c.ID, err
+	return c.ID
 }
 
-// customerAccount gives a new customer a bank account.
-func (d *developer) customerAccount(ctx context.Context) (customerID string, err error) {
-	if customerID, err = d.customer(ctx); err != nil {
-		return "", err
-	}
-	return customerID, d.api(ctx, http.MethodPost, "/api/v1/customer/generate-account",
-		map[string]any{"customerId": customerID, "otp": "123456", "settlementId": d.SettlementID}, nil)
+// customerAccount gives a new customer a bank account, and returns the customer's id.
+func (s *script) customerAccount() string {
+	customerID := s.customer()
+	s.post("customer/generate-account", map[string]any{"customerId": customerID, "otp": "123456", "settlementId": s.SettlementID}, nil)
+	return customerID
 }
 
-func customerCredit(ctx context.Context, d *developer) error {
-	customerID, err := d.customerAccount(ctx)
-	if err != nil {
-		return err
-	}
+func customerCredit(s *script) {
 	var c struct {
 		BankAccount struct{ AccountNumber string }
 	}
-	if err := d.api(ctx, http.MethodGet, "/api/v1/customer/"+customerID, nil, &c); err != nil {
-		return err
-	}
-	return d.credit(ctx, c.BankAccount.AccountNumber, 750)
+	s.get("customer/"+s.customerAccount(), &c)
+	s.credit(c.BankAccount.AccountNumber, 750)
 }
 
-// card issues a card to a new customer.
-func (d *developer) card(ctx context.Context) (cardID string, err error) {
-	customerID, err := d.customerAccount(ctx)
-	if err != nil {
-		return "", err
-	}
+// card issues a card to a new customer, and returns the card's id.
+func (s *script) card() string {
 	var c struct{ CardID string }
-	err = d.api(ctx, http.MethodPost, "/api/v1/card/generate-card", map[string]any{"customerId": customerID, "type": "virtual"}, &c)
-	return c.CardID, err
+	s.post("card/generate-card", map[string]any{"customerId": s.customerAccount(), "type": "virtual"}, &c)
+	return c.CardID
 }
 
 // fundCard puts money on a new card. The last digits of the amount choose the story.
 func fundCard(naira int) recipe {
-	return func(ctx context.Context, d *developer) error {
-		cardID, err := d.card(ctx)
-		if err != nil {
-			return err
-		}
-		ending := strconv.Itoa(naira % 100)
-		if ending == "0" {
-			ending = "10"
-		}
-		return refusable(ending, d.api(ctx, http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": cardID, "amount": naira}, nil))
+	ending := strconv.Itoa(naira % 100)
+	if ending == "0" {
+		ending = "10"
+	}
+	return func(s *script) {
+		s.order(ending, "card/fund-card", map[string]any{"cardId": s.card(), "amount": naira})
 	}
 }
 
-// coin is a deposit of one coin to a new address.
-func (d *developer) coin(ctx context.Context) (send map[string]any, err error) {
-	var networks []struct{ ID, NativeAsset string }
-	if err := d.api(ctx, http.MethodGet, "/api/v1/crypto/networks", nil, &networks); err != nil {
-		return nil, err
-	}
-	if len(networks) == 0 {
-		return nil, errors.New("no networks are known")
-	}
-	var a struct{ Address string }
-	err = d.api(ctx, http.MethodPost, "/api/v1/crypto/generate-address/"+networks[0].ID, map[string]any{}, &a)
-	return map[string]any{"address": a.Address, "asset": networks[0].NativeAsset, "amount": json.Number("1")}, err
-}
-
-// onChain moves a coin to or from a new address. A move that is not confirmed may be
-// dropped by the chain. Kobo looks for a dropped one several times before it gives up.
+// onChain moves a coin to or from a new address. The chain may drop a transaction
+// without confirmation. Kobo looks for a dropped one several times before it gives up.
 func onChain(move string, confirmed, dropped bool) recipe {
-	return func(ctx context.Context, d *developer) error {
-		send, err := d.coin(ctx)
-		if err != nil {
-			return err
+	return func(s *script) {
+		var networks []struct{ ID, NativeAsset string }
+		s.get("crypto/networks", &networks)
+		if len(networks) == 0 {
+			s.fail("no networks are known")
+			return
 		}
-		send["confirmed"] = confirmed
+		var a struct{ Address string }
+		s.post("crypto/generate-address/"+networks[0].ID, map[string]any{}, &a)
 		var sent struct{ Data struct{ TxHash string } }
-		err = d.sandbox(ctx, move, send, &sent)
-		if err != nil || !dropped {
-			return err
+		s.simulate(move, map[string]any{
+			"address": a.Address, "asset": networks[0].NativeAsset, "amount": json.Number("1"), "confirmed": confirmed,
+		}, &sent)
+		if !dropped {
+			return
 		}
-		err = d.sandbox(ctx, "crypto-drop", map[string]string{"txHash": sent.Data.TxHash}, nil)
+		s.simulate("crypto-drop", map[string]string{"txHash": sent.Data.TxHash}, nil)
 		for range 6 {
-			if err == nil {
-				err = d.advance(ctx, "10m")
-			}
+			s.advance("10m")
 		}
-		return err
 	}
 }
 
-// lowBalance sets the alert to the balance, and buys something.
-func lowBalance(ctx context.Context, d *developer) error {
-	var accounts []struct {
+// lowBalance sets the alert to the balance, and buys something. Then it restores the
+// earlier alert.
+func lowBalance(s *script) {
+	type account struct {
 		ID                  int64
 		Balance, LowBalance json.Number
 	}
-	if err := d.api(ctx, http.MethodGet, "/api/v1/settlement/accounts", nil, &accounts); err != nil {
-		return err
+	var accounts []account
+	s.get("settlement/accounts", &accounts)
+	at := slices.IndexFunc(accounts, func(a account) bool { return a.ID == s.SettlementID })
+	if at < 0 {
+		s.fail("the settlement account of the credentials is not the company's")
+		return
 	}
-	for _, a := range accounts {
-		if a.ID != d.SettlementID {
-			continue
-		}
-		alert := fmt.Sprintf("/api/v1/settlement/accounts/%d/alert", a.ID)
-		err := d.api(ctx, http.MethodPost, alert, map[string]any{"lowBalance": a.Balance}, nil)
-		if err == nil {
-			err = buy("10")(ctx, d)
-		}
-		if err != nil {
-			return err
-		}
-		var before any // the earlier alert
-		if a.LowBalance != "" {
-			before = a.LowBalance
-		}
-		return d.api(ctx, http.MethodPost, alert, map[string]any{"lowBalance": before}, nil)
+	var before any
+	if accounts[at].LowBalance != "" {
+		before = accounts[at].LowBalance
 	}
-	return errors.New("the settlement account of the credentials is not the company's")
+	alert := fmt.Sprintf("settlement/accounts/%d/alert", s.SettlementID)
+	s.post(alert, map[string]any{"lowBalance": accounts[at].Balance}, nil)
+	buy("10")(s)
+	s.post(alert, map[string]any{"lowBalance": before}, nil)
 }
 
-// kybChanged is the kind that cannot happen to the development company.
+// kybChanged is the one kind that cannot happen to the development company.
 const kybChanged = "kyb.changed"
 
-// newcomer is a new company, created with the admin key.
-func (d *developer) newcomer(ctx context.Context) (*developer, error) {
-	other := &developer{Credentials: d.Credentials, http: d.http}
+// newcomer creates a company, and goes on as that company.
+func (s *script) newcomer() {
 	var made struct{ Reference, APIKey string }
-	err := d.admin(ctx, "companies", map[string]string{"name": "Kobo Trigger"}, &made)
-	other.Reference, other.APIKey = made.Reference, made.APIKey
-	return other, err
+	s.operate("companies", map[string]string{"name": "Kobo Trigger"}, &made)
+	s.developer = &developer{Credentials: s.Credentials, http: s.http}
+	s.Reference, s.APIKey = made.Reference, made.APIKey
 }
 
 // takeOn verifies the company as an operator. Each step is an event.
-func takeOn(ctx context.Context, d *developer) error {
+func takeOn(s *script) {
 	for _, status := range []string{"IN_PROGRESS", "SUBMITTED", "APPROVED"} {
-		if err := d.admin(ctx, "companies/"+d.Reference+"/kyb", map[string]string{"status": status}, nil); err != nil {
-			return err
-		}
+		s.operate("companies/"+s.Reference+"/kyb", map[string]string{"status": status}, nil)
 	}
-	return d.admin(ctx, "companies/"+d.Reference+"/live", map[string]bool{"live": true}, nil)
+	s.operate("companies/"+s.Reference+"/live", map[string]bool{"live": true}, nil)
 }
 
-// kyc verifies a signatory.
-func (d *developer) kyc(ctx context.Context) (kycID string, err error) {
+// kyc verifies a signatory, and returns the id of the record.
+func (s *script) kyc() string {
 	var session struct {
 		SessionID string `json:"session_id"`
 	}
-	if err := d.api(ctx, http.MethodPost, "/api/v1/coop/initiate-kyc", map[string]string{"bvn": "2" + digits()[:8] + "22"}, &session); err != nil {
-		return "", err
-	}
+	s.post("coop/initiate-kyc", map[string]string{"bvn": "2" + digits()[:8] + "22"}, &session)
 	var record struct {
 		KYCID string `json:"kyc_id"`
 	}
-	err = d.api(ctx, http.MethodPost, "/api/v1/coop/validate-kyc", map[string]string{"session_id": session.SessionID, "otp": "123456"}, &record)
-	return record.KYCID, err
+	s.post("coop/validate-kyc", map[string]string{"session_id": session.SessionID, "otp": "123456"}, &record)
+	return record.KYCID
 }
 
-func corporateAccount(ctx context.Context, d *developer) error {
-	return d.corporateAccount(ctx, "RC"+digits(), "ada@example.com")
-}
+func corporateAccount(s *script) { s.openCorporate("RC"+digits(), "ada@example.com") }
 
 // heldAccount requests the account of one registration number twice, with another
 // e-mail address.
-func heldAccount(ctx context.Context, d *developer) error {
+func heldAccount(s *script) {
 	registration := "RC" + digits()
-	if err := d.corporateAccount(ctx, registration, "ada@example.com"); err != nil {
-		return err
-	}
-	return d.corporateAccount(ctx, registration, "office@example.com")
+	s.openCorporate(registration, "ada@example.com")
+	s.openCorporate(registration, "office@example.com")
 }
 
-func (d *developer) corporateAccount(ctx context.Context, registration, email string) error {
-	kycID, err := d.kyc(ctx)
-	if err != nil {
-		return err
-	}
-	return d.api(ctx, http.MethodPost, "/api/v1/coop/generate-account", map[string]any{
-		"phoneNumber": "08031234510", "emailAddress": email, "rn_number": registration, "kyc_id": kycID, "settlementId": d.SettlementID,
+func (s *script) openCorporate(registration, email string) {
+	s.post("coop/generate-account", map[string]any{
+		"phoneNumber": "08031234510", "emailAddress": email, "rn_number": registration, "kyc_id": s.kyc(), "settlementId": s.SettlementID,
 	}, nil)
+}
+
+// failingWebhook gives the company an endpoint that does not answer, and lets three
+// days pass. They begin with the first attempt.
+func failingWebhook(s *script) {
+	var made struct{ ID string }
+	s.post("webhooks", map[string]any{
+		"url": "http://127.0.0.1:1/", "description": "kobo trigger", "events": []string{"vtu.success"},
+	}, &made)
+	buy("10")(s)
+	s.until(made.ID, func(h hook) bool { return h.FailingSince != nil })
+	s.advance("73h")
+	s.until(made.ID, func(h hook) bool { return h.Status == "FAILING" })
+	s.call(http.MethodDelete, "webhooks/"+made.ID, nil, nil)
+}
+
+// hook is an endpoint as the API shows it.
+type hook struct {
+	Status       string
+	FailingSince *string
+}
+
+// until waits until an endpoint has the wanted state, for 30 seconds at most.
+func (s *script) until(hookID string, is func(hook) bool) {
+	ctx, cancel := context.WithTimeout(s.ctx, 30*time.Second)
+	defer cancel()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var h hook
+		s.step(func() error { return s.api(ctx, http.MethodGet, "/api/v1/webhooks/"+hookID, nil, &h) })
+		if s.err != nil || is(h) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			s.err = ctx.Err()
+		case <-look.C:
+		}
+	}
 }

@@ -94,7 +94,7 @@ func printBreaks(out io.Writer, r report.Reconciliation) {
 	}
 }
 
-// became is the state of a case, in one line.
+// became describes the state of a case in one line.
 func became(c operation.Case) string {
 	switch {
 	case c.State == operation.Resolved:
@@ -106,7 +106,7 @@ func became(c operation.Case) string {
 }
 
 func printOverdue(out io.Writer, list []report.Overdue) error {
-	t := newTable(out)
+	t := newTable(out, "")
 	for _, c := range list {
 		fmt.Fprintf(t, "company %s, %s: %s for more than 72 hours\n", c.Company, c.Account, c.Amount.Decimal())
 		for i, o := range c.Operations {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -26,11 +25,7 @@ whose schema does not serve this program.`,
 		if err := cfg.Check(err); err != nil {
 			return err
 		}
-		log, err := app.NewLogger(os.Stderr, cfg.Log)
-		if err != nil {
-			return err
-		}
-		a, err := app.Open(c.Context(), cfg, log)
+		a, log, err := open(c.Context(), cfg)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// addSettlementCommands adds the commands of kobo company for settlement accounts.
 func addSettlementCommands(add adder) {
 	add("settlement REFERENCE NAME", "Open a settlement account", 2, openSettlement)
 	add("settlement-status REFERENCE SETTLEMENT-ID ACTIVE|INACTIVE", "Switch a settlement account on or off", 3,
@@ -59,8 +58,8 @@ func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args [
 	var below money.Kobo
 	if args[2] != "never" {
 		var err error
-		if below, err = money.Parse(args[2]); err != nil {
-			return usagef("%q %w", args[2], err)
+		if below, err = nairaIn(args[2]); err != nil {
+			return err
 		}
 		if below <= 0 {
 			return usagef("say never, or an amount above 0, not %q", args[2])
@@ -70,7 +69,7 @@ func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args [
 	return done(c, err, "%s", alertOf(account))
 }
 
-// alertOf is the balance below which the company is told.
+// alertOf is the balance below which the company gets an alert.
 func alertOf(a settlement.Account) string {
 	if a.LowBalance == 0 {
 		return "never"
@@ -78,7 +77,6 @@ func alertOf(a settlement.Account) string {
 	return a.LowBalance.Decimal()
 }
 
-// settlementIn is the number of a settlement account.
 func settlementIn(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
@@ -89,14 +87,9 @@ func settlementIn(text string) (int64, error) {
 
 func listBankAccounts(c *cobra.Command, a *app.App, settlementID int64, args []string) error {
 	all, err := a.Settlements.BankAccounts(c.Context(), args[0], settlementID)
-	if err != nil {
-		return err
-	}
-	t := newTable(c.OutOrStdout(), headings("ACCOUNT NAME BANK CODE SINCE")...)
-	for _, b := range all {
-		t.row(b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since))
-	}
-	return t.Flush()
+	return printList(c, "ACCOUNT NAME BANK CODE SINCE", all, err, func(b settlement.BankAccount) []any {
+		return []any{b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since)}
+	})
 }
 
 func attachBankAccount(c *cobra.Command, a *app.App, settlementID int64, args []string) error {

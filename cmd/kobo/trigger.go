@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/kobo-waas/kobo/internal/id"
 )
 
 func triggerCommand() *cobra.Command {
@@ -72,33 +69,28 @@ func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 		return told{}, usagef("%q cannot be triggered; these can:\n%s", kind, triggers())
 	}
 	after, err := d.last(ctx)
-	if err != nil {
-		return told{}, err
-	}
+	s := &script{developer: d, ctx: ctx, err: err}
 	if kind == kybChanged {
-		d, err = d.newcomer(ctx)
+		s.newcomer()
 		after = 0
 	}
-	if err == nil {
-		err = do(ctx, d)
+	if do(s); s.err != nil {
+		return told{}, s.err
 	}
-	if err != nil {
-		return told{}, err
-	}
-	return d.await(ctx, kind, after)
+	return s.await(ctx, kind, after)
 }
 
-// await is the first event of a kind after a number.
+// await waits for the first event of a kind after a number, for 30 seconds at most.
 func (d *developer) await(ctx context.Context, kind string, after int64) (told, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
 		page, err := d.events(ctx, after, 1000, 5)
 		if errors.Is(err, context.DeadlineExceeded) {
-			return told{}, fmt.Errorf("it was done, and no %s came of it within 30 seconds", kind)
+			return told{}, fmt.Errorf("the sandbox did it, but no event %s came within 30 seconds", kind)
 		}
 		if err != nil {
-			return told{}, fmt.Errorf("it was done, and no %s came of it: %w", kind, err)
+			return told{}, fmt.Errorf("the sandbox did it, but no event %s came: %w", kind, err)
 		}
 		for _, e := range page {
 			if after = e.Sequence; e.Event == kind {
@@ -109,7 +101,7 @@ func (d *developer) await(ctx context.Context, kind string, after int64) (told, 
 }
 
 // recipe causes an event.
-type recipe func(ctx context.Context, d *developer) error
+type recipe func(s *script)
 
 // recipes has a recipe for each kind of event. The last digits of a number choose
 // the story of the sandbox (docs/sandbox.md).
@@ -125,10 +117,10 @@ var recipes = map[string]recipe{
 	"virtual_account.success":      virtualAccount(true, false),
 	"virtual_account.failed":       virtualAccount(false, false),
 	"virtual_account.late_payment": virtualAccount(false, true),
-	"customer.created":             func(ctx context.Context, d *developer) error { _, err := d.customer(ctx); return err },
-	"customer.account_generated":   func(ctx context.Context, d *developer) error { _, err := d.customerAccount(ctx); return err },
+	"customer.created":             func(s *script) { s.customer() },
+	"customer.account_generated":   func(s *script) { s.customerAccount() },
 	"transaction.credit":           customerCredit,
-	"card.generated":               func(ctx context.Context, d *developer) error { _, err := d.card(ctx); return err },
+	"card.generated":               func(s *script) { s.card() },
 	"card.funding_pending":         fundCard(5000),
 	"card.funded":                  fundCard(5000),
 	"card.funding_failed":          fundCard(5001),
@@ -137,114 +129,10 @@ var recipes = map[string]recipe{
 	"crypto.deposit_failed":        onChain("crypto-deposit", false, true),
 	"crypto.withdrawal_completed":  onChain("crypto-withdrawal", true, false),
 	"crypto.withdrawal_failed":     onChain("crypto-withdrawal", false, true),
-	"corporate.kyc_verified":       func(ctx context.Context, d *developer) error { _, err := d.kyc(ctx); return err },
+	"corporate.kyc_verified":       func(s *script) { s.kyc() },
 	"corporate.account_created":    corporateAccount,
 	"corporate.account_updated":    heldAccount,
 	"settlement.low_balance":       lowBalance,
 	"webhook.endpoint_failing":     failingWebhook,
 	kybChanged:                     takeOn,
-}
-
-// buy buys the first data bundle for a phone number with this ending.
-func buy(ending string) recipe {
-	return func(ctx context.Context, d *developer) error {
-		var services []struct{ ServiceID, ServiceName string }
-		if err := d.api(ctx, http.MethodGet, "/api/v1/vtu/services", nil, &services); err != nil {
-			return err
-		}
-		at := slices.IndexFunc(services, func(s struct{ ServiceID, ServiceName string }) bool { return s.ServiceName == "Data" })
-		if at < 0 {
-			return errors.New("no data is on sale")
-		}
-		var categories []struct{ ServiceCategoryID string }
-		if err := d.api(ctx, http.MethodGet, "/api/v1/vtu/service/"+services[at].ServiceID+"/categories", nil, &categories); err != nil {
-			return err
-		}
-		for _, c := range categories {
-			var products []struct{ CategoryProductID string }
-			if err := d.api(ctx, http.MethodGet, "/api/v1/vtu/category/"+c.ServiceCategoryID+"/products", nil, &products); err != nil {
-				return err
-			}
-			if len(products) == 0 {
-				continue
-			}
-			return refusable(ending, d.api(ctx, http.MethodPost, "/api/v1/vtu/purchase-data", map[string]any{
-				"idempotencyKey": "trigger-" + id.New(), "serviceCategoryId": c.ServiceCategoryID, "productId": products[0].CategoryProductID,
-				"phoneNumber": "080312345" + ending, "settlementId": d.SettlementID,
-			}, nil))
-		}
-		return errors.New("no data bundle is on sale")
-	}
-}
-
-// refusable accepts a 400 for the endings with which the provider refuses.
-func refusable(ending string, err error) error {
-	var no refusal
-	if ending != "10" && errors.As(err, &no) && no.status == http.StatusBadRequest {
-		return nil
-	}
-	return err
-}
-
-// advance moves the sandbox's clock.
-func (d *developer) advance(ctx context.Context, by string) error {
-	return d.sandbox(ctx, "clock", map[string]string{"advance": by}, nil)
-}
-
-// credit simulates a payment into an account.
-func (d *developer) credit(ctx context.Context, account string, naira int) error {
-	return d.sandbox(ctx, "credit", map[string]any{
-		"accountNumber": account, "amount": naira, "senderName": "BOLA SAMPLE", "narration": "kobo trigger",
-	}, nil)
-}
-
-func paidIn(ctx context.Context, d *developer) error {
-	return d.credit(ctx, d.SettlementAccountNumber, 500)
-}
-
-// failingWebhook gives the company an endpoint that does not answer, and lets three
-// days pass.
-func failingWebhook(ctx context.Context, d *developer) error {
-	var made struct{ ID string }
-	err := d.api(ctx, http.MethodPost, "/api/v1/webhooks", map[string]any{
-		"url": "http://127.0.0.1:1/", "description": "kobo trigger", "events": []string{"vtu.success"},
-	}, &made)
-	for _, do := range []func() error{
-		func() error { return buy("10")(ctx, d) },
-		// The first attempt starts the three days.
-		func() error { return d.until(ctx, made.ID, func(h hook) bool { return h.FailingSince != nil }) },
-		func() error { return d.advance(ctx, "73h") },
-		func() error { return d.until(ctx, made.ID, func(h hook) bool { return h.Status == "FAILING" }) },
-		func() error { return d.api(ctx, http.MethodDelete, "/api/v1/webhooks/"+made.ID, nil, nil) },
-	} {
-		if err == nil {
-			err = do()
-		}
-	}
-	return err
-}
-
-// hook is an endpoint as the API shows it.
-type hook struct {
-	Status       string
-	FailingSince *string
-}
-
-// until waits until an endpoint has the wanted state.
-func (d *developer) until(ctx context.Context, hookID string, is func(hook) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	look := time.NewTicker(50 * time.Millisecond)
-	defer look.Stop()
-	for {
-		var h hook
-		if err := d.api(ctx, http.MethodGet, "/api/v1/webhooks/"+hookID, nil, &h); err != nil || is(h) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-look.C:
-		}
-	}
 }

@@ -19,7 +19,7 @@ import (
 // if the command line is not valid.
 const (
 	failed  = 1
-	unmeant = 2
+	misused = 2
 )
 
 // usage is an error in the command line.
@@ -29,16 +29,15 @@ func (u usage) Unwrap() error { return u.error }
 
 func usagef(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
 
-// codeOf is the exit code for an error.
 func codeOf(err error) int {
 	if u := (usage{}); errors.As(err, &u) || fault.Is(err, fault.Invalid) {
-		return unmeant
+		return misused
 	}
 	return failed
 }
 
-// said is an error as one line. An error in the command line may have several lines.
-// The kind of a plain fault is for programs, so the text leaves the kind out.
+// said is an error as one line. Only an error in the command line may have several lines.
+// The kind of a plain fault is for programs, so said leaves it out.
 func said(err error) string {
 	text := err.Error()
 	if u := (usage{}); errors.As(err, &u) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -30,19 +31,12 @@ The command only reads, and may run beside a serving Kobo. The exit code is 1 if
 a difference.`,
 		Args: cobra.NoArgs,
 	}
-	l := configuredOrDev(c)
-	c.RunE = func(c *cobra.Command, _ []string) error { return verify(c, l) }
+	c.RunE = configuredOrDev(c).withDatabase(verify)
 	return c
 }
 
-func verify(c *cobra.Command, l *location) error {
-	ctx := c.Context()
-	d, err := l.openDatabase(ctx)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	r := report.New(d, clock.System{})
+func verify(c *cobra.Command, d *db.DB, _ []string) error {
+	ctx, r := c.Context(), report.New(d, clock.System{})
 	companies, err := r.Companies(ctx)
 	if err != nil {
 		return err

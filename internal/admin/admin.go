@@ -1,11 +1,10 @@
 // Package admin is the API for operators, the people who run Kobo. They add
 // companies, approve corrections of balances and decide cases over HTTP.
 //
-// The contract is openapi.yaml: routes, the rules of bodies and the types of
-// requests and answers are made from it. Each operator has a key. Every change is
-// one line of the audit log. The business that makes the change writes the line,
-// in the same commit. This package only reads requests, asks the businesses, and
-// shapes their answers (completion.md §6).
+// The contract is openapi.yaml. Routes, the rules of bodies, and the types of requests
+// and answers are generated from it. Each operator has a key. Every change is one line
+// of the audit log. The business that makes the change writes the line in the same
+// commit. This package reads requests, calls the businesses, and shapes their answers.
 package admin
 
 import (
@@ -67,7 +66,7 @@ type request struct {
 	body any // decoded, and checked by the rules of the operation
 }
 
-// action does the work of an operation. It returns what goes into data, or nil. A
+// action does the work of an operation. It returns the value of the field data, or nil. A
 // refusal is a *fault.Fault.
 type action func(ctx context.Context, r *request) (any, error)
 
@@ -92,7 +91,7 @@ func New(c Config) (http.Handler, error) {
 // admit asks for the operator's key and checks the request before the action.
 func (e *edge) admit(op *contract.Operation, do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		// Answers hold keys and balances. No cache on the way may keep them.
+		// Answers hold keys and balances, so no cache may store them.
 		w.Header().Set("Cache-Control", "no-store")
 		data, err := e.act(w, &request{Request: r, op: op}, do)
 		if err != nil {
@@ -147,8 +146,8 @@ func (e *edge) failed(w http.ResponseWriter, r *http.Request, err error) error {
 	return err
 }
 
-// isText tells whether a URL is text. No id, name or state has other bytes, and
-// PostgreSQL takes none.
+// isText tells whether a URL is valid text without control characters. PostgreSQL refuses
+// other bytes.
 func isText(u *url.URL) bool {
 	query, err := url.QueryUnescape(u.RawQuery)
 	whole := u.Path + query
@@ -159,22 +158,16 @@ func isText(u *url.URL) bool {
 func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := contract.Allowed(e.mux, r)
 	if allowed == nil {
-		contract.Write(w, http.StatusNotFound, problem{Status: "error", Message: "Not found"})
+		contract.Write(w, http.StatusNotFound, Problem{Status: "error", Message: "Not found"})
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	contract.Write(w, http.StatusMethodNotAllowed, problem{Status: "error", Message: "Method not allowed"})
+	contract.Write(w, http.StatusMethodNotAllowed, Problem{Status: "error", Message: "Method not allowed"})
 }
 
 type success struct {
 	Status string `json:"status"`
 	Data   any    `json:"data,omitempty"`
-}
-
-type problem struct {
-	Status  string   `json:"status"`
-	Message string   `json:"message"`
-	Details []string `json:"details,omitempty"`
 }
 
 var statuses = map[fault.Kind]int{
@@ -193,7 +186,7 @@ var statuses = map[fault.Kind]int{
 // refuse answers with a fault. The log has the details that no caller may read.
 func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
-	body := problem{Status: "error", Message: why.Message, Details: why.Details}
+	body := Problem{Status: "error", Message: why.Message, Details: why.Details}
 	status, known := statuses[why.Kind]
 	if !known {
 		status, body.Message = http.StatusInternalServerError, "Internal Server Error"

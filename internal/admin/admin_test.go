@@ -34,7 +34,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// door is a running admin API with two operators.
+// door is a running admin API, with the keys of two operators.
 type door struct {
 	t           *testing.T
 	url         string
@@ -104,7 +104,7 @@ func open(t *testing.T, base *db.DB) *door {
 	return d
 }
 
-// send makes one request and reads its answer.
+// send makes one request and returns the answer.
 func (d *door) send(key, method, path, body string) (int, map[string]any, http.Header) {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, d.url+path, strings.NewReader(body))
@@ -195,7 +195,7 @@ func (d *door) balance(path string) any {
 	return d.ok(d.ada, "GET", path, "")["settlementAccounts"].([]any)[0].(map[string]any)["balance"]
 }
 
-// A new company gets to its tokens as completion.md §6 describes.
+// A new company gets tokens after its KYB is approved and it is live.
 func TestOnboarding(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		made := d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)
@@ -287,7 +287,7 @@ func (d *door) audited(want []string, reference string) {
 	}
 }
 
-func TestOnlyWithAKey(t *testing.T) {
+func TestRequestsNeedAKey(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		d.no("", "GET", "/admin/v1/companies", "", 401, "Admin key is missing")
 		for _, key := range []string{"x", "kobo_admin_", d.ada[:len(d.ada)-1], d.ada + "x"} {
@@ -304,7 +304,7 @@ func TestOnlyWithAKey(t *testing.T) {
 	})
 }
 
-func TestOnlyCleanRequests(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		const companies = "/admin/v1/companies"
 		path, account := d.company()
@@ -391,8 +391,7 @@ func TestListsArePaged(t *testing.T) {
 	})
 }
 
-// A mistyped filter would show everything, and a dry run that is none would change
-// something.
+// An ignored filter would show everything, and an ignored dry_run would let a change pass.
 func TestUnknownQueryParametersAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		for method, path := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 )
 
-// findCardAddress shows the address of the company's cardholders who have none. A
-// customer gets no card while the address is null.
+// findCardAddress shows the address of the company's cardholders without an own address.
+// While it is null, such a customer gets no card.
 func (e *edge) findCardAddress(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {

@@ -29,18 +29,14 @@ func caseOf(c operation.Case) Case {
 }
 
 func (e *edge) listCases(ctx context.Context, r *request) (any, error) {
-	f := operation.CaseFilter{
+	return filtered(ctx, r, caseOf, operation.CaseFilter{
 		State: operation.CaseState(r.filter("status")), Reason: operation.Reason(r.filter("reason")),
 		Company: r.filter("company"), Subject: r.filter("subject"),
-	}
-	return listed(ctx, r, caseOf, func(ctx context.Context, limit, offset int) ([]operation.Case, int64, error) {
-		return e.Operations.Cases(ctx, f, limit, offset)
-	})
+	}, e.Operations.Cases)
 }
 
 func stepOf(s report.Step) Step { return Step{clock.Text(s.At), s.What, s.Text} }
 
-// findCase shows a case with everything that is known around it.
 func (e *edge) findCase(ctx context.Context, r *request) (any, error) {
 	c, err := e.Operations.FindCase(ctx, r.PathValue("id"))
 	if err != nil {
@@ -61,7 +57,6 @@ func (e *edge) resolveCase(ctx context.Context, r *request, body FindingRequest)
 	return caseOf(c), err
 }
 
-// approveCase takes the second operator's consent to a proposal.
 func (e *edge) approveCase(ctx context.Context, r *request, body ApprovalRequest) (any, error) {
 	f := operation.Finding{Outcome: body.Outcome, Target: body.Company, TargetID: body.SettlementID}
 	c, err := e.Operations.ApproveCase(ctx, r.PathValue("id"), f, r.by.Name, r.by.Note)

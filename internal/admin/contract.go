@@ -47,8 +47,8 @@ func taking[B any](do func(ctx context.Context, r *request, body B) (any, error)
 	}
 }
 
-// readBody reads the body of a request and checks its form. The businesses check
-// the values.
+// readBody reads the body of a request and checks the rules of the contract. The
+// businesses check the values.
 func readBody(w http.ResponseWriter, r *request) (any, error) {
 	b, err := contract.Decode(w, r.Request, unicode.IsControl)
 	if errors.Is(err, contract.ErrTrailing) {
@@ -66,7 +66,7 @@ func readBody(w http.ResponseWriter, r *request) (any, error) {
 	return b.Value, r.op.Check(b)
 }
 
-// formats judge numbers and instants. An instant may be empty, which is none.
+// formats check numbers and instants. An empty instant counts as missing.
 var formats = map[string]func(any) error{
 	"int64": func(v any) error {
 		if n, ok := v.(json.Number); ok {
@@ -94,9 +94,9 @@ var formats = map[string]func(any) error{
 	},
 }
 
-// words says what is wrong with the form of a field. The businesses check lengths,
-// lists of values and limits. One limit is checked here: 0 is refused where null
-// means none.
+// words describes a wrong type or format of a field. The businesses check lengths, lists
+// of values and limits. One limit is checked here: a field that may be null must not
+// be 0.
 func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
 	n, isNumber := f.Value.(json.Number)
 	isZero := isNumber && strings.Trim(n.String(), "0.") == ""
@@ -143,8 +143,9 @@ func instant(text string) time.Time {
 	return t.UTC()
 }
 
-// checkFilters refuses unknown query parameters, and a value that is not in the list of
-// its parameter. A dry run that is none, and a filter with a typing error, do no harm.
+// checkFilters refuses unknown query parameters, and values that are not in the list of
+// their parameter. Otherwise a mistyped filter would show everything, and a parameter
+// such as dry_run would not stop a change.
 func checkFilters(r *request) error {
 	if unknown := r.op.Unknown(r.URL.RawQuery); unknown != nil {
 		return fault.Newf(fault.Invalid, "%q is not allowed", unknown[0])
@@ -177,15 +178,23 @@ func listed[T, R any](ctx context.Context, r *request, row func(T) R, ask func(c
 	return list[R]{rows(items, row), page.Meta(r.URL, len(items), int(total))}, err
 }
 
+// pages reads a page of a list that a filter narrows.
+type pages[F, T any] func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)
+
+// filtered is listed for a list that a filter narrows.
+func filtered[F, T, R any](ctx context.Context, r *request, row func(T) R, filter F, ask pages[F, T]) (any, error) {
+	return listed(ctx, r, row, func(ctx context.Context, limit, offset int) ([]T, int64, error) {
+		return ask(ctx, filter, limit, offset)
+	})
+}
+
 // history lists what operators have set for the company of the path.
-func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask func(ctx context.Context, company string, limit, offset int) ([]T, int64, error)) (any, error) {
+func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask pages[string, T]) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
 		return nil, err
 	}
-	return listed(ctx, r, row, func(ctx context.Context, limit, offset int) ([]T, int64, error) {
-		return ask(ctx, c.Reference, limit, offset)
-	})
+	return filtered(ctx, r, row, c.Reference, ask)
 }
 
 // rows shapes items. No items are an empty list and not null.

@@ -7,7 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/chain"
 )
 
-func TestACompanyGetsAKeyOfItsOwn(t *testing.T) {
+func TestSetXpubDerivesAddresses(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		made := d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)
 		path := "/admin/v1/companies/" + made["reference"].(string) + "/xpubs"

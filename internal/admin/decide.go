@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// adjustmentOf names the operator who decided as the one who approved or rejected.
+// adjustmentOf shows the deciding operator as approvedBy or rejectedBy.
 func adjustmentOf(a settlement.Adjustment) Adjustment {
 	row := Adjustment{
 		ID: a.ID, Company: a.Company, SettlementID: a.SettlementID, Amount: a.Amount, Direction: string(a.Direction),
@@ -32,10 +32,7 @@ func (e *edge) createAdjustment(ctx context.Context, r *request, body Adjustment
 }
 
 func (e *edge) listAdjustments(ctx context.Context, r *request) (any, error) {
-	state := settlement.AdjustmentState(r.filter("status"))
-	return listed(ctx, r, adjustmentOf, func(ctx context.Context, limit, offset int) ([]settlement.Adjustment, int64, error) {
-		return e.Settlements.Adjustments(ctx, state, limit, offset)
-	})
+	return filtered(ctx, r, adjustmentOf, settlement.AdjustmentState(r.filter("status")), e.Settlements.Adjustments)
 }
 
 func (e *edge) findAdjustment(ctx context.Context, r *request) (any, error) {
@@ -48,15 +45,15 @@ func (e *edge) approveAdjustment(ctx context.Context, r *request, _ NoRequest) (
 	return adjustmentOf(a), err
 }
 
-// rejectAdjustment rejects another operator's adjustment, or takes back one's own.
+// rejectAdjustment rejects an adjustment, or withdraws the operator's own.
 func (e *edge) rejectAdjustment(ctx context.Context, r *request, body NoteRequest) (any, error) {
 	a, err := e.Settlements.Reject(ctx, r.by, r.PathValue("id"), body.Note)
 	return adjustmentOf(a), err
 }
 
-// listOperators shows the operators and nothing of their keys. Keys are made on
-// the machine alone (kobo operator add). Over HTTP one operator could make a
-// second one and be two people.
+// listOperators shows the operators without their keys. Only the command kobo operator
+// add issues keys. Over HTTP one operator could issue a key for a second name, and then
+// approve their own proposals.
 func (e *edge) listOperators(ctx context.Context, _ *request) (any, error) {
 	keys, err := e.Operators.Keys(ctx)
 	return rows(keys, func(k operator.Key) Operator { return Operator{k.ID, k.Name, k.State, clock.Text(k.CreatedAt)} }), err
@@ -67,8 +64,5 @@ func lineOf(l operator.Line) AuditLine {
 }
 
 func (e *edge) listAudit(ctx context.Context, r *request) (any, error) {
-	company := r.filter("company")
-	return listed(ctx, r, lineOf, func(ctx context.Context, limit, offset int) ([]operator.Line, int64, error) {
-		return e.Operators.Audit(ctx, company, limit, offset)
-	})
+	return filtered(ctx, r, lineOf, r.filter("company"), e.Operators.Audit)
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// findDoor tells whether the API for companies is open. The admin API always is.
+// findDoor tells whether the API for companies is open. The admin API is always open.
 func (e *edge) findDoor(ctx context.Context, _ *request) (any, error) {
 	d, err := e.Operators.Door(ctx)
 	return Door{d.Closed, present(d.Reason), moment(d.Since)}, err
 }
 
-// setDoor opens or closes the API for companies. Closing needs a reason. Operators
-// read the reason, and companies are only told to come back.
+// setDoor opens or closes the API for companies. Closing needs a reason, which only
+// operators can read.
 func (e *edge) setDoor(ctx context.Context, r *request, body DoorRequest) (any, error) {
 	set := e.Operators.OpenDoor
 	if body.Closed {

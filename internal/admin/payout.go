@@ -9,8 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// findFees shows what the company pays for payouts. since is null when nobody ever
-// set any fees.
+// findFees shows the company's fee schedule. since is null if no operator has set one.
 func (e *edge) findFees(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
@@ -20,13 +19,12 @@ func (e *edge) findFees(ctx context.Context, r *request) (any, error) {
 	return Fees{rows(schedule, bandOf), moment(since)}, err
 }
 
-// bandOf shows basis points as a percentage. They are the hundredths of a percent,
-// as kobo are the hundredths of a naira.
+// bandOf shows basis points as a percentage. A basis point is a hundredth of a percent, so
+// the text of an amount in kobo is also that of a percentage.
 func bandOf(b payout.Band) Band {
 	return Band{b.From, b.Flat, money.Kobo(b.BasisPoints), b.Cap}
 }
 
-// listFeesHistory lists the company's fee schedules, newest first.
 func (e *edge) listFeesHistory(ctx context.Context, r *request) (any, error) {
 	row := func(f report.FeesSet) FeesSet { return FeesSet{rows(f.Schedule, bandOf), clock.Text(f.At), f.By} }
 	return history(ctx, e, r, row, e.Reports.FeesHistory)
@@ -43,7 +41,7 @@ func (e *edge) setFees(ctx context.Context, r *request, body FeesRequest) (any, 
 	return e.findFees(ctx, r)
 }
 
-// limitOf shows how much is left of a limit. null is no limit.
+// limitOf shows a limit with its use. A remaining null means no limit.
 func limitOf(u payout.Use) Limit {
 	row := Limit{
 		SettlementID: present(u.SettlementID), Amount: u.Amount, Payouts: u.Payouts, Since: moment(u.Since), Used: Used{u.Used, u.UsedPayouts},
@@ -67,7 +65,6 @@ func (e *edge) findLimits(ctx context.Context, r *request) (any, error) {
 	return Limits{day, rows(uses, limitOf)}, err
 }
 
-// listLimitsHistory lists the company's limits, newest first.
 func (e *edge) listLimitsHistory(ctx context.Context, r *request) (any, error) {
 	row := func(l report.LimitSet) LimitSet {
 		return LimitSet{present(l.SettlementID), l.Amount, l.Payouts, clock.Text(l.Since), l.By}
@@ -75,7 +72,7 @@ func (e *edge) listLimitsHistory(ctx context.Context, r *request) (any, error) {
 	return history(ctx, e, r, row, e.Reports.LimitsHistory)
 }
 
-// setLimit limits the company, or the settlement account that is named.
+// setLimit sets a limit of the company, or of the settlement account in the body.
 func (e *edge) setLimit(ctx context.Context, r *request, body LimitRequest) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {

@@ -144,7 +144,7 @@ func TestLimitsOfPayouts(t *testing.T) {
 	})
 }
 
-func TestTheAddressOfLastResort(t *testing.T) {
+func TestTheFallbackCardAddress(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		company, _ := d.company()
 		path := company + "/card-address"
@@ -172,7 +172,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	})
 }
 
-func TestTheCompaniesDoor(t *testing.T) {
+func TestAPIAccessIsClosedAndOpened(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		const path = "/admin/v1/door"
 		const open, shut = `{"closed":false,"reason":null,"since":null}`, `{"closed":true,"reason":"restored","since":"2030-01-02T03:04:05.000Z"}`

@@ -17,7 +17,6 @@ func quotaOf(u quota.Use) Quota {
 	return row
 }
 
-// findQuotas shows the company's quotas and today's use of them.
 func (e *edge) findQuotas(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
@@ -27,7 +26,6 @@ func (e *edge) findQuotas(ctx context.Context, r *request) (any, error) {
 	return Quotas{day, rows(uses, quotaOf)}, err
 }
 
-// setQuota gives the company another quota of one kind.
 func (e *edge) setQuota(ctx context.Context, r *request, body QuotaRequest) (any, error) {
 	if err := e.Quotas.Set(ctx, r.by, r.PathValue("reference"), quota.Kind(body.Kind), body.Most); err != nil {
 		return nil, err
@@ -35,7 +33,6 @@ func (e *edge) setQuota(ctx context.Context, r *request, body QuotaRequest) (any
 	return e.findQuotas(ctx, r)
 }
 
-// listQuotasHistory lists the company's quotas, newest first.
 func (e *edge) listQuotasHistory(ctx context.Context, r *request) (any, error) {
 	row := func(q report.QuotaSet) QuotaSet { return QuotaSet{string(q.Kind), q.Most, clock.Text(q.Since), q.By} }
 	return history(ctx, e, r, row, e.Reports.QuotasHistory)

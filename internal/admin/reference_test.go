@@ -25,7 +25,7 @@ var described = sync.OnceValues(func() (*apitest.Contract, error) {
 	return apitest.ReadContract(admin.Document())
 })
 
-// shown are the operations that a test saw succeed.
+// shown are the operations that have succeeded in a test.
 var shown sync.Map
 
 // TestMain fails when all tests ran and one operation never succeeded.
@@ -42,9 +42,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// Every operation may be asked wrongly, without a key, and too often without one.
-// Each may get a body that is too large, though it takes none.
-func TestTheDescriptionListsRefusals(t *testing.T) {
+// Every operation may answer 400, 401, 413 and 429, even one without a body.
+func TestEveryOperationListsItsRefusals(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage
 	}
@@ -71,9 +70,9 @@ func TestTheDescriptionListsRefusals(t *testing.T) {
 	}
 }
 
-// An address without a right key hears 401 and then 429, as the description says
-// of both. The description names each header that tells of a limit.
-func TestTheDescriptionTellsOfTheLimit(t *testing.T) {
+// An address without a valid key gets 401 and then 429. The description has both answers,
+// and each header about the limit.
+func TestTheDocumentDescribesTheRateLimit(t *testing.T) {
 	c, err := described()
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +107,7 @@ func TestTheDescriptionTellsOfTheLimit(t *testing.T) {
 	}
 }
 
-func TestTheDescriptionIsServed(t *testing.T) {
+func TestTheDocumentIsServed(t *testing.T) {
 	w := httptest.NewRecorder()
 	admin.Reference().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/admin/openapi.json", nil))
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || !strings.Contains(w.Body.String(), `"/admin/v1/adjustments/{id}/reject"`) {

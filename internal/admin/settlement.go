@@ -22,8 +22,8 @@ func (e *edge) createAccount(ctx context.Context, r *request, body AccountReques
 	return accountOf(a), err
 }
 
-// account is the settlement account of the path. The business refuses an account
-// that does not exist.
+// account is the company and the number of the path's settlement account. The business
+// refuses a number without an account.
 func (e *edge) account(ctx context.Context, r *request) (company string, settlementID int64, err error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
@@ -31,12 +31,11 @@ func (e *edge) account(ctx context.Context, r *request) (company string, settlem
 	}
 	settlementID, err = strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		settlementID = 0 // no account's number
+		settlementID = 0 // no account has this number
 	}
 	return c.Reference, settlementID, nil
 }
 
-// setAccountStatus switches a settlement account on or off.
 func (e *edge) setAccountStatus(ctx context.Context, r *request, body StatusRequest) (any, error) {
 	company, settlementID, err := e.account(ctx, r)
 	if err != nil {
@@ -46,7 +45,7 @@ func (e *edge) setAccountStatus(ctx context.Context, r *request, body StatusRequ
 	return accountOf(a), err
 }
 
-// setAccountAlert sets the balance below which the company is told. null is never.
+// setAccountAlert sets the balance below which the company gets an alert. null is never.
 func (e *edge) setAccountAlert(ctx context.Context, r *request, body AlertRequest) (any, error) {
 	company, settlementID, err := e.account(ctx, r)
 	if err != nil {

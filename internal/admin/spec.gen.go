@@ -433,7 +433,7 @@ type SetXpub struct {
 	Version int64  `json:"version"`
 	Source  string `json:"source"`
 
-	// Xpub The key whose children are the addresses.
+	// Xpub The parent key of the deposit addresses.
 	Xpub         string `json:"xpub"`
 	CreatedAt    string `json:"createdAt"`
 	FirstAddress string `json:"firstAddress"`
@@ -453,7 +453,7 @@ type SettlementAccount struct {
 	Status    string `json:"status"`
 	CreatedAt string `json:"createdAt"`
 
-	// LowBalance The company is told when the balance falls below this amount. null is never.
+	// LowBalance The company gets an alert when the balance falls below this amount. null is never.
 	LowBalance *money.Kobo `json:"lowBalance"`
 }
 
@@ -504,7 +504,7 @@ type Xpub struct {
 	Version int64  `json:"version"`
 	Source  string `json:"source"`
 
-	// Xpub The key whose children are the addresses.
+	// Xpub The parent key of the deposit addresses.
 	Xpub      string `json:"xpub"`
 	CreatedAt string `json:"createdAt"`
 }

@@ -12,7 +12,6 @@ package company
 
 import (
 	"context"
-	"errors"
 	"time"
 	"unicode/utf8"
 
@@ -80,28 +79,6 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 		return Company{}, secret.Text{}, err
 	}
 	return c, apiKey, nil
-}
-
-// Find is the company with this reference.
-func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
-	if !id.IsCuid(reference) {
-		return Company{}, errNoCompany
-	}
-	c, err := s.find(ctx, reference)
-	if errors.Is(err, db.ErrNone) {
-		return Company{}, errNoCompany
-	}
-	return c, err
-}
-
-// List is a page of companies, the newest first, and the number of all companies.
-func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
-	total, err := s.count(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	companies, err := s.page(ctx, limit, offset)
-	return companies, total, err
 }
 
 // explain turns the ledger's refusal of an unknown company into a fault.

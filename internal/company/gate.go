@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// cacheLife is the time for which the gate trusts a company that it read (Limits:
-	// "up to 30 seconds").
+	// cacheLife is the time for which the gate trusts a cached company. The contract
+	// allows up to 30 seconds.
 	cacheLife = 30 * time.Second
 	// loadTimeout limits the gate's wait for the database.
 	loadTimeout = 5 * time.Second
@@ -36,9 +36,9 @@ type Identity struct {
 	Reference string
 }
 
-// passes is the gate: the company must be live, and its KYB approved, or approved once
-// with changes requested. An approved company that is not live gets
-// ACCOUNT_DEACTIVATED. Every other company that is stopped gets KYB_REQUIRED.
+// passes decides whether a company may use the API. The company must be live, and its KYB
+// approved, or approved once with changes requested. An approved company that is not
+// live gets ACCOUNT_DEACTIVATED. Every other refused company gets KYB_REQUIRED.
 func (c Company) passes() error {
 	if c.Live && (c.KYB == Approved || c.KYB == ChangesRequested) {
 		return nil

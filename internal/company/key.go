@@ -75,8 +75,8 @@ func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID stri
 	}
 }
 
-// revocation is the unit that revokes a key. It expects the company's other working
-// keys to be active still.
+// revocation is the unit that revokes a key. The ledger refuses it if another working key
+// of the company has been revoked meanwhile.
 func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledger.Unit, error) {
 	now, u := s.clock.Now(), ledger.For(reference)
 	found, last := false, true
@@ -110,8 +110,8 @@ var (
 	errKeyExpired = fault.New(fault.Unauthenticated, "Bad Request: API KEY EXPIRED")
 )
 
-// proven finds the company's key with this text. It replaces a hash under an older
-// master key, so operators can remove that master key later.
+// proven finds the company's key with this text. A hash under an older master key is
+// replaced, so operators can remove that master key later.
 func (s *Service) proven(ctx context.Context, reference, apiKey string) (Key, error) {
 	all, err := s.Keys(ctx, reference)
 	if err != nil {

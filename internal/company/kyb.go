@@ -24,10 +24,11 @@ const (
 	Approved         KYB = "APPROVED"
 )
 
-// before are the states from which a company can reach each state (completion.md §3).
-// Documents expire: operators may ask an approved company for changes, or reject it. A
-// rejected company may begin again.
+// before has the states from which a company can reach each state. Documents expire, so
+// operators may ask an approved company for changes, or reject it. A rejected company
+// may begin again.
 var before = map[KYB][]string{
+	NotStarted:       nil,
 	InProgress:       {string(NotStarted), string(Rejected)},
 	Submitted:        {string(InProgress), string(ChangesRequested)},
 	ChangesRequested: {string(Submitted), string(Approved)},
@@ -45,8 +46,8 @@ type changed struct {
 // MoveKYB changes the state of a company's KYB. The change, the company's event and the
 // audit line are one commit.
 func (s *Service) MoveKYB(ctx context.Context, by Actor, reference string, to KYB, reason string) (Company, error) {
-	if _, known := before[to]; !known && to != NotStarted {
-		return Company{}, fault.New(fault.Invalid, `"status" must be one of [`+strings.Join(states(), ", ")+`]`)
+	if _, known := before[to]; !known {
+		return Company{}, fault.New(fault.Invalid, `"status" must be one of [`+states()+`]`)
 	}
 	now := s.clock.Now()
 	u := ledger.For(reference)
@@ -94,11 +95,11 @@ func (s *Service) findChanged(ctx context.Context, reference string) (Company, e
 	return s.Find(ctx, reference)
 }
 
-func states() []string {
-	out := []string{string(NotStarted)}
+func states() string {
+	var out []string
 	for k := range before {
 		out = append(out, string(k))
 	}
 	slices.Sort(out)
-	return out
+	return strings.Join(out, ", ")
 }

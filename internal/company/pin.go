@@ -21,15 +21,6 @@ const (
 	noPIN     = "NOT_SET"
 )
 
-// PINState tells operators whether a company has a PIN: NOT_SET, SET or LOCKED.
-func (s *Service) PINState(ctx context.Context, reference string) (string, error) {
-	state, err := s.pinState(ctx, reference)
-	if errors.Is(err, db.ErrNone) {
-		return noPIN, nil
-	}
-	return state, err
-}
-
 // The refusals of a PIN. The fifth wrong try gets the same answer as the first. Every
 // later try, even with the right PIN, gets errLockedPIN.
 var (
@@ -83,10 +74,10 @@ func (s *Service) Credentials(ctx context.Context, reference string) (int64, err
 	return s.book.Last(ctx, reference, credentials)
 }
 
-// voidCredentials has a unit void all permissions by PIN.
+// voidCredentials makes a unit void all permissions by PIN.
 func voidCredentials(u *ledger.Unit) { u.Count(credentials, 1, 0) }
 
-// ExpectCredentials has the ledger refuse a unit if Credentials is above n by then.
+// ExpectCredentials makes the ledger refuse a unit if Credentials is above n at the commit.
 func ExpectCredentials(u *ledger.Unit, n int64) { u.Count(credentials, 0, n) }
 
 // IsVoid tells whether ExpectCredentials was the reason for a refusal.
@@ -106,8 +97,8 @@ func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 }
 
 // CheckPIN compares text with the company's transaction PIN. Concurrent tries of one
-// company wait for one another at the row: twenty at once are five tries and fifteen
-// refusals, not twenty guesses.
+// company wait for one another at the row. So twenty tries at once are five guesses and
+// fifteen refusals, not twenty guesses.
 func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
 	now := s.clock.Now()
 	var verdict error

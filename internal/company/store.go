@@ -2,10 +2,12 @@ package company
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
 )
 
 const (
@@ -29,8 +31,26 @@ type pin struct {
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
-func (s *Service) find(ctx context.Context, reference string) (Company, error) {
-	return db.One(ctx, s.db, companies.Scan, `SELECT `+columns+` FROM company WHERE company_id = $1`, reference)
+// Find is the company with this reference.
+func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
+	if !id.IsCuid(reference) {
+		return Company{}, errNoCompany
+	}
+	c, err := db.One(ctx, s.db, companies.Scan, `SELECT `+columns+` FROM company WHERE company_id = $1`, reference)
+	if errors.Is(err, db.ErrNone) {
+		return Company{}, errNoCompany
+	}
+	return c, err
+}
+
+// List is a page of companies, the newest first, and the number of all companies.
+func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
+	total, err := s.count(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	companies, err := s.page(ctx, limit, offset)
+	return companies, total, err
 }
 
 // count and page serve operators, so they read all companies.
@@ -80,8 +100,13 @@ func lockPIN(ctx context.Context, q db.Querier, reference string) (pin, error) {
 	return db.One(ctx, q, pins.Scan, `SELECT `+pinColumns+` FROM company_pin WHERE company_id = $1 FOR UPDATE`, reference)
 }
 
-func (s *Service) pinState(ctx context.Context, reference string) (string, error) {
-	return db.One(ctx, s.db, db.Value[string], `SELECT state FROM company_pin WHERE company_id = $1`, reference)
+// PINState tells operators whether a company has a PIN: NOT_SET, SET or LOCKED.
+func (s *Service) PINState(ctx context.Context, reference string) (string, error) {
+	state, err := db.One(ctx, s.db, db.Value[string], `SELECT state FROM company_pin WHERE company_id = $1`, reference)
+	if errors.Is(err, db.ErrNone) {
+		return noPIN, nil
+	}
+	return state, err
 }
 
 func savePIN(ctx context.Context, q db.Querier, p pin) error {

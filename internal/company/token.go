@@ -15,8 +15,8 @@ const (
 	RefreshLife = 30 * 24 * time.Hour
 )
 
-// use is the purpose of a token, and is signed with the rest. A refresh token
-// authenticates no request, and an access token gives no other token.
+// use is the purpose of a token, and part of the signed claims. A refresh token
+// authenticates no request. An access token cannot be exchanged for another token.
 type use string
 
 const (
@@ -60,7 +60,7 @@ func (s *Service) read(u use, token string) (reference, tokenID string, err erro
 	case err != nil:
 		return "", "", err
 	case c.Use != u:
-		return "", "", fmt.Errorf("company: a token for %q where %q is wanted", c.Use, u)
+		return "", "", fmt.Errorf("company: a token for %q instead of %q", c.Use, u)
 	case c.Subject == "":
 		return "", "", fmt.Errorf("company: a token without a company")
 	}

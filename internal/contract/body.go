@@ -28,16 +28,16 @@ const (
 // TooLarge is the kind of a body above MaxBody. No business has this fault.
 const TooLarge fault.Kind = "too large"
 
-// These faults have names for an API that answers them in its own words.
+// An API may answer these faults with its own texts.
 var (
 	ErrTooLarge  = fault.New(TooLarge, "Request body is larger than 64 KiB")
 	ErrMalformed = fault.New(fault.Invalid, "Request body is not valid JSON")
 	ErrTrailing  = fault.New(fault.Invalid, "Request body has data after its end")
 )
 
-// Body is a request's JSON as the caller sent it: numbers as written, and the
-// order of keys. It takes the place of the request's body. Generated handlers
-// take the value from it and do not decode the text a second time.
+// Body is a request's JSON with numbers as written and with the order of keys. Decode
+// puts it in place of the request's body. So generated handlers take the value from it,
+// and do not decode the text a second time.
 type Body struct {
 	Value       any
 	text        *bytes.Reader
@@ -106,8 +106,8 @@ func decode(raw []byte, isControl func(rune) bool) (*Body, error) {
 	return b, err
 }
 
-// loneSurrogate tells whether a JSON text escapes half of a character of two
-// code units (RFC 8259, 8.2).
+// loneSurrogate tells whether a JSON text escapes one half of a surrogate pair without
+// the other (RFC 8259, 8.2).
 func loneSurrogate(raw []byte) bool {
 	for {
 		at := bytes.IndexByte(raw, '\\')

@@ -31,7 +31,7 @@ type Operation struct {
 	Path       string
 	Family     string // x-family: how its errors look
 	Open       bool   // needs no access token
-	Tokens     bool   // x-limit: token. It gives tokens and is limited by address and reference
+	Tokens     bool   // x-limit: token. Issues tokens; the rate limit is per address and company
 	Idempotent bool   // takes an Idempotency-Key
 	Lenient    bool   // x-specified: ignores unknown query parameters, as the specification says
 	Query      []Parameter
@@ -59,7 +59,7 @@ func (o *Operation) Find(name string) (p Parameter, found bool) {
 }
 
 // Unknown are the query parameters of a request that the operation does not have, in
-// the order of the query (completion.md §1). A name that is no plain text stays escaped.
+// the order of the query. A name with control characters stays escaped.
 func (o *Operation) Unknown(query string) (names []string) {
 	for part := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(part, "=")
@@ -177,7 +177,6 @@ const (
 	schemas  = "#/components/schemas/"
 )
 
-// newCompiler compiles the schemas of a document.
 func newCompiler(text []byte, style Style) (*jsonschema.Compiler, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {

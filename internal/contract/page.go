@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Page is the part of a list that a request asks for (completion.md §1, list meta).
+// Page is the part of a list that a request asks for.
 type Page struct {
 	Number, Size int
 }
@@ -17,7 +17,7 @@ const (
 	maxSize   = 100
 )
 
-// NewPage reads the query parameters page and pageSize, which are never refused.
+// NewPage reads the query parameters page and pageSize. Wrong values count as missing.
 func NewPage(number, size string) Page {
 	return Page{Clamp(number, 1, math.MaxInt32), Clamp(size, usualSize, maxSize)}
 }
@@ -67,7 +67,7 @@ func (p Page) Meta(at *url.URL, items, total int) Meta {
 		m.NextPage = p.link(at, p.Number+1)
 	}
 	if m.HasPrevPage {
-		// From beyond the end, back leads to the last page.
+		// Before a page beyond the end comes the last page.
 		m.PrevPage = p.link(at, min(p.Number-1, m.TotalPages))
 	}
 	if items > 0 {

@@ -17,7 +17,7 @@ import (
 
 // Style is how one API judges and words bodies.
 type Style struct {
-	// Words says a broken rule of a field. An empty text leaves the rule to the
+	// Words describes a broken rule of a field. An empty text leaves the rule to the
 	// business. isAlone hides the other problems of the field.
 	Words func(k jsonschema.ErrorKind, f Field) (text string, isAlone bool)
 	// Formats judge values by the format of their schema, by its name.
@@ -43,7 +43,7 @@ type Field struct {
 	place []int
 }
 
-// node is a schema, read to find fields.
+// node is the part of a schema that finds fields.
 type node struct {
 	Ref        string           `json:"$ref"`
 	Type       any              `json:"type"`
@@ -55,9 +55,9 @@ type node struct {
 	Items      *node            `json:"items"`
 }
 
-// rules are the request schema of one operation. All problems of a body are
-// reported together, in the order of the schema. Unknown fields come last, in the
-// order of the body (completion.md §1).
+// rules are the request schema of one operation. Check reports all problems of a body
+// together, in the order of the schema. Unknown fields come last, in the order of the
+// body.
 type rules struct {
 	schema *jsonschema.Schema
 	root   *node
@@ -74,7 +74,7 @@ func (r *rules) resolve(n *node) *node {
 	return n
 }
 
-// mark finds the fields below a path that need more than the schema.
+// mark finds the fields below a path with checks beyond the schema: days and names.
 func (r *rules) mark(path []string, n *node) {
 	for name, child := range r.resolve(n).Properties {
 		at := append(slices.Clone(path), name)
@@ -88,7 +88,7 @@ func (r *rules) mark(path []string, n *node) {
 	}
 }
 
-// field finds a place of a body in the schema.
+// field finds the schema of a place in a body.
 func (r *rules) field(b *Body, location []string) Field {
 	f, n := Field{Value: b.Value, isKnown: len(location) > 0}, r.root
 	for _, step := range location {
@@ -118,7 +118,7 @@ func (r *rules) field(b *Body, location []string) Field {
 	return f
 }
 
-// last is the place of an unknown field, after all others of its object.
+// last is the place of an unknown field: after all known fields of its object.
 func (b *Body) last(location []string) []int {
 	return []int{math.MaxInt, slices.Index(b.keys, location[len(location)-1])}
 }
@@ -130,8 +130,8 @@ func dotted(path, name string) string {
 	return path + "." + name
 }
 
-// Check is nil when the body keeps every rule of the operation, or a fault with
-// one line for each broken rule.
+// Check returns nil if the body follows every rule of the operation. Otherwise it returns
+// a fault with one line for each broken rule.
 func (o *Operation) Check(b *Body) error {
 	r := o.rules
 	r.trim(b)
@@ -175,7 +175,7 @@ func Invalid(lines ...string) *fault.Fault {
 	return f
 }
 
-// future finds the days in the body that should be past and are not.
+// future finds the days in the body that must not be in the future, and are.
 func (r *rules) future(b *Body) (found problems) {
 	if r.style.Clock == nil {
 		return nil

@@ -23,8 +23,8 @@ func Write(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(append(text, '\n'))
 }
 
-// Allowed are the methods that the mux has for the path of a request. The pattern
-// "/" is for all other requests and does not count.
+// Allowed are the methods that the mux accepts for the path of a request. The catch-all
+// pattern "/" does not count.
 func Allowed(mux *http.ServeMux, r *http.Request) (methods []string) {
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
 		probe := *r

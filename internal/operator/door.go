@@ -52,14 +52,6 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 
 // OpenDoor opens API access again.
 func (s *Service) OpenDoor(ctx context.Context, by Operator) error {
-	return s.db.Tx(ctx, func(q db.Querier) error {
-		n, err := openDoor(ctx, q)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return fault.New(fault.Refused, "the door is open")
-		}
-		return insertLine(ctx, q, by.Note("", "door.open", "", nil, s.clock.Now()))
-	})
+	line := by.Note("", "door.open", "", nil, s.clock.Now())
+	return s.change(ctx, line, fault.New(fault.Refused, "the door is open"), func(q db.Querier) (int64, error) { return openDoor(ctx, q) })
 }

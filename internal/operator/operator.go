@@ -29,8 +29,8 @@ type Operator struct {
 	address string
 }
 
-// From adds the client address of the context's request to the operator's audit
-// lines.
+// From adds the client address of a request to the operator's audit lines. The context
+// must be that of the request.
 func (o Operator) From(ctx context.Context) Operator {
 	o.address = peer.Of(ctx)
 	return o
@@ -53,8 +53,8 @@ func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[stri
 	u.Append(o.Note(u.Company, action, subject, details, at))
 }
 
-// Note is a line of the audit log as a row. The commit of the action must append it.
-// The company may be empty. Details must hold nothing secret.
+// Note is a line of the audit log as a row, for the commit of the action to append. The
+// company may be empty. Details must hold nothing secret.
 func (o Operator) Note(company, action, subject string, details map[string]string, at time.Time) db.Record {
 	said := map[string]string{}
 	maps.Copy(said, details)
@@ -127,15 +127,9 @@ func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, 
 	now := s.clock.Now()
 	text := keyPrefix + secret.Random()
 	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: now, hash: s.keys.MAC("admin-key", text)}
-	err := s.db.Tx(ctx, func(q db.Querier) error {
-		n, err := insertKey(ctx, q, k)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return fault.Newf(fault.Refused, "%s has a working key already", name)
-		}
-		return insertLine(ctx, q, by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID}, now))
+	line := by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID}, now)
+	err := s.change(ctx, line, fault.Newf(fault.Refused, "%s has a working key already", name), func(q db.Querier) (int64, error) {
+		return insertKey(ctx, q, k)
 	})
 	if err != nil {
 		return Key{}, secret.Text{}, err
@@ -145,27 +139,32 @@ func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, 
 
 // RevokeKey ends the working key of the person of this name.
 func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error {
+	line := by.Note("", "operator.key.revoke", name, nil, s.clock.Now())
+	return s.change(ctx, line, fault.Newf(fault.Missing, "%s has no working key", name), func(q db.Querier) (int64, error) {
+		return revokeKey(ctx, q, name)
+	})
+}
+
+// change makes a change with its line of the audit log. A change of no row is refused.
+func (s *Service) change(ctx context.Context, line db.Record, refusal error, do func(q db.Querier) (int64, error)) error {
 	return s.db.Tx(ctx, func(q db.Querier) error {
-		n, err := revokeKey(ctx, q, name)
+		n, err := do(q)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return fault.Newf(fault.Missing, "%s has no working key", name)
+			return refusal
 		}
-		return insertLine(ctx, q, by.Note("", "operator.key.revoke", name, nil, s.clock.Now()))
+		return insertLine(ctx, q, line)
 	})
 }
-
-// Keys are all keys, the oldest first.
-func (s *Service) Keys(ctx context.Context) ([]Key, error) { return s.findKeys(ctx) }
 
 var errWrongKey = fault.New(fault.Unauthenticated, "Invalid admin key")
 
 // Authenticate finds the operator of a key. It compares every working key in
 // constant time, so the time of the answer reveals nothing about the keys.
 func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error) {
-	keys, err := s.findKeys(ctx)
+	keys, err := s.Keys(ctx)
 	if err != nil {
 		return Operator{}, err
 	}
@@ -187,23 +186,12 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	return who, nil
 }
 
-// Still tells whether this is the name of an operator: the owner of a working key,
-// or a person who runs commands on the machine itself.
+// Still tells whether a name belongs to an operator at present: the owner of a working
+// key, or a person who runs commands on the machine itself.
 func (s *Service) Still(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
 	}
-	keys, err := s.findKeys(ctx)
+	keys, err := s.Keys(ctx)
 	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name && k.State == active }), err
-}
-
-// Audit is a page of the log, the newest line first, and the number of all lines. It
-// shows the lines of one company, or of all companies for "".
-func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
-	total, err := s.countLines(ctx, company)
-	if err != nil {
-		return nil, 0, err
-	}
-	lines, err := s.lines(ctx, company, limit, offset)
-	return lines, total, err
 }

@@ -80,7 +80,7 @@ func TestKeysArePersonal(t *testing.T) {
 	})
 }
 
-func TestTheLogIsOfWhatHappened(t *testing.T) {
+func TestTheAuditLogHasOnlyCommittedActions(t *testing.T) {
 	each(t, func(t *testing.T, with func(string) *operator.Service) {
 		ctx := t.Context()
 		s := with(secret.Generate())
@@ -113,7 +113,7 @@ func TestTheLogIsOfWhatHappened(t *testing.T) {
 	})
 }
 
-func TestAKeyOutlivesTheMasterKeyItWasMadeUnder(t *testing.T) {
+func TestAnAdminKeyOutlivesItsMasterKey(t *testing.T) {
 	each(t, func(t *testing.T, with func(string) *operator.Service) {
 		ctx := t.Context()
 		before, after := secret.Generate(), secret.Generate()
@@ -132,7 +132,7 @@ func TestAKeyOutlivesTheMasterKeyItWasMadeUnder(t *testing.T) {
 	})
 }
 
-func TestTheDoorIsClosedAndOpened(t *testing.T) {
+func TestAPIAccessIsClosedAndOpened(t *testing.T) {
 	each(t, func(t *testing.T, with func(string) *operator.Service) {
 		ctx := t.Context()
 		s := with(secret.Generate())
@@ -166,8 +166,8 @@ func TestTheDoorIsClosedAndOpened(t *testing.T) {
 	})
 }
 
-// A database knows the keyrings it was written with: a program with another one
-// does not begin. A rotation is known, with or without the old line below it.
+// A program with a keyring that the database does not know does not start. A rotated
+// keyring is known, with or without its old line.
 func TestADatabaseKnowsItsKeyrings(t *testing.T) {
 	each(t, func(t *testing.T, with func(string) *operator.Service) {
 		first, second := "a:"+strings.Split(secret.Generate(), ":")[1], secret.Generate()

@@ -25,13 +25,15 @@ func insertLine(ctx context.Context, q db.Querier, line db.Record) error {
 	return err
 }
 
-func (s *Service) countLines(ctx context.Context, company string) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64],
+// Audit is a page of the log, the newest line first, and the number of all lines. It
+// shows the lines of one company, or of all companies for "".
+func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
+	total, err := db.One(ctx, s.db, db.Value[int64],
 		`SELECT count(*) FROM operator_audit WHERE ($1 = '' OR company_id = $1)`, company)
-}
-
-func (s *Service) lines(ctx context.Context, company string, limit, offset int) ([]Line, error) {
-	return db.All(ctx, s.db, func(r db.Scanner) (Line, error) {
+	if err != nil {
+		return nil, 0, err
+	}
+	lines, err := db.All(ctx, s.db, func(r db.Scanner) (Line, error) {
 		row, err := audit.Scan(r)
 		if err == nil {
 			err = json.Unmarshal(row.Text, &row.Details)
@@ -39,6 +41,7 @@ func (s *Service) lines(ctx context.Context, company string, limit, offset int) 
 		return row.Line, err
 	}, `SELECT `+auditColumns+` FROM operator_audit
 		WHERE ($1 = '' OR company_id = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, company, limit, offset)
+	return lines, total, err
 }
 
 // insertKey inserts no row if the name has a working key.
@@ -52,7 +55,8 @@ func revokeKey(ctx context.Context, q db.Querier, name string) (int64, error) {
 	return q.Exec(ctx, `UPDATE operator_key SET state = $2 WHERE name = $1 AND state = $3`, name, revoked, active)
 }
 
-func (s *Service) findKeys(ctx context.Context) ([]Key, error) {
+// Keys are all keys, the oldest first.
+func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	return db.All(ctx, s.db, db.Fields[Key], `SELECT id, name, hash, state, created_at FROM operator_key ORDER BY created_at, id`)
 }
 

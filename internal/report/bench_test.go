@@ -81,7 +81,7 @@ func measure(b *testing.B, do func() int64) {
 	}
 }
 
-// resident is the largest memory of the process in kilobytes since the last reset; 0 if
+// resident is the peak memory of the process in kilobytes since the last reset, or 0 if
 // unknown.
 func resident(b *testing.B, anew bool) (kilobytes int) {
 	if anew && os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) != nil {
@@ -113,9 +113,9 @@ func watch(ctx context.Context) (most uint64) {
 	}
 }
 
-// TestASampleOfPaper writes the PDF of the tests to the folder KOBO_TEST_SAMPLES, for people
+// TestWriteASamplePDF writes the PDF of the tests to the folder KOBO_TEST_SAMPLES, for people
 // to look at.
-func TestASampleOfPaper(t *testing.T) {
+func TestWriteASamplePDF(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()
 	out := io.Discard

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// mostCharge is the largest amount of a line that counts as a charge by its words.
+	// mostCharge is the largest amount of a line whose narration can mark it as a charge.
 	mostCharge = 10_000 * money.Naira
 	// chargesLate is the time between the end of a day and the comparison of its charges.
 	// Banks take some charges in the night or the day after.
@@ -30,9 +30,9 @@ func isCharge(l provider.StatementLine) bool {
 	return (!l.Credit || l.Reversal) && l.Amount <= mostCharge && chargeWords.MatchString(l.Narration)
 }
 
-// split separates the bank's charges from a payment's own lines. A booked charge is found
-// in whatever lines it comes. Otherwise the smaller debits beside the payment's own debit
-// are charges. Small credits return charges.
+// split separates the bank's charges from a payment's own lines. A booked charge may be
+// part of the payment's debit, or have lines of its own. Without one, the smaller debits
+// beside the payment's debit are charges. Small credits return charges.
 func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	var debits money.Kobo
 	beside := w.mayBeBefore(p.CreatedAt) || p.State != operation.Success
@@ -74,14 +74,14 @@ func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	return own, charged
 }
 
-// charges are the bank's charges by day, so that a hundred lines of ten naira make one
+// charges groups the bank's charges by day. So a hundred lines of ten naira become one
 // case.
 type charges struct {
 	window window
 	days   map[time.Time]*day
 }
 
-// day is the difference of one day's charges.
+// day counts one day's differences between statement and ledger.
 type day struct {
 	lines, booked int
 	unbooked      money.Kobo // on the statement only
@@ -126,8 +126,8 @@ func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	}
 }
 
-// breaks are the past days on which the charges differ. A bank may show a day's charges
-// in one line, so their sum is compared.
+// breaks are the past days with different sums of charges. A bank may show a day's
+// charges in one line, so only sums are compared.
 func (c *charges) breaks() (out []Break) {
 	for _, began := range slices.SortedFunc(maps.Keys(c.days), time.Time.Compare) {
 		d := c.days[began]

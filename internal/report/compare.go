@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// window is the period of a comparison. The statement begins early enough to show all
-// movements from an instant on. Nothing younger than settling is compared.
+// window is the period of a comparison. The statement runs from begin to to. The ledger's
+// movements since from are compared with it, if they are older than settling.
 type window struct{ begin, from, to time.Time }
 
 func (w window) settled() time.Time { return w.to.Add(-settling) }
@@ -33,9 +33,10 @@ var (
 	session = regexp.MustCompile(`\b[0-9]{30}\b`)
 )
 
-// named are the possible owners of a line, the likeliest first: its reference, and our
-// references in it. The narration of a debit or its return counts too, since the bank
-// wrote it. The narration of a credit is its sender's and no proof.
+// named are the names of a line's possible owners, the likeliest first: the line's
+// reference, and our references within it. The narration of a debit or a return counts
+// too, since the bank wrote it. The sender writes the narration of a credit, so it
+// proves nothing.
 func named(l provider.StatementLine) (out []string) {
 	reference := strings.TrimSpace(l.Reference)
 	if reference != "" {
@@ -48,7 +49,7 @@ func named(l provider.StatementLine) (out []string) {
 	return out
 }
 
-// account are the statement's lines with one name.
+// account groups the statement's lines with one name.
 type account struct {
 	lines           []provider.StatementLine
 	debits, returns int
@@ -70,11 +71,11 @@ func (a *account) add(l provider.StatementLine) {
 	}
 }
 
-// sheet is the statement by the names of its lines.
+// sheet is the statement, grouped by the names of its lines.
 type sheet map[string]*account
 
-// nameOf is the name of a line without an owner: the bank's reference, or the session in
-// the reference of a credit, which a notification would name.
+// nameOf is the name of a line without an owner: the bank's reference. For a credit it is
+// the session within the reference, which a notification would name.
 func nameOf(l provider.StatementLine) string {
 	if told := session.FindAllString(l.Reference, -1); l.Credit && len(told) == 1 {
 		return told[0]
@@ -82,8 +83,8 @@ func nameOf(l provider.StatementLine) string {
 	return cmp.Or(strings.TrimSpace(l.Reference), l.ID, "a line of "+clock.Text(l.At))
 }
 
-// byName groups the lines by owner. A line without an owner has a name of its own, unless
-// it is a charge of the bank.
+// byName groups the lines by owner. The group of a line without an owner has the line's
+// own name. Charges of the bank go to c instead.
 func byName(lines []provider.StatementLine, known names, c *charges) sheet {
 	out := sheet{}
 	for _, l := range lines {
@@ -103,7 +104,7 @@ func byName(lines []provider.StatementLine, known names, c *charges) sheet {
 	return out
 }
 
-// take removes the lines with a name and returns them.
+// take removes the group with a name, and returns it.
 func (s sheet) take(name string) (a account) {
 	if s[name] != nil {
 		a = *s[name]
@@ -112,16 +113,15 @@ func (s sheet) take(name string) (a account) {
 	return a
 }
 
-// compare finds the breaks that are old enough. Lines and record must be of one bank: its
-// lines since the window's begin, the movements since its from, and the owners of the
-// lines.
+// compare finds the breaks that are old enough. Lines and record must belong to one bank.
+// The lines begin at the window's begin, and the movements of the record at its from.
 func compare(w window, lines []provider.StatementLine, b record) (breaks []Break) {
 	c := charges{window: w, days: map[time.Time]*day{}}
 	for began, sum := range b.corrected {
 		c.at(began).corrected = sum
 	}
 	s := byName(lines, b.known(), &c)
-	note := func(b Break, at ...time.Time) {
+	add := func(b Break, at ...time.Time) {
 		if b.Reason != "" && !slices.ContainsFunc(at, w.settled().Before) {
 			b.At = at[0]
 			breaks = append(breaks, b)
@@ -133,16 +133,16 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 			continue // the resolver polls it
 		}
 		found, charged := p.against(a, w)
-		note(found, a.last, p.UpdatedAt)
+		add(found, a.last, p.UpdatedAt)
 		c.addPayment(p, a, charged)
 	}
 	credits := merged(b.received)
 	for _, session := range slices.Sorted(maps.Keys(credits)) {
 		a := s.take(session)
-		note(credits[session].against(a, w), a.last, credits[session].Settled)
+		add(credits[session].against(a, w), a.last, credits[session].Settled)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		note(unknown(name, cmp.Or(b.owners[name], settlement.House), *s[name]), s[name].last)
+		add(unknown(name, cmp.Or(b.owners[name], settlement.House), *s[name]), s[name].last)
 	}
 	pair(breaks)
 	return append(breaks, c.breaks()...)
@@ -167,8 +167,9 @@ func merged(received []Receipt) map[string]Receipt {
 	return out
 }
 
-// before is the bank's debit for a payment before the statement, as far as is known: the
-// amount if the payment ended before, or if it may have and the statement shows no debit.
+// before is what the bank debited for a payment before the statement begins. It is the
+// payment's amount if the payment ended before then. The same holds if the payment may
+// have ended before then, and the statement shows no debit.
 func (p Payment) before(w window, debits, returns int) money.Kobo {
 	done := p.State == operation.Success && w.isBefore(p.UpdatedAt)
 	gone := w.mayBeBefore(p.CreatedAt) && debits == 0 && (p.State == operation.Success || returns > 0)
@@ -240,8 +241,9 @@ func unknown(name, company string, a account) Break {
 	return b
 }
 
-// pair adds hints to breaks that may be one: an unknown line, and a payment of the same
-// amount that the statement does not show. The bank may have changed the reference.
+// pair adds hints to two breaks with one possible cause: an unknown line, and a payment of
+// the same amount that the statement does not show. The bank may have changed the
+// reference.
 func pair(breaks []Break) {
 	taken := map[int]bool{}
 	for i := range breaks {

@@ -10,16 +10,23 @@ import (
 
 // addCredits compares the ledger with the credits: each credit has its transfer,
 // suspense holds the credits for unknown accounts, and a paid collection has its
-// payment.
+// payment. It names at most 20 rows of each kind.
 func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
-	lost, err := creditsWithoutMoney(ctx, q, i.Company)
+	lost, err := db.All(ctx, q, db.Value[string], `
+		SELECT c.id FROM settlement_credit AS c
+		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id AND t.step = '' AND t.amount_kobo = c.amount_kobo
+			AND t.credit_account = CASE WHEN c.settlement_id = 0 THEN 'suspense/inbound' ELSE 'settlement/' || CAST(c.settlement_id AS TEXT) END
+		WHERE c.company_id = $1 AND t.reference IS NULL ORDER BY c.id LIMIT 20`, i.Company)
 	if err != nil {
 		return err
 	}
 	for _, id := range lost {
 		i.wrong("the credit %s is not in the book as it came in", id)
 	}
-	waiting, err := suspended(ctx, q, i.Company)
+	waiting, err := db.One(ctx, q, db.Value[money.Kobo], `
+		SELECT CAST(coalesce(sum(c.amount_kobo), 0) AS BIGINT) FROM settlement_credit AS c
+		WHERE c.company_id = $1 AND c.settlement_id = 0 AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
+			WHERE t.company_id = c.company_id AND t.reference = c.id AND t.kind = 'assign')`, i.Company)
 	if err != nil {
 		return err
 	}
@@ -32,33 +39,12 @@ func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
 	if suspense != waiting {
 		i.wrong("suspense holds %d kobo for credits of %d kobo that belong to nobody", suspense, waiting)
 	}
-	unpaid, err := collectionsWithoutPayment(ctx, q, i.Company)
+	unpaid, err := db.All(ctx, q, db.Value[string], `
+		SELECT v.id FROM collection AS v
+		LEFT JOIN settlement_credit AS c ON c.company_id = v.company_id AND c.id = v.credit_id AND c.account_number = v.account_number
+		WHERE v.company_id = $1 AND v.state = 'SUCCESS' AND c.id IS NULL ORDER BY v.id LIMIT 20`, i.Company)
 	for _, id := range unpaid {
 		i.wrong("the collection %s is SUCCESS without a payment", id)
 	}
 	return err
-}
-
-// creditsWithoutMoney are at most 20 credits whose transfer is missing or differs.
-func creditsWithoutMoney(ctx context.Context, q db.Querier, company string) ([]string, error) {
-	return db.All(ctx, q, db.Value[string], `
-		SELECT c.id FROM settlement_credit AS c
-		LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id AND t.step = '' AND t.amount_kobo = c.amount_kobo
-			AND t.credit_account = CASE WHEN c.settlement_id = 0 THEN 'suspense/inbound' ELSE 'settlement/' || CAST(c.settlement_id AS TEXT) END
-		WHERE c.company_id = $1 AND t.reference IS NULL ORDER BY c.id LIMIT 20`, company)
-}
-
-// suspended is the sum of the credits for unknown accounts.
-func suspended(ctx context.Context, q db.Querier, company string) (money.Kobo, error) {
-	return db.One(ctx, q, db.Value[money.Kobo], `
-		SELECT CAST(coalesce(sum(c.amount_kobo), 0) AS BIGINT) FROM settlement_credit AS c
-		WHERE c.company_id = $1 AND c.settlement_id = 0 AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
-			WHERE t.company_id = c.company_id AND t.reference = c.id AND t.kind = 'assign')`, company)
-}
-
-func collectionsWithoutPayment(ctx context.Context, q db.Querier, company string) ([]string, error) {
-	return db.All(ctx, q, db.Value[string], `
-		SELECT v.id FROM collection AS v
-		LEFT JOIN settlement_credit AS c ON c.company_id = v.company_id AND c.id = v.credit_id AND c.account_number = v.account_number
-		WHERE v.company_id = $1 AND v.state = 'SUCCESS' AND c.id IS NULL ORDER BY v.id LIMIT 20`, company)
 }

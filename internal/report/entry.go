@@ -2,11 +2,9 @@ package report
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -42,9 +40,8 @@ type EntryFilter struct {
 	From, To     time.Time
 }
 
-// span is a run of an account's entries: from the number first up to end, without end.
-// Entries are numbered without a gap in the order of time. So their numbers give a part
-// of them without counting.
+// span is a range of an account's entries by number, without end itself. Entries are
+// numbered in the order of time without a gap. So the length of a span needs no query.
 type span struct {
 	account    string
 	first, end int64
@@ -61,11 +58,14 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 	}
 	for _, side := range sides {
 		if strings.HasPrefix(side.account, settlementPrefix) {
-			e, err := oneEntry(ctx, s.db, company, side)
-			if errors.Is(err, db.ErrNone) {
-				break
+			list, err := lastEntries(ctx, s.db, company, side, "", 1)
+			if err != nil {
+				return Entry{}, err
 			}
-			return e, err
+			if len(list) > 0 {
+				return list[0], nil
+			}
+			break
 		}
 	}
 	return Entry{}, fault.New(fault.Missing, "Transaction not found")
@@ -92,13 +92,18 @@ func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]s
 	return all, err
 }
 
-// firstAt is the number of the first entry at an instant or later, found by halving. Two
-// adjacent periods are cut at the same number, so each entry is in one of them.
+// firstAt finds the number of the first entry at an instant or later. Two adjacent periods
+// are cut at the same number, so each entry is in one of them.
 func (s *Service) firstAt(ctx context.Context, company string, p span, at time.Time) (int64, error) {
-	low, high := p.first, p.end
+	return firstAt(p.first, p.end, at, func(n int64) (time.Time, error) { return entryTime(ctx, s.db, company, p.account, n) })
+}
+
+// firstAt finds the first number from low up to high that is not before an instant, by
+// binary search. It is high if all are before. The times of the numbers must ascend.
+func firstAt(low, high int64, at time.Time, timeOf func(n int64) (time.Time, error)) (int64, error) {
 	for low < high {
 		middle := low + (high-low)/2
-		t, err := entryTime(ctx, s.db, company, p.account, middle)
+		t, err := timeOf(middle)
 		if err != nil {
 			return 0, err
 		}

@@ -44,7 +44,7 @@ func audited(t *testing.T, d *db.DB) (r *report.Service, company, reference stri
 	return report.New(d, clk), company, o.ID
 }
 
-func TestABookThatAddsUp(t *testing.T) {
+func TestALedgerThatAddsUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		r, company, reference := audited(t, d)
 		found, err := r.Integrity(t.Context(), company)
@@ -76,8 +76,8 @@ func TestABookThatAddsUp(t *testing.T) {
 	})
 }
 
-// A change of any row by hand is found.
-func TestABookThatWasTamperedWith(t *testing.T) {
+// Integrity finds a change of any row by hand.
+func TestALedgerThatWasChangedByHand(t *testing.T) {
 	for name, c := range map[string]struct{ statement, found string }{
 		"a balance":           {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id = 'settlement/1'`, "account settlement/1 holds"},
 		"two balances":        {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id <> 'settlement/1'`, "account clearing/test holds"},

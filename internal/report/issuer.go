@@ -21,7 +21,6 @@ type Issuer struct {
 	Logo    *Logo
 }
 
-// lines are the letterhead as text.
 func (i Issuer) lines() (out []string) {
 	for _, line := range strings.Split(strings.Join([]string{i.Name, i.Address, i.Support}, "\n"), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -121,8 +120,7 @@ func (p *pdf) logo(l *Logo) string {
 	return fmt.Sprintf("/Logo %d 0 R", write(mask, l.space, l.filter, l.pixels))
 }
 
-// letterhead draws the issuer at the top of the first page.
-func (p *paper) letterhead() {
+func (p *drawing) letterhead() {
 	const top, room, height points = 16_00, 160_00, 44_00
 	i := p.statement.issuer
 	if l := i.Logo; l != nil {

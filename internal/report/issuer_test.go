@@ -66,7 +66,7 @@ func TestTheLetterheadIsTheIssuers(t *testing.T) {
 	}
 }
 
-func TestALogoIsInThePaper(t *testing.T) {
+func TestALogoIsInThePDF(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()
 	grey := image.NewGray(image.Rect(0, 0, 30, 60))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -26,7 +28,9 @@ type Overdue struct {
 // Overdue lists the money that has been in clearing for more than 72 hours, with its
 // operations.
 func (s *Service) Overdue(ctx context.Context) (list []Overdue, err error) {
-	old, err := pendingSince(ctx, s.db, s.clock.Now().Add(-overdue))
+	old, err := db.All(ctx, s.db, operation.Scan, `SELECT `+operation.Columns+` FROM operation
+		WHERE operation.state = 'PENDING' AND operation.created_at < $1
+		ORDER BY operation.company_id, operation.kind, operation.id`, clock.Micros(s.clock.Now().Add(-overdue)))
 	for _, o := range old {
 		account := settlement.ClearingAccount(o.Kind)
 		if n := len(list); n == 0 || list[n-1].Company != o.Company || list[n-1].Account != account {

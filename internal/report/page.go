@@ -21,7 +21,6 @@ func (s *Service) Entries(ctx context.Context, company string, f EntryFilter, of
 	return list, int(total), err
 }
 
-// count is the number of entries of a kind in spans.
 func (s *Service) count(ctx context.Context, company string, spans []span, kind string) (total int64, err error) {
 	for _, p := range spans {
 		n := p.len()
@@ -35,12 +34,13 @@ func (s *Service) count(ctx context.Context, company string, spans []span, kind 
 	return total, nil
 }
 
-// nearby is how many entries newest may read and leave out, without a call of skip.
+// nearby is an offset. Up to this offset newest reads the entries before the page, too. For
+// a larger one it calls skip.
 const nearby = 500
 
-// newest reads one page. Without a filter, the page of one account is a run of numbers,
-// as fast at the end of a million as at the beginning. Otherwise newest reads as many
-// entries of each account as the page can need, and merges them.
+// newest reads one page. Without a filter, the page of one account is a range of entry
+// numbers, which is fast at any offset. Otherwise newest reads as many entries of each
+// account as the page can need, and merges them.
 func (s *Service) newest(ctx context.Context, company string, spans []span, kind string, offset, limit int) (all []Entry, err error) {
 	if len(spans) == 1 && kind == "" {
 		spans[0].end -= int64(offset)
@@ -62,9 +62,9 @@ func (s *Service) newest(ctx context.Context, company string, spans []span, kind
 	return all[min(offset, len(all)):min(offset+limit, len(all))], nil
 }
 
-// skip ends the spans near the beginning of a page, and returns how many entries are
-// still to be left out: few, however deep the page is. It cuts the spans at an instant
-// again and again. The newer part is left out whole, or the page begins in it.
+// skip moves the ends of the spans close to the beginning of a page, and returns the
+// offset that remains. It is a binary search by time: each step cuts the spans at an
+// instant, and continues in the part where the page begins.
 func (s *Service) skip(ctx context.Context, company string, spans []span, kind string, offset int) (int, error) {
 	where := slices.Clone(spans) // the page begins in one of these
 	for {

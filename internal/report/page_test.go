@@ -29,8 +29,8 @@ func (w *world) long(n int) {
 }
 
 // The last page of a long list needs no more memory than the first one. Otherwise a few
-// requests at once could end the program.
-func TestADeepPageIsAPage(t *testing.T) {
+// simultaneous requests could use up the memory of the process.
+func TestADeepPageNeedsLittleMemory(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		const n = 20_000

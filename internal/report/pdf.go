@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 )
 
-// pdf writes a PDF file from front to back. It compresses and sends each full page. It
-// keeps the places of the objects, so a file of any length needs the memory of one page
-// (docs/decisions/0011).
+// pdf writes a PDF file from front to back. It compresses and sends each full page, and
+// keeps only the positions of the objects. So a file of any length needs the memory of one
+// page (docs/decisions/0011).
 type pdf struct {
 	out      *bufio.Writer
 	written  int64
@@ -29,13 +29,13 @@ type pdf struct {
 const (
 	// fan is how many children a node of the page tree has at most.
 	fan = 64
-	// longestPDF is the largest place that fits the ten digits of the file's index.
+	// longestPDF is the largest position that fits the ten digits of the file's index.
 	longestPDF = 9_999_999_999
 	// The first objects have fixed numbers.
 	catalogObject, infoObject, resourcesObject, totalObject, usualObject, boldObject = 1, 2, 3, 4, 5, 6
 )
 
-var errLongPDF = errors.New("report: a PDF ends at 10 GB")
+var errLongPDF = errors.New("report: the PDF is longer than 10 GB")
 
 // newPDF begins a file. Its pages may draw the logo, if there is one, as /Logo.
 func newPDF(w io.Writer, logo *Logo) *pdf {
@@ -148,7 +148,7 @@ func (p *pdf) tree() int {
 	}
 }
 
-// utf16Hex is a text in a PDF's encoding for all scripts.
+// utf16Hex is a text in UTF-16, as a PDF writes texts of all scripts.
 func utf16Hex(text string) string {
 	out := "FEFF"
 	for _, unit := range utf16.Encode([]rune(text)) {

@@ -66,7 +66,6 @@ func (c *canvas) box(fill colour, x, y, w, h points) {
 	*c = append(appendPoints(*c, h), " re f\n"...)
 }
 
-// text draws a writing from x on.
 func (c *canvas) text(s style, x, y points, w writing) {
 	if len(w.codes) == 0 {
 		return
@@ -77,10 +76,9 @@ func (c *canvas) text(s style, x, y points, w writing) {
 	*c = append(s.font.show(append(*c, "Td "...), w, s.size), "ET\n"...)
 }
 
-// width is the width of a writing in a style.
 func (s style) width(w writing) points { return points(s.font.wide(w.codes)) * s.size / 1000 }
 
-// lines are a text in at most so many lines of a width.
+// lines breaks a text into at most so many lines of a width.
 func (s style) lines(text string, width points, most int) []writing {
 	return s.font.fit(write(text), int(width*1000/s.size), most)
 }
@@ -108,7 +106,6 @@ func (c *canvas) amount(s style, x, y, width points, k money.Kobo) {
 	c.text(s, x-s.width(w), y, w)
 }
 
-// picture draws a picture of the file in a box.
 func (c *canvas) picture(name string, x, y, w, h points) {
 	*c = append(appendPoints(append(*c, "q "...), w), " 0 0 "...)
 	*c = append(appendPoints(*c, h), ' ')
@@ -116,7 +113,7 @@ func (c *canvas) picture(name string, x, y, w, h points) {
 	*c = append(*c, "cm /"+name+" Do Q\n"...)
 }
 
-// draws draws a form of the file, such as the number of pages, at a place.
+// draws draws a PDF form, such as the number of pages, at a place.
 func (c *canvas) draws(name string, x, y points) {
 	*c = append(*c, "q 1 0 0 1 "...)
 	c.place(x, y)

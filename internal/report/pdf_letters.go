@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -32,8 +33,8 @@ type writing struct {
 	odd   []odd // in order
 }
 
-// odd is a letter that the fonts lack. It is drawn as the nearest letter with marks over
-// and under it. A search and a copy give the letter itself.
+// odd is a letter that the fonts lack. The page shows the nearest letter with marks over
+// and under it. A reader's search and copy give the letter itself.
 type odd struct {
 	at    int
 	marks []mark
@@ -47,7 +48,7 @@ type mark struct {
 	rise int
 }
 
-// tall is how much more a mark above a capital is raised.
+// tall is how much higher a mark stands above a capital.
 const tall = 195
 
 // marks are the marks of Nigeria's languages over and under letters.
@@ -61,8 +62,8 @@ var nearest = map[rune]byte{
 	'ɓ': 'b', 'Ɓ': 'B', 'ɗ': 'd', 'Ɗ': 'D', 'ƙ': 'k', 'Ƙ': 'K', 'ƴ': 'y', 'Ƴ': 'Y', 'ǝ': 'e', 'Ǝ': 'E', 'ŋ': 'n', 'Ŋ': 'N',
 }
 
-// write is a text in the fonts' characters. Letters of other scripts are drawn as question
-// marks; a copy gives the letters themselves.
+// write converts a text to the fonts' characters. The page shows letters of other scripts
+// as question marks. A copy from the file gives the letters themselves.
 func write(text string) writing {
 	var w writing
 	if plainText(text) {
@@ -105,7 +106,7 @@ func (w *writing) letter(code byte, means rune) {
 	w.codes = append(w.codes, code)
 }
 
-// strange appends a letter that the fonts lack, with those of its marks that can be drawn.
+// strange appends a letter that the fonts lack, with the marks that the fonts have.
 func (w *writing) strange(r rune) {
 	parts := []rune(norm.NFD.String(string(r)))
 	code, known := charmap.Windows1252.EncodeRune(parts[0])
@@ -120,7 +121,6 @@ func (w *writing) strange(r rune) {
 	}
 }
 
-// mark adds a mark to the letter before it.
 func (w *writing) mark(r rune) {
 	last := len(w.codes) - 1
 	if last < 0 {
@@ -133,7 +133,6 @@ func (w *writing) mark(r rune) {
 	w.draw(r)
 }
 
-// draw draws a mark on the last letter.
 func (w *writing) draw(r rune) {
 	m, known := marks[r]
 	if !known {
@@ -146,7 +145,6 @@ func (w *writing) draw(r rune) {
 	o.marks = append(o.marks, m)
 }
 
-// part is a part of the writing.
 func (w writing) part(from, to int) writing {
 	out := writing{codes: w.codes[from:to:to]}
 	for _, o := range w.odd {
@@ -169,8 +167,8 @@ func (f *font) wide(codes []byte) int {
 
 const dots = 0x85 // …
 
-// fit is a writing in at most so many lines of a width, broken between words if possible.
-// The rest is cut off, with dots.
+// fit breaks a writing into at most so many lines of a width, between words if possible.
+// It replaces the rest by dots.
 func (f *font) fit(w writing, width, lines int) []writing {
 	var out []writing
 	for len(w.codes) > 0 && len(out) < lines {
@@ -185,7 +183,7 @@ func (f *font) fit(w writing, width, lines int) []writing {
 			return append(out, last)
 		}
 		next := end
-		if space := lastSpace(w.codes[:end+1]); space > 0 {
+		if space := bytes.LastIndexByte(w.codes[:end+1], ' '); space > 0 {
 			end, next = space, space+1
 		}
 		out = append(out, w.part(0, end))
@@ -194,7 +192,7 @@ func (f *font) fit(w writing, width, lines int) []writing {
 	return out
 }
 
-// reach is how many characters fit a width.
+// reach is how many of the characters fit into a width.
 func (f *font) reach(codes []byte, width int) int {
 	for i, c := range codes {
 		if width -= f.width(c); width < 0 {
@@ -203,8 +201,6 @@ func (f *font) reach(codes []byte, width int) int {
 	}
 	return len(codes)
 }
-
-func lastSpace(codes []byte) int { return strings.LastIndexByte(string(codes), ' ') }
 
 // show appends the operators that draw a writing at the present place.
 func (f *font) show(out []byte, w writing, size points) []byte {

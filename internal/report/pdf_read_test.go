@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// paper is a PDF that is read by its index, without the code that wrote it.
+// paper reads a PDF by its index, without the code that wrote the PDF.
 type paper struct {
 	t       testing.TB
 	file    []byte

@@ -123,7 +123,7 @@ func (w *world) many(n int) {
 	w.clock.Advance(time.Hour)
 }
 
-func TestAStatementOnPaperIsSoundAtAnyLength(t *testing.T) {
+func TestAPDFOfAnyLengthAddsUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		readPDF(t, w.statement(time.Time{}, time.Time{})) // without entries
@@ -140,7 +140,7 @@ func TestAStatementOnPaperIsSoundAtAnyLength(t *testing.T) {
 	})
 }
 
-func TestATreeOfManyPages(t *testing.T) {
+func TestThePageTreeOfManyPages(t *testing.T) {
 	for _, pages := range []int{1, 2, 64, 65, 64*64 - 1, 64 * 64, 64*64 + 1} {
 		var out bytes.Buffer
 		must(t, report.WritePages(&out, pages))
@@ -156,7 +156,7 @@ func TestATreeOfManyPages(t *testing.T) {
 	}
 }
 
-func TestPaperSaysWhatWasSaid(t *testing.T) {
+func TestThePDFShowsEveryEntry(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	texts := []string{
 		"Ọláyínká Adéṣínà", "Ẹ̀kọ́ Ńlá, Gbọ́lá Ṣẹ́gun", "Ị Ụ ị ụ ṅ Ṅ", "ƙarfe ɗan Ɓauchi", "₦5,000 – “paid” €2 ½",
@@ -194,7 +194,7 @@ func TestPaperSaysWhatWasSaid(t *testing.T) {
 }
 
 // Other programs read the PDF, if the machine has them.
-func TestOtherReadersTakeThePaper(t *testing.T) {
+func TestOtherProgramsReadThePDF(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()
 	w.pay(w.main, 1, 0, provider.Confirmed, "Ọláyínká (Adéṣínà) \\")

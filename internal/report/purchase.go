@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
@@ -16,17 +18,26 @@ type PurchaseFilter struct {
 	From, To     time.Time // created at From or later, and before To
 }
 
-// args are the statements' parameters $1 to $6.
-func (f PurchaseFilter) args(company string) []any {
-	return []any{company, f.Type, f.Status, f.SettlementID, clock.Micros(f.From), clock.Micros(f.To)}
-}
+// purchaseFrom takes the values of a filter. An empty text or a 0 filters nothing.
+const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
+	ON operation.company_id = p.company_id AND operation.id = p.id
+	WHERE p.company_id = $1
+		AND (p.kind = $2 OR $2 = '')
+		AND (operation.state = $3 OR $3 = '')
+		AND (operation.settlement_id = $4 OR $4 = 0)
+		AND (operation.created_at >= $5 OR $5 = 0)
+		AND (operation.created_at < $6 OR $6 = 0)`
 
 // Purchases is a page of the company's VTU transactions, newest first, and their number.
 func (s *Service) Purchases(ctx context.Context, company string, f PurchaseFilter, offset, limit int) ([]vtu.Transaction, int, error) {
-	total, err := purchaseCount(ctx, s.db, f.args(company))
-	if err != nil {
-		return nil, 0, err
+	scan := func(sc db.Scanner) (vtu.Transaction, error) {
+		var o operation.Operation
+		var p vtu.Purchase
+		err := sc.Scan(append(o.Targets(), p.Targets()...)...)
+		return vtu.Of(o, p), err
 	}
-	list, err := purchases(ctx, s.db, append(f.args(company), limit, offset))
+	list, total, err := page(ctx, s.db, scan, `SELECT count(p.id)`+purchaseFrom,
+		`SELECT `+operation.Columns+`, `+vtu.PurchaseColumns+purchaseFrom+` ORDER BY p.created_at DESC, p.id DESC LIMIT $7 OFFSET $8`,
+		limit, offset, company, f.Type, f.Status, f.SettlementID, clock.Micros(f.From), clock.Micros(f.To))
 	return list, int(total), err
 }

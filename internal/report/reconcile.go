@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// settling is the age from which a payment is compared. Younger notifications may be
-	// on their way, and the bank's clock differs from ours.
+	// settling is the minimum age of a payment in a comparison. Notifications of a younger
+	// one may be on their way, and the bank's clock differs from ours.
 	settling = 30 * time.Minute
-	// furthest is how much more of a statement is read than was asked for. It serves
-	// operations that were open for days.
+	// furthest limits how much earlier than requested a statement may begin. An operation
+	// that was open for days needs an earlier begin.
 	furthest = 7 * 24 * time.Hour
 	// lastPage is the largest number of pages of a statement.
 	lastPage = 100_000
@@ -104,10 +104,6 @@ type record struct {
 	corrected map[time.Time]money.Kobo
 }
 
-func (b *record) add(paid []Payment, received []Receipt) {
-	b.paid, b.received = append(b.paid, paid...), append(b.received, received...)
-}
-
 // Reconcile compares a bank's statement with the operations, the credits and the ledger.
 // The statement begins on the day of from and ends at to. Movements during the
 // comparison are too young to count.
@@ -115,36 +111,36 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	ctx = db.Patient(ctx)
 	w := window{to: to, from: midnight(from)}
 	r := Reconciliation{Bank: name, To: w.to}
-	var book record
+	var ours record
 	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		if book, err = movedSince(ctx, q, name, w.from); err == nil {
-			book.corrected, err = corrections(ctx, q, name, w)
+		if ours, err = movedSince(ctx, q, name, w.from); err == nil {
+			ours.corrected, err = corrections(ctx, q, name, w)
 		}
 		return err
 	})
 	if err != nil {
 		return r, err
 	}
-	w.begin = beginning(w.from, book.paid)
+	w.begin = beginning(w.from, ours.paid)
 	lines, err := wholeStatement(ctx, bank, w.begin, w.to)
 	if err != nil {
 		return r, err
 	}
 	// The statement may name open, refused and old operations, which have no recent
 	// movement.
-	if names := missing(lines, book); len(names) > 0 {
-		err = s.db.Snapshot(ctx, func(q db.Querier) error { return book.find(ctx, q, name, names) })
+	if names := missing(lines, ours); len(names) > 0 {
+		err = s.db.Snapshot(ctx, func(q db.Querier) error { return ours.find(ctx, q, name, names) })
 		if err != nil {
 			return r, err
 		}
 	}
-	r.From, r.Lines, r.Payments, r.Receipts = w.begin, len(lines), len(book.paid), len(book.received)
-	r.Breaks = ofBank(name, compare(w, lines, book), book.paid)
+	r.From, r.Lines, r.Payments, r.Receipts = w.begin, len(lines), len(ours.paid), len(ours.received)
+	r.Breaks = ofBank(name, compare(w, lines, ours), ours.paid)
 	return r, nil
 }
 
-// ofBank adds the bank's name to each subject that is no operation, since another bank
-// may use the same name.
+// ofBank adds the bank's name to each subject that is no operation. Another bank may use
+// the same session or reference.
 func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	ours := map[string]bool{}
 	for _, p := range paid {
@@ -158,8 +154,8 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	return breaks
 }
 
-// beginning is the begin of a statement with all debits of the window's operations. An
-// operation that was open for days was debited days before.
+// beginning is the begin of a statement that shows all debits of these operations. The
+// bank debited an operation when it was made, which may be days before its outcome.
 func beginning(from time.Time, paid []Payment) time.Time {
 	first := from
 	for _, p := range paid {
@@ -192,7 +188,7 @@ func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time
 	return nil, fault.New(fault.Unavailable, "The statement has no end")
 }
 
-// own is the identity of a line: the bank's id, or all its fields.
+// own identifies a line by the bank's id, or else by all its fields.
 func own(l provider.StatementLine) string {
 	if l.ID != "" {
 		return l.ID

@@ -30,9 +30,9 @@ func (d dated) Statement(_ context.Context, from, to time.Time, _ int) (lines []
 	return lines, false, nil
 }
 
-// An operation that was open for days is compared with the debit of its first day, whatever
-// its outcome.
-func TestWhatWasOpenForDaysIsHeldAgainstItsDebit(t *testing.T) {
+// An operation that was open for days is compared with the debit of its first day, for any
+// outcome.
+func TestALongOpenOperationIsComparedWithItsDebit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
 		book, company := ledger.New(d, clk), id.Cuid()

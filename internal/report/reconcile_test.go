@@ -153,7 +153,7 @@ func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, rece
 }
 
 // The clocks of the bank and the program differ at the begin of a statement.
-func TestTheEdgeOfTheStatement(t *testing.T) {
+func TestMovementsAtTheBeginOfTheStatement(t *testing.T) {
 	const ten = 10 * time.Minute
 	old, before, after := early.Add(-24*time.Hour), early.Add(-ten), early.Add(ten)
 	twice := "DUPLICATE_DEBIT c1 " + ours + " 200 100"
@@ -242,7 +242,7 @@ func TestCharges(t *testing.T) {
 }
 
 // A charge that operators have booked for a day counts for that day, also a negative one.
-func TestChargesThatWereBookedSince(t *testing.T) {
+func TestChargesBookedByOperatorsCount(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	sms, back := at(says(out("x1", 4), "SMS ALERT CHARGE"), day), at(says(back("x1", 4), "Rvsl SMS charge"), day)
 	type lines = []provider.StatementLine
@@ -275,9 +275,9 @@ func TestChargesThatWereBookedSince(t *testing.T) {
 
 func ended(p []Payment, at time.Time) []Payment { p[0].UpdatedAt = at; return p }
 
-// A line is matched by our references in it. A line without one is a break with a hint at
-// its possible owner.
-func TestWhoseALineIs(t *testing.T) {
+// A line belongs to the operation whose reference it holds. A line without a reference is a
+// break with a hint at its possible owner.
+func TestTheOwnerOfALine(t *testing.T) {
 	const session = "000013300102050000000000000003"
 	upper, told := strings.ToUpper(ours), noon.Add(-5*time.Hour)
 	type lines = []provider.StatementLine
@@ -312,7 +312,7 @@ func TestWhoseALineIs(t *testing.T) {
 	}
 }
 
-func TestTheStatementBeginsWhereWhatEndedBegan(t *testing.T) {
+func TestTheStatementBeginsWithTheOldestOperation(t *testing.T) {
 	day := time.Date(2030, 1, 2, 0, 0, 0, 0, clock.Lagos)
 	if m := midnight(time.Date(2030, 1, 1, 23, 30, 0, 0, time.UTC)); !m.Equal(day) {
 		t.Errorf("midnight in Lagos is %s", m)
@@ -336,7 +336,7 @@ func (p pages) Statement(_ context.Context, _, _ time.Time, page int) ([]provide
 	return p[page], p[page] != nil, nil
 }
 
-func TestAStatementIsReadWholeOrNotAtAll(t *testing.T) {
+func TestAnIncompleteStatementIsAnError(t *testing.T) {
 	type lines = []provider.StatementLine
 	one, two := provider.StatementLine{ID: "1", Amount: 5}, provider.StatementLine{ID: "2", Amount: 5}
 	nameless, next := provider.StatementLine{Reference: "r", Amount: 5, Balance: 10, At: noon}, provider.StatementLine{Reference: "r", Amount: 5, Balance: 5, At: noon}

@@ -5,6 +5,7 @@ package report
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,17 +48,17 @@ type Outcome struct {
 
 // Outcomes is a page of the company's open operations, newest first, and their number.
 func (s *Service) Outcomes(ctx context.Context, company string, offset, limit int) ([]Outcome, int, error) {
-	total, err := pendingCount(ctx, s.db, company)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := pending(ctx, s.db, company, offset, limit)
+	list, total, err := page(ctx, s.db, scanOutcome, `SELECT count(*) FROM operation WHERE company_id = $1 AND state = 'PENDING'`,
+		outcomeColumns+`
+		WHERE operation.company_id = $1 AND operation.state = 'PENDING'
+		ORDER BY operation.created_at DESC, operation.id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
 	return list, int(total), err
 }
 
 // Outcome is one operation of the company, whatever its state.
 func (s *Service) Outcome(ctx context.Context, company, reference string) (Outcome, error) {
-	o, err := findOutcome(ctx, s.db, company, reference)
+	o, err := db.One(ctx, s.db, scanOutcome,
+		outcomeColumns+`WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
 	if errors.Is(err, db.ErrNone) {
 		return Outcome{}, fault.New(fault.Missing, "Outcome not found")
 	}
@@ -92,8 +93,8 @@ type InFlight struct {
 // Intact tells whether everything adds up.
 func (i Integrity) Intact() bool { return len(i.Wrongs) == 0 }
 
-// Own are the accounts as their company sees them. The charges of a bank are added to
-// the account of the fintech's money at that bank, which paid them. So the balances
+// Own are the accounts as their company sees them. Own adds the charges of a bank to the
+// account of the fintech's money at that bank, which paid the charges. So the balances
 // still add up to zero.
 func (i Integrity) Own() []AccountCheck {
 	var out []AccountCheck
@@ -125,12 +126,12 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 
 // integrity adds up the ledger that q sees, and calls seen for each transfer.
 func integrity(ctx context.Context, q db.Querier, company string, now time.Time, seen func(ledger.Transfer)) (Integrity, error) {
-	book, err := ledger.VerifyBeside(ctx, q, company, seen)
+	sums, err := ledger.VerifyBeside(ctx, q, company, seen)
 	if err != nil {
 		return Integrity{}, err
 	}
-	out := Integrity{Company: company, Sequence: book.Sequence, At: now, Entries: book.Entries, Wrongs: book.Wrongs}
-	for _, a := range book.Accounts {
+	out := Integrity{Company: company, Sequence: sums.Sequence, At: now, Entries: sums.Entries, Wrongs: sums.Wrongs}
+	for _, a := range sums.Accounts {
 		out.Accounts = append(out.Accounts, AccountCheck{a.ID, a.Entries, a.Balance, a.Sum})
 		if a.Clearing() {
 			out.InFlight.Clearing += a.Balance
@@ -141,29 +142,41 @@ func integrity(ctx context.Context, q db.Querier, company string, now time.Time,
 
 // add compares the ledger with the operations and the events.
 func (i *Integrity) add(ctx context.Context, q db.Querier) error {
-	count, amount, err := openOperations(ctx, q, i.Company)
+	type sum struct {
+		count int64
+		money money.Kobo
+	}
+	open, err := db.One(ctx, q, db.Fields[sum], `SELECT count(*), CAST(coalesce(sum(amount_kobo + fee_kobo), 0) AS BIGINT)
+		FROM operation WHERE company_id = $1 AND state = 'PENDING'`, i.Company)
 	if err != nil {
 		return err
 	}
-	i.InFlight.Operations, i.InFlight.Amount = int(count), amount
-	if i.InFlight.Clearing != amount {
-		i.wrong("clearing holds %d kobo for open operations of %d kobo", i.InFlight.Clearing, amount)
+	i.InFlight.Operations, i.InFlight.Amount = int(open.count), open.money
+	if i.InFlight.Clearing != open.money {
+		i.wrong("clearing holds %d kobo for open operations of %d kobo", i.InFlight.Clearing, open.money)
 	}
-	events, last, err := eventCount(ctx, q, i.Company)
+	type count struct{ events, last int64 }
+	c, err := db.One(ctx, q, db.Fields[count], `SELECT count(*), coalesce(max(sequence), 0) FROM event WHERE company_id = $1`, i.Company)
 	if err != nil {
 		return err
 	}
-	if events != i.Sequence || last != i.Sequence {
-		i.wrong("there are %d events, the last numbered %d, where the head says %d", events, last, i.Sequence)
+	if c.events != i.Sequence || c.last != i.Sequence {
+		i.wrong("there are %d events, the last numbered %d, where the head says %d", c.events, c.last, i.Sequence)
 	}
 	return i.addCredits(ctx, q)
 }
 
-// Head is a company with a ledger, and the number of its last event.
+func (i *Integrity) wrong(format string, args ...any) {
+	i.Wrongs = append(i.Wrongs, i.Company+": "+fmt.Sprintf(format, args...))
+}
+
+// Head is a company with a ledger, and the sequence number of its last event.
 type Head struct {
 	Company  string
 	Sequence int64
 }
 
 // Heads are all companies with a ledger, ordered by company.
-func (s *Service) Heads(ctx context.Context) ([]Head, error) { return heads(ctx, s.db) }
+func (s *Service) Heads(ctx context.Context) ([]Head, error) {
+	return db.All(ctx, s.db, db.Fields[Head], `SELECT company_id, event_sequence FROM ledger_head ORDER BY company_id`)
+}

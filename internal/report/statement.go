@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -22,9 +23,9 @@ type Holder struct {
 	Since   time.Time // when the settlement account was opened
 }
 
-// Statement is a settlement account's entries of a period. The closing balance of one period
-// is the opening balance of the next. Entries never change, so a statement can be read in
-// pieces.
+// Statement has a settlement account's entries of a period. The closing balance of one
+// period is the opening balance of the next. Entries never change, so Each can read them
+// in pieces.
 type Statement struct {
 	Holder           Holder
 	SettlementID     int64
@@ -49,7 +50,12 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	}
 	out := &Statement{SettlementID: settlementID, From: from, To: to, MadeAt: now, db: s.db, issuer: s.issuer, company: company}
 	var err error
-	if out.Holder, err = holder(ctx, s.db, company, settlementID); errors.Is(err, db.ErrNone) {
+	out.Holder, err = db.One(ctx, s.db, db.Fields[Holder], `SELECT c.name, a.name, coalesce(b.account_number, ''), coalesce(b.bank_name, ''), a.created_at
+		FROM settlement_account AS a
+		JOIN company AS c ON c.company_id = a.company_id
+		LEFT JOIN settlement_bank_account AS b ON b.company_id = a.company_id AND b.settlement_id = a.id
+		WHERE a.company_id = $1 AND a.id = $2 ORDER BY b.created_at, b.account_number LIMIT 1`, company, settlementID)
+	if errors.Is(err, db.ErrNone) {
 		return nil, fault.New(fault.Missing, "Settlement account not found")
 	}
 	if err != nil {
@@ -74,7 +80,13 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	if out.Closing, err = balanceBefore(ctx, s.db, company, p.account, p.end); err != nil {
 		return nil, err
 	}
-	out.Credits, out.Debits, err = sums(ctx, s.db, company, p)
+	type sums struct{ credits, debits money.Kobo }
+	sum, err := db.One(ctx, s.db, db.Fields[sums], `
+		SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
+			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
+		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
+		company, p.account, p.first, p.end)
+	out.Credits, out.Debits = sum.credits, sum.debits
 	return out, err
 }
 
@@ -97,7 +109,7 @@ func (s *Statement) Name() string {
 // lagos is an instant in the time zone of Lagos.
 func lagos(t time.Time, layout string) string { return t.In(clock.Lagos).Format(layout) }
 
-// piece is how many entries one statement of SQL reads.
+// piece is how many entries one SQL statement reads.
 const piece = 2000
 
 // Each calls do for every entry, the oldest first, and adds them up. It is an error if the
@@ -106,11 +118,11 @@ func (s *Statement) Each(ctx context.Context, do func(Entry) error) error {
 	running, credits, debits, seen := s.Opening, money.Kobo(0), money.Kobo(0), int64(0)
 	for at := s.span.first; at < s.span.end; at += piece {
 		part := span{s.span.account, at, min(at+piece, s.span.end)}
-		list, err := nextEntries(ctx, s.db, s.company, part)
+		list, err := lastEntries(ctx, s.db, s.company, part, "", piece)
 		if err != nil {
 			return err
 		}
-		for _, e := range list {
+		for _, e := range slices.Backward(list) {
 			if e.Previous != running {
 				return fmt.Errorf("report: %s: entry %d begins at %d kobo, not at %d", s.span.account, e.sequence, e.Previous, running)
 			}

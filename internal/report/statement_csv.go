@@ -14,8 +14,8 @@ import (
 )
 
 // amountHeadings are columns of a statement. A debit includes its fee. A refund includes the
-// returned fee, which is negative in the column of fees. Opening balance and credits, less
-// debits, are the closing balance.
+// returned fee, which is negative in the column of fees. The closing balance is opening
+// balance plus credits less debits.
 var amountHeadings = []string{"Reference", "Source", "Narration", "Debit (NGN)", "Credit (NGN)", "Balance (NGN)", "of which fee (NGN)"}
 
 // CSV writes the statement as comma-separated text. The first row is the opening balance,

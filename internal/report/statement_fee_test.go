@@ -27,9 +27,9 @@ func (w *world) returned(account int64, amount, fee money.Kobo) {
 	}
 }
 
-// A returned fee is no fee. So every format of the statement gives the fees that the ledger
-// has.
-func TestTheFeeColumnComesToTheLedgersFee(t *testing.T) {
+// A returned fee lowers the sum of fees. So the fee column of every format adds up to the
+// ledger's fee account.
+func TestTheFeeColumnAddsUpToTheLedger(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		w.fortnight()
@@ -101,7 +101,7 @@ func printed(t testing.TB, s *report.Statement) string {
 	return all.String()
 }
 
-func TestAPeriodThatHasNotBegun(t *testing.T) {
+func TestAFuturePeriodIsRefused(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		w.fund(w.main, 1_00, "in")

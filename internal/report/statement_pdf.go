@@ -11,7 +11,7 @@ import (
 
 // PDF writes the statement as a PDF, page by page.
 func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
-	p := &paper{statement: s, file: newPDF(w, s.issuer.Logo), balance: s.Opening}
+	p := &drawing{statement: s, file: newPDF(w, s.issuer.Logo), balance: s.Opening}
 	p.front()
 	p.headings()
 	p.sum("Opening balance", s.Opening)
@@ -29,8 +29,8 @@ func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
 	return p.file.close("Account statement: "+s.Holder.Company+", "+p.period(), s.MadeAt, drawn)
 }
 
-// paper is a statement while it is drawn on pages of A4.
-type paper struct {
+// drawing draws a statement on pages of A4.
+type drawing struct {
 	canvas
 	statement *Statement
 	file      *pdf
@@ -77,13 +77,13 @@ var (
 	emphasis = style{bold, 8_00, navy}
 )
 
-func (p *paper) period() string {
+func (p *drawing) period() string {
 	const day = "2 January 2006"
 	return lagos(p.statement.Opened(), day) + " to " + lagos(p.statement.Last(), day)
 }
 
 // front draws the top of the first page: the holder, the period and the sums.
-func (p *paper) front() {
+func (p *drawing) front() {
 	s := p.statement
 	p.pages = 1
 	p.letterhead()
@@ -108,8 +108,7 @@ func (p *paper) front() {
 	p.summary()
 }
 
-// facts draws a row of three labels with their values.
-func (p *paper) facts(pairs ...string) {
+func (p *drawing) facts(pairs ...string) {
 	most := 1
 	for i := 0; i < len(pairs); i += 2 {
 		x := margin + points(i/2)*(across/3)
@@ -124,7 +123,7 @@ func (p *paper) facts(pairs ...string) {
 }
 
 // summary draws the balances and sums in four boxes.
-func (p *paper) summary() {
+func (p *drawing) summary() {
 	s := p.statement
 	const gap, height points = 8_00, 44_00
 	width := (across - 3*gap) / 4
@@ -147,7 +146,7 @@ func (p *paper) summary() {
 	p.y += height + 18_00
 }
 
-func (p *paper) headings() {
+func (p *drawing) headings() {
 	p.box(navy, margin, p.y, across, 18_00)
 	for i, c := range columns {
 		p.cell(i, style{bold, 7_00, white}, 11_70, c.name)
@@ -157,7 +156,7 @@ func (p *paper) headings() {
 }
 
 // row begins a row of the table, on a new page if this one is full.
-func (p *paper) row(height points) {
+func (p *drawing) row(height points) {
 	if p.y+height > lowest {
 		p.turn()
 	}
@@ -168,7 +167,7 @@ func (p *paper) row(height points) {
 }
 
 // turn ends the page and begins the next one with the balance brought forward.
-func (p *paper) turn() {
+func (p *drawing) turn() {
 	s := p.statement
 	p.foot()
 	p.pages++
@@ -181,7 +180,7 @@ func (p *paper) turn() {
 	p.sum("Balance brought forward", p.balance)
 }
 
-func (p *paper) entry(e Entry) error {
+func (p *drawing) entry(e Entry) error {
 	details := e.Narration
 	if strings.TrimSpace(details) == "" {
 		details = e.Source
@@ -221,21 +220,20 @@ func (p *paper) entry(e Entry) error {
 }
 
 // sum draws a row with a balance alone.
-func (p *paper) sum(name string, k money.Kobo) {
+func (p *drawing) sum(name string, k money.Kobo) {
 	p.row(18_00)
 	p.cell(detailsColumn, emphasis, 11_70, name)
 	p.money(balanceColumn, emphasis, 11_70, k)
 	p.y += 18_00
 }
 
-func (p *paper) remark(text string) {
+func (p *drawing) remark(text string) {
 	p.row(24_00)
 	p.cell(detailsColumn, label, 15_00, text)
 	p.y += 24_00
 }
 
-// totals draws the sums of the columns and ends the table.
-func (p *paper) totals() {
+func (p *drawing) totals() {
 	s := p.statement
 	if p.y+60_00 > lowest {
 		p.turn()
@@ -253,9 +251,10 @@ func (p *paper) totals() {
 	p.text(small, (paperWidth-small.width(end))/2, p.y+16_00, end)
 }
 
-// foot draws the bottom of the page and ends it. The number of pages is known at the end
-// only. So each page draws a form, which is written at the end. Its width is estimated.
-func (p *paper) foot() {
+// foot draws the bottom of the page and ends the page. The number of pages is only known
+// at the end. So each page refers to a PDF form, and the file's end defines the form. The
+// width of the number is estimated.
+func (p *drawing) foot() {
 	p.box(line, margin, 806_00, across, 60)
 	p.left(small, margin, 817_00, 400_00, "Amounts in naira (NGN), times in Lagos (UTC+1). Opening balance plus money in, less money out, is the closing balance.")
 	width := small.width(write(strconv.FormatInt(max(p.statement.Count/25, int64(p.pages)), 10)))
@@ -266,7 +265,7 @@ func (p *paper) foot() {
 }
 
 // cell draws a text in a column of the present row.
-func (p *paper) cell(column int, s style, below points, text string) {
+func (p *drawing) cell(column int, s style, below points, text string) {
 	c := columns[column]
 	if c.right {
 		p.right(s, c.to-padding, p.y+below, c.to-c.x-2*padding, text)
@@ -275,7 +274,7 @@ func (p *paper) cell(column int, s style, below points, text string) {
 	p.left(s, c.x+padding, p.y+below, c.to-c.x-2*padding, text)
 }
 
-func (p *paper) money(column int, s style, below points, k money.Kobo) {
+func (p *drawing) money(column int, s style, below points, k money.Kobo) {
 	c := columns[column]
 	p.amount(s, c.to-padding, p.y+below, c.to-c.x-2*padding, k)
 }
@@ -285,13 +284,8 @@ func countText(n int64) string { return strings.TrimSuffix(grouped(money.Kobo(n)
 // grouped is an amount with commas between thousands: 1,234,567.00.
 func grouped(k money.Kobo) string {
 	whole, cents, _ := strings.Cut(k.Decimal(), ".")
-	sign := strings.HasPrefix(whole, "-")
-	whole = strings.TrimPrefix(whole, "-")
-	for i := len(whole) - 3; i > 0; i -= 3 {
+	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
-	}
-	if sign {
-		whole = "-" + whole
 	}
 	return whole + "." + cents
 }

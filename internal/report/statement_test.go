@@ -30,7 +30,7 @@ import (
 
 var me = operator.Local("test")
 
-// world is a company with two settlement accounts.
+// world is a company with two settlement accounts, for a test.
 type world struct {
 	*report.Service
 	t           testing.TB
@@ -114,12 +114,12 @@ func (w *world) fortnight() {
 	}
 }
 
-func TestTheLedgerListIsTheChain(t *testing.T) {
+func TestTheListHasEveryEntryInOrder(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		w.fortnight()
 		w.fund(w.other, 77, "elsewhere")
-		// The pages together are the whole chain, newest first.
+		// The pages together have every entry, newest first.
 		var chain []report.Entry
 		for offset := 0; ; offset += 9 {
 			page, total, err := w.Entries(t.Context(), w.company, report.EntryFilter{SettlementID: w.main}, offset, 9)
@@ -204,7 +204,7 @@ func TestAnEntryByItsReference(t *testing.T) {
 	})
 }
 
-func TestStatementsMeetAndReAdd(t *testing.T) {
+func TestAdjacentStatementsShareBalances(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		w.fortnight()
@@ -290,8 +290,8 @@ func (c *caller) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The reading of a statement stops when the receiver is gone.
-func TestWhoHangsUpEndsTheReading(t *testing.T) {
+// A statement stops reading when the connection is closed.
+func TestAClosedConnectionEndsTheReading(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		w.many(20_000)

@@ -11,7 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// sheetRows is the most rows of a sheet. A longer statement has several sheets.
+// sheetRows is the maximum number of rows of a sheet. A longer statement has several
+// sheets.
 const sheetRows = 1 << 20
 
 // XLSX writes the statement as a workbook, row by row.
@@ -28,7 +29,7 @@ func (s *Statement) xlsx(ctx context.Context, w io.Writer, rows int64) error {
 	return b.end()
 }
 
-// ledgerBook is a statement while it is written, sheet by sheet.
+// ledgerBook writes a statement into a workbook, sheet by sheet.
 type ledgerBook struct {
 	*workbook
 	statement *Statement

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -16,118 +15,101 @@ import (
 
 // Recent movements at a bank are read from the end of ledger accounts: each company's
 // account for the bank and its clearing accounts. Every payment, credit and refund of
-// the bank has an entry there, in the order of time. So no purchase pays for an index
-// by date.
+// the bank has an entry there, in the order of time. So the ledger needs no index by date.
 
-// movements is how many entries a statement reads.
+// movements is how many entries one SQL statement reads.
 const movements = 5000
 
 // movedSince is the record of all movements at a bank since an instant.
 func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) (b record, err error) {
-	account := settlement.ProviderAccount(bank)
-	companies, err := keepers(ctx, q, account)
-	if err != nil {
-		return b, err
-	}
-	for _, company := range companies {
-		references, err := touchedSince(ctx, q, company, account, from)
-		if err != nil {
-			return b, err
-		}
-		if len(references) == 0 {
-			continue
-		}
-		paid, err := payments(ctx, q, company, bank, references)
-		if err != nil {
-			return b, err
-		}
-		received, err := receipts(ctx, q, company, bank, references)
-		if err != nil {
-			return b, err
-		}
-		b.add(paid, received)
-	}
-	return b, nil
+	err = b.read(ctx, q, bank, receiptsByID, func(company string) ([]string, error) {
+		return touchedSince(ctx, q, company, settlement.ProviderAccount(bank), from)
+	})
+	return b, err
 }
 
 // find adds the payments and receipts with these names, however old they are. It also
 // finds the owners of sessions without a receipt.
 func (b *record) find(ctx context.Context, q db.Querier, bank string, names []string) error {
-	companies, err := keepers(ctx, q, settlement.ProviderAccount(bank))
+	err := b.read(ctx, q, bank, receiptsBySession, func(string) ([]string, error) { return names, nil })
+	if err != nil {
+		return err
+	}
+	b.owners, err = db.Map[string, string](ctx, q,
+		`SELECT session_id, company_id FROM settlement_session WHERE provider = $1 AND session_id = ANY($2)`, bank, names)
+	return err
+}
+
+// read adds the payments and receipts of all companies with an account for the bank.
+// Names gives those of one company.
+func (b *record) read(ctx context.Context, q db.Querier, bank, receipts string, names func(company string) ([]string, error)) error {
+	account := settlement.ProviderAccount(bank)
+	companies, err := db.All(ctx, q, db.Value[string], `SELECT company_id FROM ledger_account WHERE id = $1 ORDER BY company_id`, account)
 	if err != nil {
 		return err
 	}
 	for _, company := range companies {
-		paid, err := payments(ctx, q, company, bank, names)
+		named, err := names(company)
 		if err != nil {
 			return err
 		}
-		received, err := receiptsOf(ctx, q, company, bank, names)
+		if len(named) == 0 {
+			continue
+		}
+		paid, err := payments(ctx, q, company, bank, named)
 		if err != nil {
 			return err
 		}
-		b.add(paid, received)
+		received, err := db.All(ctx, q, db.Fields[Receipt], receipts, company, bank, named, account)
+		if err != nil {
+			return err
+		}
+		b.paid, b.received = append(b.paid, paid...), append(b.received, received...)
 	}
-	b.owners, err = sessionOwners(ctx, q, bank, names)
-	return err
-}
-
-// keepers are the companies whose ledger has an account.
-func keepers(ctx context.Context, q db.Querier, account string) ([]string, error) {
-	return db.All(ctx, q, db.Value[string], `SELECT company_id FROM ledger_account WHERE id = $1 ORDER BY company_id`, account)
+	return nil
 }
 
 // touchedSince are the references of recent entries in a company's account for a bank
 // and in its clearing accounts.
 func touchedSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
-	accounts, err := db.All(ctx, q, db.Value[string],
-		`SELECT id FROM ledger_account WHERE company_id = $1 AND (id = $2 OR id LIKE 'clearing/%')`, company, account)
+	accounts, err := db.Map[string, int64](ctx, q,
+		`SELECT id, entry_sequence FROM ledger_account WHERE company_id = $1 AND (id = $2 OR id LIKE 'clearing/%')`, company, account)
 	if err != nil {
 		return nil, err
 	}
 	touched := map[string]bool{}
-	for _, a := range accounts {
-		references, err := referencesSince(ctx, q, company, a, from)
-		if err != nil {
+	for id, last := range accounts {
+		if err := addReferences(ctx, q, company, id, last, from, touched); err != nil {
 			return nil, err
-		}
-		for _, r := range references {
-			touched[r] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(touched)), nil
 }
 
-// referencesSince are the references of an account's entries since an instant. Entries
+// addReferences adds the references of an account's entries since an instant. Entries
 // are in the order of time. The first statement reads the last entry alone, since most
 // companies have no recent one.
-func referencesSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
-	last, err := db.One(ctx, q, db.Value[int64],
-		`SELECT entry_sequence FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account)
-	if err != nil {
-		return nil, err
-	}
+func addReferences(ctx context.Context, q db.Querier, company, account string, last int64, from time.Time, touched map[string]bool) error {
 	type entry struct {
 		reference string
 		at        time.Time
 	}
-	var out []string
-	done := false
-	for size := int64(1); last > 0 && !done; size = movements {
+	for size := int64(1); last > 0; size = movements {
 		entries, err := db.All(ctx, q, db.Fields[entry], `SELECT reference, created_at FROM ledger_entry
 			WHERE company_id = $1 AND account_id = $2 AND sequence <= $3 AND sequence > $4 ORDER BY sequence DESC`,
 			company, account, last, last-size)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, e := range entries {
-			if done = done || e.at.Before(from); !done {
-				out = append(out, e.reference)
+			if e.at.Before(from) {
+				return nil
 			}
+			touched[e.reference] = true
 		}
 		last -= size
 	}
-	return out, nil
+	return nil
 }
 
 // payments are a company's operations of a provider among these ids.
@@ -153,10 +135,12 @@ func payments(ctx context.Context, q db.Querier, company, bank string, ids []str
 		company, bank, ids, settlement.ProviderAccount(bank), operation.ChargeKind)
 }
 
-// receipt is the first part of a statement for a company's credits of a bank, and
-// byCredit is its last part.
+// These statements read a company's credits of a bank, by their ids or by their sessions.
 const (
-	receipt = `SELECT c.company_id, c.session_id, c.amount_kobo, c.told_at,
+	receiptsByID      = receiptsOf + `c.id = ANY($3)` + byCredit
+	receiptsBySession = receiptsOf + `c.session_id = ANY($3)` + byCredit
+
+	receiptsOf = `SELECT c.company_id, c.session_id, c.amount_kobo, c.told_at,
 			CAST(coalesce(sum(CASE WHEN t.debit_account = $4 THEN t.amount_kobo WHEN t.credit_account = $4 THEN -t.amount_kobo ELSE 0 END), 0) AS BIGINT),
 			coalesce(max(t.created_at), c.created_at)
 		FROM settlement_credit AS c
@@ -165,22 +149,6 @@ const (
 	byCredit = `
 		GROUP BY c.company_id, c.id, c.session_id, c.amount_kobo, c.told_at, c.created_at ORDER BY c.id`
 )
-
-// receipts are a company's credits of a bank among these ids.
-func receipts(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Receipt, error) {
-	return db.All(ctx, q, db.Fields[Receipt], receipt+`c.id = ANY($3)`+byCredit, company, bank, ids, settlement.ProviderAccount(bank))
-}
-
-// receiptsOf are a company's credits of these sessions.
-func receiptsOf(ctx context.Context, q db.Querier, company, bank string, sessions []string) ([]Receipt, error) {
-	return db.All(ctx, q, db.Fields[Receipt], receipt+`c.session_id = ANY($3)`+byCredit, company, bank, sessions, settlement.ProviderAccount(bank))
-}
-
-// sessionOwners are the companies of a bank's sessions, where that is decided.
-func sessionOwners(ctx context.Context, q db.Querier, bank string, sessions []string) (map[string]string, error) {
-	return db.Map[string, string](ctx, q,
-		`SELECT session_id, company_id FROM settlement_session WHERE provider = $1 AND session_id = ANY($2)`, bank, sessions)
-}
 
 // corrections are the charges of a bank that operators have booked for the days of a
 // window, at whatever time.
@@ -198,12 +166,4 @@ func corrections(ctx context.Context, q db.Querier, bank string, w window) (map[
 		sums[days[name]] = sum
 	}
 	return sums, err
-}
-
-// pendingSince are the open operations from before an instant, ordered by clearing
-// account.
-func pendingSince(ctx context.Context, q db.Querier, before time.Time) ([]operation.Operation, error) {
-	return db.All(ctx, q, operation.Scan, `SELECT `+operation.Columns+` FROM operation
-		WHERE operation.state = 'PENDING' AND operation.created_at < $1
-		ORDER BY operation.company_id, operation.kind, operation.id`, clock.Micros(before))
 }

@@ -12,15 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// side is one of a transfer's two entries.
-type side struct {
-	account  string
-	sequence int64
-}
-
-// transferSides are both sides of all transfers of a reference, the earliest
-// first.
-func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]side, error) {
+// transferSides are both entries of all transfers of a reference, the earliest first.
+func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]span, error) {
 	type transfer struct {
 		debit       string
 		debitEntry  int64
@@ -29,9 +22,9 @@ func transferSides(ctx context.Context, q db.Querier, company, reference string)
 	}
 	transfers, err := db.All(ctx, q, db.Fields[transfer], `SELECT debit_account, debit_entry, credit_account, credit_entry
 		FROM ledger_transfer WHERE company_id = $1 AND reference = $2 ORDER BY created_at, step`, company, reference)
-	var out []side
+	var out []span
 	for _, t := range transfers {
-		out = append(out, side{t.debit, t.debitEntry}, side{t.credit, t.creditEntry})
+		out = append(out, span{t.debit, t.debitEntry, t.debitEntry + 1}, span{t.credit, t.creditEntry, t.creditEntry + 1})
 	}
 	return out, err
 }
@@ -85,12 +78,8 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	return e, err
 }
 
-func oneEntry(ctx context.Context, q db.Querier, company string, at side) (Entry, error) {
-	return db.One(ctx, q, scanEntry, entryColumns+`WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence = $3`,
-		company, at.account, at.sequence)
-}
-
-// lastEntries are the last entries of a span, the newest first.
+// lastEntries are the last entries of a span, the newest first. The kind is credit, debit
+// or "" for both.
 func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind string, limit int) ([]Entry, error) {
 	return db.All(ctx, q, scanEntry, entryColumns+`
 		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
@@ -98,29 +87,11 @@ func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind
 		ORDER BY e.sequence DESC LIMIT $6`, company, p.account, p.first, p.end, kind, limit)
 }
 
-// nextEntries are all entries of a span, the oldest first.
-func nextEntries(ctx context.Context, q db.Querier, company string, p span) ([]Entry, error) {
-	return db.All(ctx, q, scanEntry, entryColumns+`
-		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
-		ORDER BY e.sequence`, company, p.account, p.first, p.end)
-}
-
 func entryCount(ctx context.Context, q db.Querier, company string, p span, kind string) (int64, error) {
 	return db.One(ctx, q, db.Value[int64], `SELECT count(e.company_id) FROM ledger_entry AS e
 		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
 			AND (e.amount_kobo > 0 OR $5 <> 'credit') AND (e.amount_kobo < 0 OR $5 <> 'debit')`,
 		company, p.account, p.first, p.end, kind)
-}
-
-// sums adds up the credits and the debits of a span.
-func sums(ctx context.Context, q db.Querier, company string, p span) (credits, debits money.Kobo, err error) {
-	type totals struct{ credits, debits money.Kobo }
-	t, err := db.One(ctx, q, db.Fields[totals], `
-		SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
-			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
-		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
-		company, p.account, p.first, p.end)
-	return t.credits, t.debits, err
 }
 
 // balanceBefore is the balance before the entry with a number. The number may be one
@@ -132,13 +103,4 @@ func balanceBefore(ctx context.Context, q db.Querier, company, account string, s
 	return db.One(ctx, q, db.Value[money.Kobo],
 		`SELECT current_kobo FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence = $3`,
 		company, account, sequence-1)
-}
-
-// holder is the holder of a settlement account.
-func holder(ctx context.Context, q db.Querier, company string, settlementID int64) (Holder, error) {
-	return db.One(ctx, q, db.Fields[Holder], `SELECT c.name, a.name, coalesce(b.account_number, ''), coalesce(b.bank_name, ''), a.created_at
-		FROM settlement_account AS a
-		JOIN company AS c ON c.company_id = a.company_id
-		LEFT JOIN settlement_bank_account AS b ON b.company_id = a.company_id AND b.settlement_id = a.id
-		WHERE a.company_id = $1 AND a.id = $2 ORDER BY b.created_at, b.account_number LIMIT 1`, company, settlementID)
 }

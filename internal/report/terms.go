@@ -22,11 +22,22 @@ type FeesSet struct {
 // FeesHistory is a page of all schedules that a company has ever had, newest first, and
 // their number.
 func (s *Service) FeesHistory(ctx context.Context, company string, limit, offset int) ([]FeesSet, int64, error) {
-	total, err := feesCount(ctx, s.db, company)
-	if err != nil {
-		return nil, 0, err
+	type band struct {
+		version     string
+		from, flat  money.Kobo
+		basisPoints int64
+		most        money.Kobo
+		at          time.Time
+		by          string
 	}
-	bands, err := feesSet(ctx, s.db, company, limit, offset)
+	bands, total, err := page(ctx, s.db, db.Fields[band], `SELECT count(DISTINCT version) FROM payout_fee WHERE company_id = $1`,
+		`SELECT f.version, f.from_kobo, f.flat_kobo, f.basis_points, f.cap_kobo, f.created_at, coalesce((
+			SELECT max(a.operator) FROM operator_audit AS a
+			WHERE a.company_id = f.company_id AND a.action = 'payout.fees' AND a.subject = f.version), '')
+		FROM payout_fee AS f
+		WHERE f.company_id = $1 AND f.version IN (
+			SELECT DISTINCT version FROM payout_fee WHERE company_id = $1 ORDER BY version DESC LIMIT $2 OFFSET $3)
+		ORDER BY f.version DESC, f.from_kobo`, limit, offset, company)
 	var out []FeesSet
 	for i, b := range bands {
 		if i == 0 || bands[i-1].version != b.version {
@@ -51,52 +62,14 @@ type LimitSet struct {
 }
 
 // LimitsHistory is a page of all limits that a company and its settlement accounts have
-// ever had, newest first, and their number.
+// ever had, newest first, and their number. The audit line of a limit has the settlement
+// account as its subject and the same instant.
 func (s *Service) LimitsHistory(ctx context.Context, company string, limit, offset int) ([]LimitSet, int64, error) {
-	total, err := limitsCount(ctx, s.db, company)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := limitsSet(ctx, s.db, company, limit, offset)
-	return list, total, err
-}
-
-// bandSet is a band of a schedule that an operator has set.
-type bandSet struct {
-	version     string
-	from, flat  money.Kobo
-	basisPoints int64
-	most        money.Kobo
-	at          time.Time
-	by          string
-}
-
-func feesCount(ctx context.Context, q db.Querier, company string) (int64, error) {
-	return db.One(ctx, q, db.Value[int64], `SELECT count(DISTINCT version) FROM payout_fee WHERE company_id = $1`, company)
-}
-
-// feesSet are the bands of a page of schedules.
-func feesSet(ctx context.Context, q db.Querier, company string, limit, offset int) ([]bandSet, error) {
-	return db.All(ctx, q, db.Fields[bandSet], `SELECT f.version, f.from_kobo, f.flat_kobo, f.basis_points, f.cap_kobo, f.created_at, coalesce((
-			SELECT max(a.operator) FROM operator_audit AS a
-			WHERE a.company_id = f.company_id AND a.action = 'payout.fees' AND a.subject = f.version), '')
-		FROM payout_fee AS f
-		WHERE f.company_id = $1 AND f.version IN (
-			SELECT DISTINCT version FROM payout_fee WHERE company_id = $1 ORDER BY version DESC LIMIT $2 OFFSET $3)
-		ORDER BY f.version DESC, f.from_kobo`, company, limit, offset)
-}
-
-func limitsCount(ctx context.Context, q db.Querier, company string) (int64, error) {
-	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM payout_limit WHERE company_id = $1`, company)
-}
-
-// limitsSet is a page of limits. The line of the audit log has the settlement account as
-// its subject and the instant of the limit.
-func limitsSet(ctx context.Context, q db.Querier, company string, limit, offset int) ([]LimitSet, error) {
-	return db.All(ctx, q, db.Fields[LimitSet], `SELECT l.settlement_id, l.amount_kobo, l.payouts, l.created_at, coalesce((
+	return page(ctx, s.db, db.Fields[LimitSet], `SELECT count(*) FROM payout_limit WHERE company_id = $1`,
+		`SELECT l.settlement_id, l.amount_kobo, l.payouts, l.created_at, coalesce((
 			SELECT max(a.operator) FROM operator_audit AS a
 			WHERE a.company_id = l.company_id AND a.action = 'payout.limit'
 				AND a.subject = CAST(l.settlement_id AS TEXT) AND a.created_at = l.created_at), '')
 		FROM payout_limit AS l WHERE l.company_id = $1
-		ORDER BY l.version DESC LIMIT $2 OFFSET $3`, company, limit, offset)
+		ORDER BY l.version DESC LIMIT $2 OFFSET $3`, limit, offset, company)
 }

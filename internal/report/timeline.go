@@ -50,8 +50,8 @@ func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error
 	return folded(steps), err
 }
 
-// folded is a timeline in which successive polls with equal answers are one step: the
-// first poll, with the number of polls and the last one's time.
+// folded replaces successive polls with equal answers by one step: the first poll, with
+// the number of polls and the time of the last one.
 func folded(steps []Step) (out []Step) {
 	for len(steps) > 0 {
 		first, n := steps[0], 1
@@ -70,7 +70,7 @@ func folded(steps []Step) (out []Step) {
 // part reads one kind of step about the subject of a case.
 type part func(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error)
 
-// around are some parts of a case in the ledger of its company, with their events.
+// around reads some parts of a case in the ledger of its company, with their events.
 func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) (steps []Step, err error) {
 	subject, err := subjectOf(ctx, q, c)
 	if err != nil {
@@ -183,8 +183,8 @@ const (
 	mostEvents = 5000
 )
 
-// eventsAround are the events near one of the steps that name the subject. There is no
-// index of events by subject, so they are searched by time.
+// eventsAround reads the events that name the subject and happened near one of the steps.
+// There is no index of events by subject, so the search is by time.
 func eventsAround(ctx context.Context, q db.Querier, company, subject string, steps []Step) ([]Step, error) {
 	type event struct {
 		sequence   int64
@@ -217,22 +217,16 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 	return out, nil
 }
 
-// firstEventAt is the number of the first event at an instant or later. It is found by
-// halving, since numbers and instants grow together.
+// firstEventAt finds the number of the first event at an instant or later.
 func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Time) (int64, error) {
 	last, err := db.One(ctx, q, db.Value[int64], `SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
-	low, high := int64(1), last+1
-	for err == nil && low < high {
-		middle := (low + high) / 2
-		var then int64
-		then, err = db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event WHERE company_id = $1 AND sequence = $2`, company, middle)
-		if clock.Time(then).Before(at) {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	if err != nil {
+		return 0, err
 	}
-	return low, err
+	return firstAt(1, last+1, at, func(n int64) (time.Time, error) {
+		then, err := db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event WHERE company_id = $1 AND sequence = $2`, company, n)
+		return clock.Time(then), err
+	})
 }
 
 // longNumber matches numbers that may be a person's, also the printed form of a card's

@@ -15,7 +15,7 @@ import (
 
 // Successive polls with equal answers are one step. Another answer, the first call and any
 // step in between begin a new one.
-func TestEqualPollsAreOneLine(t *testing.T) {
+func TestEqualPollsAreOneStep(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		answer := func(poll int, outcome, message string) {

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Finding is a row that contradicts another one. It holds no secret.
+// Finding is a row that contradicts another row. A finding holds no secret.
 type Finding struct {
 	Company  string
 	Check    string // the check that found the row; docs/operating.md describes the checks
@@ -55,10 +56,10 @@ const (
 type check struct {
 	name string
 	find string
-	// when is a cheap statement. Only if it finds a row can find have one. Empty means that
-	// find always runs.
+	// when is a cheap statement. If when returns no row, find returns none either and is not
+	// run. Empty means that find always runs.
 	when string
-	// agree is a quick test whether find has nothing to find. Nil means that there is none.
+	// agree is a quick test. If it is true, find would return no row and is not run.
 	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
 	// then is an expensive statement for details. It runs if find has found a row.
 	then string
@@ -67,51 +68,8 @@ type check struct {
 	ordered bool
 }
 
-// owners are the checks between transfers and their owners.
-var owners = []check{
-	{name: "operation money", find: operationMoney},
-	{name: "transfer owner", find: transferOwner},
-}
-
-// creditChecks run after the ledger was added up. Both halves of Verify then take about
-// as long.
-var creditChecks = []check{
-	{name: "credit session", find: creditSession},
-	{name: "credit event", find: creditEvent, ordered: true},
-	{name: "event count", find: eventCounts, then: missingEvent},
-	{name: "event count", find: creditEventCounts, then: missingCreditEvent},
-}
-
-// checks are all other checks of one company, those of money first.
-var checks = []check{
-	{name: "adjustment money", find: adjustmentMoney},
-	{name: "case money", find: caseMoney},
-	{name: "opening money", find: openingMoney, when: anyOpening},
-	{name: "account floor", find: accountFloor},
-	{name: "settlement account", find: settlementAccount},
-	{name: "operation detail", find: operationDetail, when: anyWithoutDetail},
-	{name: "operation detail", find: strayDetail, when: detailCounts},
-	{name: "card funding", find: cardFunding},
-	{name: "bill verification", find: billVerification},
-	{name: "paid collection", find: paidCollection},
-	{name: "counter", find: counters},
-
-	{name: "operation event", find: operationEvent, ordered: true, agree: eventsAgree},
-	{name: "collection event", find: collectionEvent, when: anyCollection},
-	{name: "crypto event", find: cryptoEvent, when: anyCrypto},
-	{name: "pending operation", find: unfollowed},
-	{name: "job subject", find: strayJob},
-	{name: "pending collection", find: unwatchedCollection},
-	{name: "pending notification", find: unworkedNotification},
-	{name: "assigned credit", find: undeliveredCredit},
-	{name: "suspense case", find: suspenseCase},
-	{name: "case audit", find: caseAudit},
-	{name: "case audit", find: auditedCase},
-	{name: "adjustment audit", find: adjustmentAudit},
-	{name: "adjustment audit", find: auditedAdjustment},
-	{name: "audit line", find: auditLine},
-	{name: "kept answer", find: keptAnswer},
-}
+// checks are the checks that run while the ledger is added up, those of money first.
+var checks = slices.Concat(moneyChecks, eventChecks, rowChecks)
 
 // Verify compares all copies of a company's facts, as they were at one instant. The ledger
 // is added up at the same time, as it was at another instant.
@@ -216,4 +174,9 @@ func findings(ctx context.Context, q db.Querier, statement, company, name string
 
 // Companies are all companies with a row in the database, in order, for `kobo verify`. A
 // company without its lock row is included.
-func (s *Service) Companies(ctx context.Context) ([]string, error) { return companies(ctx, s.db) }
+func (s *Service) Companies(ctx context.Context) ([]string, error) {
+	return db.All(ctx, s.db, db.Value[string], `
+		SELECT company_id FROM ledger_head UNION SELECT company_id FROM company
+		UNION SELECT company_id FROM ledger_account UNION SELECT company_id FROM settlement_account
+		UNION SELECT company_id FROM operation_case ORDER BY company_id`)
+}

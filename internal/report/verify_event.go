@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// These checks compare the events with their rows. A check searches an event's data for
-// a fact as the program writes it. Texts that JSON escapes are not compared.
+// These checks compare events with the rows that caused them. A check searches an event's
+// data for a fact as JSON. Texts with JSON escapes are not compared.
 
 // meanings are the kinds of an operation's events: the kind of operation, the state, the
 // step of the transfer in the same commit, and the place of the operation's id in the
@@ -29,53 +29,28 @@ const (
 	creditNaira      = `rtrim(rtrim(CAST(c.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + c.amount_kobo % 100 AS TEXT), 2), '0'), '.')`
 )
 
-// operationEvent reads each event of an operation with the clearing account's entry of
-// the same commit. The event must agree with its operation. The event of the beginning
-// must also agree with the payee or the purchase.
-const operationEvent = `
-	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
-		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
-		CASE WHEN o.id IS NULL THEN 'an operation that it is about' WHEN (e.told = 'PENDING' OR e.told = o.state OR e.told = 'SUCCESS' AND o.state = 'REVERSED')
-			AND CASE o.kind
-				WHEN 'payout' THEN substr(e.kind, 1, 7) = 'payout.' AND o.idempotency_key = o.id
-					AND strpos(e.data, '{"reference":"' || o.id || '","amount":' || ` + operationNaira + ` || ',"fee":' || ` + operationFee + ` || ',"status":"' || e.told || '",') = 1
-					AND (e.told <> 'PENDING' OR v.settlement_id = o.settlement_id AND v.provider = o.provider
-						AND substr(e.data, length(e.data) - 34 - length(CAST(o.settlement_id AS TEXT)))
-							= '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',"completedAt":null}'
-						AND strpos(e.data, '"account_number":"' || v.account_number || '","bank_code":"' || v.bank_code || '"') > 0)
-				WHEN 'vtu' THEN substr(e.kind, 1, 4) = 'vtu.'
-					AND strpos(e.data, '{"transactionId":"' || o.id || '","status":"' || e.told || '",') = 1
-					AND strpos(e.data, '"amount":"' || ` + operationDecimal + ` || '"') > 0
-					AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"idempotencyKey":"' || o.idempotency_key || '","settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0)
-					AND (e.told <> 'PENDING' OR (p.phone_number = '' OR strpos(e.data, '"phoneNumber":"' || p.phone_number || '"') > 0)
-						AND (p.card_number = '' OR strpos(e.data, '"cardNumber":"' || p.card_number || '"') > 0)
-						AND (p.meter_number = '' OR strpos(e.data, '"meterNumber":"' || p.meter_number || '"') > 0))
-				WHEN 'card' THEN substr(e.kind, 1, 5) = 'card.'
-					AND strpos(e.data, '{"reference":"' || o.id || '","cardId":"') = 1
-					AND strpos(e.data, ',"amount":' || ` + operationNaira + ` || ',"status":"' || e.told || '",') > 0
-					AND strpos(e.data, '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0
-				ELSE 1 = 0 END THEN ''
-			ELSE 'the words of a ' || o.kind || ' ' || o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo, ' || o.id END
-	FROM (
-		SELECT company_id, sequence, kind, data,
-			CASE WHEN kind IN ('payout.pending', 'vtu.pending', 'card.funding_pending') THEN 'PENDING'
-				WHEN kind IN ('payout.success', 'vtu.success', 'card.funded') THEN 'SUCCESS'
-				WHEN kind = 'payout.reversed' THEN 'REVERSED' ELSE 'FAILED' END AS told,
-			CASE WHEN substr(kind, 1, 4) = 'vtu.' THEN substr(data, 19, strpos(substr(data, 19, 80) || '"', '"') - 1)
-				ELSE substr(data, 15, strpos(substr(data, 15, 80) || '"', '"') - 1) END AS subject
-		FROM event WHERE company_id = $1 AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
-			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
-	) AS e
-	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = e.subject
-	LEFT JOIN ledger_transfer AS t ON t.company_id = o.company_id AND t.reference = o.id
-		AND t.step = CASE e.told WHEN 'PENDING' THEN '' WHEN 'SUCCESS' THEN 'settle' WHEN 'FAILED' THEN 'refund' ELSE 'reverse' END
-	LEFT JOIN payout_verification AS v ON e.kind = 'payout.pending' AND v.company_id = o.company_id AND v.id = o.id
-	LEFT JOIN vtu_purchase AS p ON e.kind = 'vtu.pending' AND p.company_id = o.company_id AND p.id = o.id
-	ORDER BY e.sequence`
+// creditKinds are the kinds of events about credits: one for each credit in a company's
+// own ledger.
+const creditKinds = `('settlement.credit', 'transaction.credit', 'virtual_account.success', 'virtual_account.late_payment')`
 
-// creditEvent reads each event of a credit to an account of the company or a customer,
-// with the settlement account's entry.
-const creditEvent = `
+// creditChecks run after the ledger is added up, so that both halves of Verify take about
+// the same time.
+var creditChecks = []check{
+	// A bank's session belongs to one company, by the first decision. A company
+	// may also have a session that was assigned to it from the house.
+	{name: "credit session", find: `
+	SELECT c.id, 'session ' || c.session_id || ' of ' || c.provider || ' decided for this company',
+		coalesce('decided for ' || s.company_id, 'not decided')
+	FROM settlement_credit AS c
+	LEFT JOIN settlement_session AS s ON s.provider = c.provider AND s.session_id = c.session_id
+	WHERE c.company_id = $1 AND coalesce(s.company_id, '') <> c.company_id AND NOT (
+		coalesce(s.company_id, '') = 'house' AND EXISTS (SELECT 1 FROM operation_case AS a
+			WHERE a.company_id = 'house' AND a.subject = c.provider || '/' || c.session_id AND a.state = 'RESOLVED'
+				AND a.outcome = 'assigned' AND a.target_company = c.company_id))
+	ORDER BY c.id` + upTo},
+	// Each event of a credit agrees with the credit. The statement reads the settlement
+	// account's entry too.
+	{name: "credit event", ordered: true, find: `
 	SELECT e.sequence, e.kind, coalesce(t.credit_account, ''), coalesce(t.credit_entry, 0),
 		CASE WHEN c.id IS NULL THEN 'a credit that it is about' WHEN strpos(e.data, '"amount":' || ` + creditNaira + ` || ',') > 0
 				AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"sessionId":"' || c.session_id || '"') > 0)
@@ -91,7 +66,130 @@ const creditEvent = `
 	LEFT JOIN ledger_transfer AS t ON t.company_id = c.company_id AND t.reference = c.id AND t.step = ''
 	LEFT JOIN customer_transaction AS d ON e.kind = 'transaction.credit' AND d.company_id = c.company_id AND d.id = c.id
 		AND d.amount_kobo = c.amount_kobo AND d.session_id = c.session_id AND d.settlement_id = c.settlement_id
-	ORDER BY e.sequence`
+	ORDER BY e.sequence`},
+	// There are as many events of a kind as rows that cause them.
+	{name: "event count", find: meanings + `, done AS (
+		SELECT kind, state, count(*) AS n FROM operation WHERE company_id = $1 GROUP BY kind, state
+	), due (event, n) AS (
+		SELECT m.event, CAST(coalesce(sum(d.n), 0) AS BIGINT) FROM meaning AS m LEFT JOIN done AS d ON d.kind = m.operation
+			AND (m.state = 'PENDING' OR m.state = d.state OR m.state = 'SUCCESS' AND d.state = 'REVERSED') GROUP BY m.event
+		UNION ALL SELECT 'kyb.changed', count(*) FROM operator_audit WHERE company_id = $1 AND action = 'company.kyb'
+		UNION ALL SELECT 'customer.created', count(*) FROM customer WHERE company_id = $1
+		UNION ALL SELECT 'customer.account_generated', count(*) FROM customer_account WHERE company_id = $1 AND state = 'OPEN'
+		UNION ALL SELECT 'transaction.credit', count(*) FROM customer_transaction WHERE company_id = $1
+		UNION ALL SELECT 'corporate.kyc_verified', count(*) FROM corporate_kyc WHERE company_id = $1
+		UNION ALL SELECT 'corporate.account_created', count(*) FROM corporate_account WHERE company_id = $1 AND state = 'ACTIVE'
+		UNION ALL SELECT 'card.generated', count(*) FROM card WHERE company_id = $1 AND state = 'ISSUED'
+		UNION ALL SELECT 'virtual_account.success', count(*) FROM collection WHERE company_id = $1 AND state = 'SUCCESS'
+		UNION ALL SELECT 'virtual_account.failed', count(*) FROM collection WHERE company_id = $1 AND state = 'FAILED'
+		UNION ALL SELECT 'crypto.deposit_pending', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'deposit'
+		UNION ALL SELECT 'crypto.deposit_completed', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'deposit' AND state = 'completed'
+		UNION ALL SELECT 'crypto.deposit_failed', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'deposit' AND state = 'failed'
+		UNION ALL SELECT 'crypto.withdrawal_completed', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'withdrawal' AND state = 'completed'
+		UNION ALL SELECT 'crypto.withdrawal_failed', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'withdrawal' AND state = 'failed'
+	), said AS (
+		SELECT kind, count(*) AS n FROM event WHERE company_id = $1 GROUP BY kind
+	)
+	SELECT due.event, CAST(due.n AS TEXT) || ' events', CAST(coalesce(said.n, 0) AS TEXT) FROM due LEFT JOIN said ON said.kind = due.event
+	WHERE due.n <> coalesce(said.n, 0) ORDER BY due.event` + upTo, then: meanings + `, told AS (
+		SELECT m.event, substr(e.data, m.place, strpos(substr(e.data, m.place, 80) || '"', '"') - 1) AS subject, count(*) AS n
+		FROM event AS e CROSS JOIN meaning AS m WHERE e.company_id = $1 AND m.event = e.kind GROUP BY 1, 2
+	)
+	SELECT o.id, 'one event ' || m.event, CAST(coalesce(told.n, 0) AS TEXT)
+	FROM operation AS o CROSS JOIN meaning AS m LEFT JOIN told ON told.event = m.event AND told.subject = o.id
+	WHERE o.company_id = $1 AND m.operation = o.kind
+		AND (m.state = 'PENDING' OR m.state = o.state OR m.state = 'SUCCESS' AND o.state = 'REVERSED')
+		AND coalesce(told.n, 0) <> 1 ORDER BY o.id` + upTo},
+	// There is one event for each credit in a company's own ledger.
+	{name: "event count", find: `
+	SELECT 'credits', CAST(c.n AS TEXT), CAST(e.n AS TEXT) FROM
+		(SELECT count(*) AS n FROM settlement_credit WHERE company_id = $1 AND settlement_id <> 0) AS c,
+		(SELECT count(*) AS n FROM event WHERE company_id = $1 AND kind IN ` + creditKinds + `) AS e
+	WHERE c.n <> e.n`, then: `
+	WITH told AS (
+		SELECT substr(data, strpos(data, '"sessionId":"') + 13, strpos(substr(data, strpos(data, '"sessionId":"') + 13) || '"', '"') - 1) AS session, count(*) AS n
+		FROM event WHERE company_id = $1 AND kind IN ` + creditKinds + ` GROUP BY 1
+	)
+	SELECT c.id, 'one event of the session ' || c.session_id, CAST(coalesce(told.n, 0) AS TEXT)
+	FROM settlement_credit AS c LEFT JOIN told ON told.session = c.session_id
+	WHERE c.company_id = $1 AND c.settlement_id <> 0 AND coalesce(told.n, 0) <> 1 ORDER BY c.id` + upTo},
+}
+
+// eventChecks compare the events with their rows.
+var eventChecks = []check{
+	// Each event of an operation agrees with its operation. The event of the beginning
+	// must also agree with the payee or the purchase. The statement reads the clearing
+	// account's entry of the same commit too.
+	{name: "operation event", ordered: true, agree: eventsAgree, find: meanings + `
+	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
+		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
+		CASE WHEN o.id IS NULL THEN 'an operation that it is about' WHEN (e.told = 'PENDING' OR e.told = o.state OR e.told = 'SUCCESS' AND o.state = 'REVERSED')
+			AND o.kind = e.noun AND CASE o.kind
+				WHEN 'payout' THEN o.idempotency_key = o.id
+					AND strpos(e.data, '{"reference":"' || o.id || '","amount":' || ` + operationNaira + ` || ',"fee":' || ` + operationFee + ` || ',"status":"' || e.told || '",') = 1
+					AND (e.told <> 'PENDING' OR v.settlement_id = o.settlement_id AND v.provider = o.provider
+						AND substr(e.data, length(e.data) - 34 - length(CAST(o.settlement_id AS TEXT)))
+							= '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',"completedAt":null}'
+						AND strpos(e.data, '"account_number":"' || v.account_number || '","bank_code":"' || v.bank_code || '"') > 0)
+				WHEN 'vtu' THEN strpos(e.data, '{"transactionId":"' || o.id || '","status":"' || e.told || '",') = 1
+					AND strpos(e.data, '"amount":"' || ` + operationDecimal + ` || '"') > 0
+					AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"idempotencyKey":"' || o.idempotency_key || '","settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0)
+					AND (e.told <> 'PENDING' OR (p.phone_number = '' OR strpos(e.data, '"phoneNumber":"' || p.phone_number || '"') > 0)
+						AND (p.card_number = '' OR strpos(e.data, '"cardNumber":"' || p.card_number || '"') > 0)
+						AND (p.meter_number = '' OR strpos(e.data, '"meterNumber":"' || p.meter_number || '"') > 0))
+				WHEN 'card' THEN strpos(e.data, '{"reference":"' || o.id || '","cardId":"') = 1
+					AND strpos(e.data, ',"amount":' || ` + operationNaira + ` || ',"status":"' || e.told || '",') > 0
+					AND strpos(e.data, '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0
+				ELSE 1 = 0 END THEN ''
+			ELSE 'the words of a ' || o.kind || ' ' || o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo, ' || o.id END
+	FROM (
+		SELECT v.company_id, v.sequence, v.kind, v.data, m.operation AS noun, m.state AS told, m.step,
+			substr(v.data, m.place, strpos(substr(v.data, m.place, 80) || '"', '"') - 1) AS subject
+		FROM event AS v JOIN meaning AS m ON m.event = v.kind WHERE v.company_id = $1
+	) AS e
+	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = e.subject
+	LEFT JOIN ledger_transfer AS t ON t.company_id = o.company_id AND t.reference = o.id AND t.step = e.step
+	LEFT JOIN payout_verification AS v ON e.kind = 'payout.pending' AND v.company_id = o.company_id AND v.id = o.id
+	LEFT JOIN vtu_purchase AS p ON e.kind = 'vtu.pending' AND p.company_id = o.company_id AND p.id = o.id
+	ORDER BY e.sequence`},
+	// An event of a virtual account has a collection in the right state,
+	// and the paid amount is that of a credit.
+	{name: "collection event", when: `SELECT id, '', '' FROM collection WHERE company_id = $1 LIMIT 1`, find: `
+	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
+		coalesce('the words of a ' || v.state || ' collection and of its credit', 'a collection that it is about'),
+		CASE WHEN v.id IS NULL THEN 'none' ELSE 'other words' END
+	FROM (
+		SELECT company_id, sequence, kind AS event, data, substr(data, 8, strpos(substr(data, 8, 80) || '"', '"') - 1) AS subject,
+			CASE WHEN strpos(data, '"sessionId":"') > 0 THEN substr(data, strpos(data, '"sessionId":"') + 13,
+				strpos(substr(data, strpos(data, '"sessionId":"') + 13) || '"', '"') - 1) ELSE '' END AS session
+		FROM event WHERE company_id = $1 AND kind IN ('virtual_account.success', 'virtual_account.failed', 'virtual_account.late_payment')
+	) AS e
+	LEFT JOIN collection AS v ON v.company_id = e.company_id AND v.id = e.subject
+	LEFT JOIN settlement_credit AS c ON c.company_id = e.company_id AND c.provider = v.provider AND c.session_id = e.session
+	WHERE v.id IS NULL
+		OR e.event = 'virtual_account.success' AND v.state <> 'SUCCESS'
+		OR e.event = 'virtual_account.failed' AND v.state <> 'FAILED'
+		OR e.event <> 'virtual_account.failed' AND strpos(e.data, '\') = 0 AND (c.id IS NULL
+			OR c.account_number <> v.account_number OR strpos(e.data, '"paidAmount":' || ` + creditNaira + ` || ',') = 0
+			OR strpos(e.data, '"settlementId":' || CAST(c.settlement_id AS TEXT) || ',') = 0
+			OR e.event = 'virtual_account.success' AND c.id <> v.credit_id)
+	ORDER BY e.sequence` + upTo},
+	// An event of a crypto transaction agrees with the transaction.
+	{name: "crypto event", when: `SELECT address, '', '' FROM crypto_transaction WHERE company_id = $1 LIMIT 1`, find: `
+	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
+		coalesce('the words of a ' || t.state || ' ' || t.kind || ' of ' || t.units, 'a transaction that it is about'),
+		CASE WHEN t.id IS NULL THEN 'none' ELSE 'other words' END
+	FROM (
+		SELECT company_id, sequence, kind AS event, data, substr(data, 7, strpos(substr(data, 7, 40) || ',', ',') - 1) AS subject
+		FROM event WHERE company_id = $1 AND substr(kind, 1, 7) = 'crypto.'
+	) AS e
+	LEFT JOIN (SELECT company_id, CAST(id AS TEXT) AS id, kind, state, units, asset FROM crypto_transaction WHERE company_id = $1) AS t
+		ON t.company_id = e.company_id AND t.id = e.subject
+	WHERE t.id IS NULL OR strpos(e.data, '"amountUnits":"' || t.units || '"') = 0 OR strpos(e.data, '"asset":"' || t.asset || '"') = 0
+		OR strpos(e.data, '"type":"' || t.kind || '"') = 0
+		OR e.event <> 'crypto.' || t.kind || '_' || t.state AND e.event <> 'crypto.deposit_pending'
+	ORDER BY e.sequence` + upTo},
+}
 
 // toldEvent is an event with the entry that was made in the same commit.
 type toldEvent struct {
@@ -123,106 +221,3 @@ func orderedEvents(ctx context.Context, q db.Querier, statement, company, name s
 	}, statement, company)
 	return out, err
 }
-
-// collectionEvent: an event of a virtual account has a collection in the right state,
-// and the paid amount is that of a credit.
-const collectionEvent = `
-	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
-		coalesce('the words of a ' || v.state || ' collection and of its credit', 'a collection that it is about'),
-		CASE WHEN v.id IS NULL THEN 'none' ELSE 'other words' END
-	FROM (
-		SELECT company_id, sequence, kind AS event, data, substr(data, 8, strpos(substr(data, 8, 80) || '"', '"') - 1) AS subject,
-			CASE WHEN strpos(data, '"sessionId":"') > 0 THEN substr(data, strpos(data, '"sessionId":"') + 13,
-				strpos(substr(data, strpos(data, '"sessionId":"') + 13) || '"', '"') - 1) ELSE '' END AS session
-		FROM event WHERE company_id = $1 AND kind IN ('virtual_account.success', 'virtual_account.failed', 'virtual_account.late_payment')
-	) AS e
-	LEFT JOIN collection AS v ON v.company_id = e.company_id AND v.id = e.subject
-	LEFT JOIN settlement_credit AS c ON c.company_id = e.company_id AND c.provider = v.provider AND c.session_id = e.session
-	WHERE v.id IS NULL
-		OR e.event = 'virtual_account.success' AND v.state <> 'SUCCESS'
-		OR e.event = 'virtual_account.failed' AND v.state <> 'FAILED'
-		OR e.event <> 'virtual_account.failed' AND strpos(e.data, '\') = 0 AND (c.id IS NULL
-			OR c.account_number <> v.account_number OR strpos(e.data, '"paidAmount":' || ` + creditNaira + ` || ',') = 0
-			OR strpos(e.data, '"settlementId":' || CAST(c.settlement_id AS TEXT) || ',') = 0
-			OR e.event = 'virtual_account.success' AND c.id <> v.credit_id)
-	ORDER BY e.sequence` + upTo
-
-// A company without such rows has no such events, or the counts differ.
-const (
-	anyCollection = `SELECT id, '', '' FROM collection WHERE company_id = $1 LIMIT 1`
-	anyCrypto     = `SELECT address, '', '' FROM crypto_transaction WHERE company_id = $1 LIMIT 1`
-)
-
-// cryptoEvent: an event of a crypto transaction agrees with the transaction.
-const cryptoEvent = `
-	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
-		coalesce('the words of a ' || t.state || ' ' || t.kind || ' of ' || t.units, 'a transaction that it is about'),
-		CASE WHEN t.id IS NULL THEN 'none' ELSE 'other words' END
-	FROM (
-		SELECT company_id, sequence, kind AS event, data, substr(data, 7, strpos(substr(data, 7, 40) || ',', ',') - 1) AS subject
-		FROM event WHERE company_id = $1 AND substr(kind, 1, 7) = 'crypto.'
-	) AS e
-	LEFT JOIN (SELECT company_id, CAST(id AS TEXT) AS id, kind, state, units, asset FROM crypto_transaction WHERE company_id = $1) AS t
-		ON t.company_id = e.company_id AND t.id = e.subject
-	WHERE t.id IS NULL OR strpos(e.data, '"amountUnits":"' || t.units || '"') = 0 OR strpos(e.data, '"asset":"' || t.asset || '"') = 0
-		OR strpos(e.data, '"type":"' || t.kind || '"') = 0
-		OR e.event <> 'crypto.' || t.kind || '_' || t.state AND e.event <> 'crypto.deposit_pending'
-	ORDER BY e.sequence` + upTo
-
-// eventCounts: there are as many events of a kind as rows that cause them.
-const eventCounts = meanings + `, done AS (
-		SELECT kind, state, count(*) AS n FROM operation WHERE company_id = $1 GROUP BY kind, state
-	), due (event, n) AS (
-		SELECT m.event, CAST(coalesce(sum(d.n), 0) AS BIGINT) FROM meaning AS m LEFT JOIN done AS d ON d.kind = m.operation
-			AND (m.state = 'PENDING' OR m.state = d.state OR m.state = 'SUCCESS' AND d.state = 'REVERSED') GROUP BY m.event
-		UNION ALL SELECT 'kyb.changed', count(*) FROM operator_audit WHERE company_id = $1 AND action = 'company.kyb'
-		UNION ALL SELECT 'customer.created', count(*) FROM customer WHERE company_id = $1
-		UNION ALL SELECT 'customer.account_generated', count(*) FROM customer_account WHERE company_id = $1 AND state = 'OPEN'
-		UNION ALL SELECT 'transaction.credit', count(*) FROM customer_transaction WHERE company_id = $1
-		UNION ALL SELECT 'corporate.kyc_verified', count(*) FROM corporate_kyc WHERE company_id = $1
-		UNION ALL SELECT 'corporate.account_created', count(*) FROM corporate_account WHERE company_id = $1 AND state = 'ACTIVE'
-		UNION ALL SELECT 'card.generated', count(*) FROM card WHERE company_id = $1 AND state = 'ISSUED'
-		UNION ALL SELECT 'virtual_account.success', count(*) FROM collection WHERE company_id = $1 AND state = 'SUCCESS'
-		UNION ALL SELECT 'virtual_account.failed', count(*) FROM collection WHERE company_id = $1 AND state = 'FAILED'
-		UNION ALL SELECT 'crypto.deposit_pending', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'deposit'
-		UNION ALL SELECT 'crypto.deposit_completed', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'deposit' AND state = 'completed'
-		UNION ALL SELECT 'crypto.deposit_failed', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'deposit' AND state = 'failed'
-		UNION ALL SELECT 'crypto.withdrawal_completed', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'withdrawal' AND state = 'completed'
-		UNION ALL SELECT 'crypto.withdrawal_failed', count(*) FROM crypto_transaction WHERE company_id = $1 AND kind = 'withdrawal' AND state = 'failed'
-	), said AS (
-		SELECT kind, count(*) AS n FROM event WHERE company_id = $1 GROUP BY kind
-	)
-	SELECT due.event, CAST(due.n AS TEXT) || ' events', CAST(coalesce(said.n, 0) AS TEXT) FROM due LEFT JOIN said ON said.kind = due.event
-	WHERE due.n <> coalesce(said.n, 0) ORDER BY due.event` + upTo
-
-// missingEvent names the operations that do not have each of their events once. It runs
-// only if the counts differ.
-const missingEvent = meanings + `, told AS (
-		SELECT m.event, substr(e.data, m.place, strpos(substr(e.data, m.place, 80) || '"', '"') - 1) AS subject, count(*) AS n
-		FROM event AS e CROSS JOIN meaning AS m WHERE e.company_id = $1 AND m.event = e.kind GROUP BY 1, 2
-	)
-	SELECT o.id, 'one event ' || m.event, CAST(coalesce(told.n, 0) AS TEXT)
-	FROM operation AS o CROSS JOIN meaning AS m LEFT JOIN told ON told.event = m.event AND told.subject = o.id
-	WHERE o.company_id = $1 AND m.operation = o.kind
-		AND (m.state = 'PENDING' OR m.state = o.state OR m.state = 'SUCCESS' AND o.state = 'REVERSED')
-		AND coalesce(told.n, 0) <> 1 ORDER BY o.id` + upTo
-
-// creditKinds are the kinds of events about credits: one for each credit in a company's
-// own ledger.
-const creditKinds = `('settlement.credit', 'transaction.credit', 'virtual_account.success', 'virtual_account.late_payment')`
-
-const (
-	creditEventCounts = `
-	SELECT 'credits', CAST(c.n AS TEXT), CAST(e.n AS TEXT) FROM
-		(SELECT count(*) AS n FROM settlement_credit WHERE company_id = $1 AND settlement_id <> 0) AS c,
-		(SELECT count(*) AS n FROM event WHERE company_id = $1 AND kind IN ` + creditKinds + `) AS e
-	WHERE c.n <> e.n`
-	missingCreditEvent = `
-	WITH told AS (
-		SELECT substr(data, strpos(data, '"sessionId":"') + 13, strpos(substr(data, strpos(data, '"sessionId":"') + 13) || '"', '"') - 1) AS session, count(*) AS n
-		FROM event WHERE company_id = $1 AND kind IN ` + creditKinds + ` GROUP BY 1
-	)
-	SELECT c.id, 'one event of the session ' || c.session_id, CAST(coalesce(told.n, 0) AS TEXT)
-	FROM settlement_credit AS c LEFT JOIN told ON told.session = c.session_id
-	WHERE c.company_id = $1 AND c.settlement_id <> 0 AND coalesce(told.n, 0) <> 1 ORDER BY c.id` + upTo
-)

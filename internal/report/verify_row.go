@@ -1,41 +1,37 @@
 package report
 
-// These checks compare jobs, cases, the audit log, stored answers and counters with the
-// rows that they are about.
-
-// unfollowed: an open operation has the job that polls for its outcome, or an open case.
-const unfollowed = `
+// rowChecks compare jobs, cases, the audit log and stored answers with the rows that they
+// are about.
+var rowChecks = []check{
+	// An open operation has the job that polls for its outcome, or an open case.
+	{name: "pending operation", find: `
 	SELECT o.id, 'a job that asks for the outcome, or an open case', 'neither' FROM operation AS o
 	WHERE o.company_id = $1 AND o.state = 'PENDING'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = o.company_id AND j.kind = 'operation.resolve' AND j.subject = o.id)
 		AND NOT EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = o.company_id AND c.subject = o.id AND c.state = 'OPEN')
-	ORDER BY o.id` + upTo
-
-// strayJob: a job that polls for an outcome has its operation. The job may outlive the
-// outcome, which may come another way.
-const strayJob = `
+	ORDER BY o.id` + upTo},
+	// A job that polls for an outcome has its operation. The job may outlive the
+	// outcome, which may come another way.
+	{name: "job subject", find: `
 	SELECT j.kind || ' ' || j.subject, 'an operation', 'none' FROM job AS j
 	WHERE j.company_id = $1 AND j.kind = 'operation.resolve'
 		AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = j.company_id AND o.id = j.subject)
-	ORDER BY j.subject` + upTo
-
-// unwatchedCollection: a pending collection has the job that expires it.
-const unwatchedCollection = `
+	ORDER BY j.subject` + upTo},
+	// A pending collection has the job that expires it.
+	{name: "pending collection", find: `
 	SELECT v.id, 'a job that ends the waiting', 'none' FROM collection AS v
 	WHERE v.company_id = $1 AND v.state = 'PENDING'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = v.company_id AND j.kind = 'collection.expire' AND j.subject = v.id)
-	ORDER BY v.id` + upTo
-
-// unworkedNotification: a new notification has its job.
-const unworkedNotification = `
+	ORDER BY v.id` + upTo},
+	// A new notification has its job.
+	{name: "pending notification", find: `
 	SELECT n.id, 'a job that works the notification', 'none' FROM inbox_notification AS n
 	WHERE n.company_id = $1 AND n.state = 'NEW'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = n.company_id AND j.kind = 'inbox.work' AND j.subject = n.id)
-	ORDER BY n.id` + upTo
-
-// undeliveredCredit: an assigned credit has left the house's suspense. So it is in the
-// company's ledger, or a job will add it there.
-const undeliveredCredit = `
+	ORDER BY n.id` + upTo},
+	// An assigned credit has left the house's suspense. So it is in the
+	// company's ledger, or a job will add it there.
+	{name: "assigned credit", find: `
 	SELECT a.id, 'the credit in the book of ' || a.target_company || ', or the job that brings it', 'neither'
 	FROM operation_case AS a
 	WHERE a.company_id = $1 AND a.company_id = 'house' AND a.state = 'RESOLVED' AND a.outcome = 'assigned'
@@ -43,39 +39,35 @@ const undeliveredCredit = `
 		AND NOT EXISTS (SELECT 1 FROM settlement_credit AS c WHERE c.company_id = a.target_company
 			AND c.provider = substr(a.subject, 1, strpos(a.subject || '/', '/') - 1)
 			AND c.session_id = substr(a.subject, strpos(a.subject, '/') + 1) AND c.settlement_id = a.target_settlement)
-	ORDER BY a.id` + upTo
-
-// suspenseCase: a credit in suspense has a case, which is added in a later commit. The case
-// must exist once all notifications are processed and the credit poll has passed the
-// credit.
-const suspenseCase = `
+	ORDER BY a.id` + upTo},
+	// A credit in suspense has a case, which is added in a later commit. The case
+	// must exist once all notifications are processed and the credit poll has passed the
+	// credit.
+	{name: "suspense case", find: `
 	SELECT c.id, 'a case of ' || c.provider || '/' || c.session_id, 'none' FROM settlement_credit AS c
 	WHERE c.company_id = $1 AND c.settlement_id = 0
 		AND NOT EXISTS (SELECT 1 FROM operation_case AS a WHERE a.company_id = c.company_id AND a.subject = c.provider || '/' || c.session_id)
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = c.company_id AND j.kind = 'inbox.work')
 		AND EXISTS (SELECT 1 FROM inbox_sweep AS s WHERE s.company_id = c.company_id AND s.provider = c.provider AND s.done_until > c.created_at)
-	ORDER BY c.id` + upTo
-
-// caseAudit: the audit log has the proposals and decisions of a case.
-const caseAudit = `
+	ORDER BY c.id` + upTo},
+	// The audit log has the proposals and decisions of a case.
+	{name: "case audit", find: `
 	SELECT c.id, 'an audit line case.propose of ' || c.proposed_by, 'none' FROM operation_case AS c
 	WHERE c.company_id = $1 AND c.proposed_by <> '' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
 		WHERE l.company_id = c.company_id AND l.subject = c.id AND l.action = 'case.propose' AND l.operator = c.proposed_by)
 	UNION ALL
 	SELECT c.id, 'an audit line case.resolve of ' || c.resolved_by, 'none' FROM operation_case AS c
 	WHERE c.company_id = $1 AND c.state = 'RESOLVED' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
-		WHERE l.company_id = c.company_id AND l.subject = c.id AND l.action = 'case.resolve' AND l.operator = c.resolved_by)` + upTo
-
-// auditedCase: a line of the audit log about a case agrees with the case.
-const auditedCase = `
+		WHERE l.company_id = c.company_id AND l.subject = c.id AND l.action = 'case.resolve' AND l.operator = c.resolved_by)` + upTo},
+	// A line of the audit log about a case agrees with the case.
+	{name: "case audit", find: `
 	SELECT l.subject, 'a case for the audit line ' || l.action, coalesce(c.state, 'none') FROM operator_audit AS l
 	LEFT JOIN operation_case AS c ON c.company_id = l.company_id AND c.id = l.subject
 	WHERE l.company_id = $1 AND (l.action = 'case.propose' AND c.id IS NULL
 		OR l.action = 'case.resolve' AND coalesce(c.state, '') <> 'RESOLVED')
-	ORDER BY l.id` + upTo
-
-// adjustmentAudit: the audit log has the request for an adjustment and its decision.
-const adjustmentAudit = `
+	ORDER BY l.id` + upTo},
+	// The audit log has the request for an adjustment and its decision.
+	{name: "adjustment audit", find: `
 	SELECT a.id, 'an audit line adjustment.create of ' || a.created_by, 'none' FROM settlement_adjustment AS a
 	WHERE a.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
 		WHERE l.company_id = a.company_id AND l.subject = a.id AND l.action = 'adjustment.create' AND l.operator = a.created_by)
@@ -83,10 +75,9 @@ const adjustmentAudit = `
 	SELECT a.id, 'an audit line of ' || a.decided_by || ', for the adjustment is ' || a.state, 'none' FROM settlement_adjustment AS a
 	WHERE a.company_id = $1 AND a.state <> 'PENDING' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
 		WHERE l.company_id = a.company_id AND l.subject = a.id AND l.operator = a.decided_by
-			AND l.action = CASE a.state WHEN 'APPROVED' THEN 'adjustment.approve' ELSE 'adjustment.reject' END)` + upTo
-
-// auditedAdjustment: a line of the audit log about an adjustment agrees with it.
-const auditedAdjustment = `
+			AND l.action = CASE a.state WHEN 'APPROVED' THEN 'adjustment.approve' ELSE 'adjustment.reject' END)` + upTo},
+	// A line of the audit log about an adjustment agrees with it.
+	{name: "adjustment audit", find: `
 	SELECT l.subject, 'an adjustment for the audit line ' || l.action, coalesce(a.state || ' of ' || CAST(a.amount_kobo AS TEXT) || ' kobo', 'none')
 	FROM operator_audit AS l
 	LEFT JOIN settlement_adjustment AS a ON a.company_id = l.company_id AND a.id = l.subject
@@ -94,10 +85,9 @@ const auditedAdjustment = `
 		OR strpos(l.details, '"amount":"' || CAST(a.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + a.amount_kobo % 100 AS TEXT), 2) || '"') = 0
 		OR strpos(l.details, '"direction":"' || a.direction || '"') = 0
 		OR l.action = 'adjustment.approve' AND a.state <> 'APPROVED' OR l.action = 'adjustment.reject' AND a.state <> 'REJECTED')
-	ORDER BY l.id` + upTo
-
-// auditLine: the audit log has all that operators have set up for a company.
-const auditLine = `
+	ORDER BY l.id` + upTo},
+	// The audit log has all that operators have set up for a company.
+	{name: "audit line", find: `
 	SELECT 'company.create', 'an audit line', 'none' FROM company AS c
 	WHERE c.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = c.company_id AND l.action = 'company.create')
 	UNION ALL
@@ -117,12 +107,11 @@ const auditLine = `
 	SELECT 'payout.limit', CAST(t.n AS TEXT) || ' audit lines', CAST(l.n AS TEXT) FROM
 		(SELECT count(*) AS n FROM payout_limit WHERE company_id = $1) AS t,
 		(SELECT count(*) AS n FROM operator_audit WHERE company_id = $1 AND action = 'payout.limit') AS l
-	WHERE t.n <> l.n` + upTo
-
-// keptAnswer: the stored answer of an Idempotency-Key agrees with a state that its operation
-// can have had. The check leaves out encrypted answers. It also leaves out answers about
-// a card, whose first load has the card's own id.
-const keptAnswer = `
+	WHERE t.n <> l.n` + upTo},
+	// The stored answer of an Idempotency-Key agrees with a state that its operation
+	// can have had. The check leaves out encrypted answers. It also leaves out answers about
+	// a card, whose first load has the card's own id.
+	{name: "kept answer", find: `
 	SELECT o.kind || ' ' || o.id, 'an answer that can have been true of a ' || o.state, 'another with status ' || CAST(k.status AS TEXT)
 	FROM idempotency_key AS k JOIN operation AS o ON o.company_id = k.company_id AND o.id = k.subject
 	WHERE k.company_id = $1 AND k.state = 'DONE' AND k.subject <> '' AND substr(k.body, 1, 7) <> 'sealed:'
@@ -137,31 +126,5 @@ const keptAnswer = `
 		WHEN k.status = 400 AND o.kind = 'card' THEN strpos(k.body, '"reference":"' || o.id || '"') > 0 OR o.state = 'FAILED'
 		WHEN k.status = 400 THEN o.state IN ('FAILED', 'REVERSED')
 		ELSE 1 = 1 END
-	ORDER BY k.value` + upTo
-
-// counters: a limit counter is the number or sum of its rows, and the last number of a
-// dense sequence is the number of its rows.
-const counters = `
-	WITH due (name, n) AS (
-		SELECT 'customer', count(*) FROM customer WHERE company_id = $1
-		UNION ALL SELECT 'customer.transaction', count(*) FROM customer_transaction WHERE company_id = $1
-		UNION ALL SELECT 'webhooks', count(*) FROM webhook_endpoint WHERE company_id = $1 AND state <> 'DELETED'
-		UNION ALL SELECT 'card/' || card_id || '/' || CAST(amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + amount_kobo % 100 AS TEXT), 2), open
-			FROM (SELECT card_id, amount_kobo, count(*) AS open FROM card_funding
-				WHERE company_id = $1 AND state = 'OPEN' GROUP BY card_id, amount_kobo) AS f
-	)
-	SELECT d.name, CAST(d.n AS TEXT), CAST(coalesce(c.value, 0) AS TEXT) FROM due AS d
-	LEFT JOIN ledger_counter AS c ON c.company_id = $1 AND c.name = d.name
-	WHERE d.n <> coalesce(c.value, 0)
-	UNION ALL
-	SELECT c.name, '0', CAST(c.value AS TEXT) FROM ledger_counter AS c
-	WHERE c.company_id = $1 AND substr(c.name, 1, 5) = 'card/' AND c.value <> 0 AND NOT EXISTS (SELECT 1 FROM due AS d WHERE d.name = c.name)
-	UNION ALL
-	SELECT c.name, 'a charge of the operation', 'none' FROM ledger_counter AS c
-	WHERE c.company_id = $1 AND substr(c.name, 1, 7) = 'charge/' AND c.value <> 0 AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
-		WHERE t.company_id = c.company_id AND t.reference = substr(c.name, 8) AND t.kind = 'charge')
-	UNION ALL
-	SELECT c.name, 'the highest number of ' || CAST(m.highest AS TEXT), CAST(c.value AS TEXT) FROM ledger_counter AS c, (
-		SELECT 'customer' AS name, coalesce(max(number), 0) AS highest FROM customer WHERE company_id = $1
-		UNION ALL SELECT 'customer.transaction', coalesce(max(number), 0) FROM customer_transaction WHERE company_id = $1) AS m
-	WHERE c.company_id = $1 AND c.name = m.name AND c.value <> m.highest` + upTo
+	ORDER BY k.value` + upTo},
+}

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// The quick test of events is true for the program's rows, whatever the keys of callers, and
-// false after any change. The expensive statement runs only then.
+// The quick test of events is true for the program's own rows, with any idempotency keys. It
+// is false after each change. The expensive statement runs only then.
 func TestEventsAgreeUntilOneIsAltered(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

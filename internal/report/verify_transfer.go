@@ -10,9 +10,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// This test is a quick comparison of transfers with their owners. It sums the hashes of the
-// operations' transfers, and those of the transfers that the operations must have. Other
-// transfers are few, and a statement checks each.
+// This file compares transfers with their owners quickly. One sum has the hashes of the
+// operations' transfers. The other has those of the transfers that the operations must
+// have. The remaining transfers are few, and an SQL statement checks each of them.
 
 // otherKinds are the kinds of transfers without an operation, and charges.
 var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "charge": true}
@@ -66,7 +66,7 @@ func transfersAgree(ctx context.Context, q db.Querier, company string, moved *di
 	return len(stray) == 0, err
 }
 
-// addOperation adds the transfers that an operation must have (see operationMoney).
+// addOperation adds the transfers that an operation must have (see owners).
 func (t *digest) addOperation(id, kind, state, provider, from string, amount, fee money.Kobo) {
 	clearing, bank := settlement.ClearingAccount(kind), settlement.ProviderAccount(provider)
 	t.move(id, kind, from, clearing, amount+fee)
@@ -86,4 +86,81 @@ func (t *digest) addOperation(id, kind, state, provider, from string, amount, fe
 	if reversed && fee != 0 {
 		t.move(id, kind, "fee", from, fee)
 	}
+}
+
+const (
+	transferOf = `
+	SELECT t.reference || ' ' || t.step, 'what the transfer belongs to',
+		'nothing for a ' || t.kind || ' of ' || CAST(t.amount_kobo AS TEXT) || ' kobo from ' || t.debit_account || ' to ' || t.credit_account
+	FROM ledger_transfer AS t WHERE t.company_id = $1`
+	ownedOtherwise = `
+		AND NOT EXISTS (SELECT 1 FROM settlement_credit AS c
+			WHERE c.company_id = t.company_id AND c.id = t.reference AND c.amount_kobo = t.amount_kobo
+				AND (t.step = '' AND t.debit_account = 'provider/' || c.provider AND (
+					c.settlement_id = 0 AND t.kind = 'suspense' AND t.credit_account = 'suspense/inbound'
+					OR c.settlement_id <> 0 AND t.kind IN ('credit', 'collection')
+						AND t.credit_account = 'settlement/' || CAST(c.settlement_id AS TEXT))
+				OR t.kind = 'assign' AND t.debit_account = 'suspense/inbound' AND t.credit_account = 'provider/' || c.provider
+					AND EXISTS (SELECT 1 FROM operation_case AS a WHERE a.company_id = c.company_id
+						AND a.subject = c.provider || '/' || c.session_id AND a.state = 'RESOLVED' AND a.outcome = 'assigned')))
+		AND NOT EXISTS (SELECT 1 FROM settlement_adjustment AS j
+			WHERE j.company_id = t.company_id AND j.id = t.reference AND t.step = '' AND t.kind = 'adjustment'
+				AND j.state = 'APPROVED' AND j.amount_kobo = t.amount_kobo
+				AND (j.direction = 'credit' AND t.debit_account = 'adjustment' AND t.credit_account = 'settlement/' || CAST(j.settlement_id AS TEXT)
+				OR j.direction = 'debit' AND t.credit_account = 'adjustment' AND t.debit_account = 'settlement/' || CAST(j.settlement_id AS TEXT)))
+		AND NOT EXISTS (SELECT 1 FROM operation_case AS b
+			WHERE b.company_id = t.company_id AND b.id = t.step AND b.subject = t.reference AND t.kind = 'charge'
+				AND b.state = 'RESOLVED' AND b.outcome = 'booked' AND abs(b.amount_kobo) = t.amount_kobo)
+		AND NOT (t.kind = 'credit' AND t.step = '' AND substr(t.debit_account, 1, 9) = 'provider/'
+			AND EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = t.company_id AND l.action = 'settlement.fund'
+				AND l.subject = t.credit_account AND l.details = '{"amount":"' || ` + transferDecimal + ` || '"}'))`
+)
+
+// owners are the checks between transfers and their owners.
+var owners = []check{
+	// An operation has one hold of amount and fee. A success has one
+	// settlement and one fee besides, and a failure one refund. A reversal has all transfers
+	// of a success and both ways back. A success may also have one charge. The accounts
+	// distinguish the transfers, since old transfers have other steps.
+	//
+	// Each kind of transfer has a digit of the sum. So the sum gives the number of transfers
+	// of each kind.
+	{name: "operation money", find: `
+	SELECT m.id, m.state || ' of ' || CAST(m.amount_kobo AS TEXT) || ' kobo and a fee of ' || CAST(m.fee_kobo AS TEXT) || ' kobo',
+		CAST(m.transfers AS TEXT) || ' transfers: ' || CAST(m.digits % 10 AS TEXT) || ' hold, ' || CAST(m.digits / 10 % 10 AS TEXT) || ' settle, '
+		|| CAST(m.digits / 100 % 10 AS TEXT) || ' fee, ' || CAST(m.digits / 1000 % 10 AS TEXT) || ' refund, '
+		|| CAST(m.digits / 10000 % 10 AS TEXT) || ' reverse, ' || CAST(m.digits / 100000 % 10 AS TEXT) || ' reverse fee, '
+		|| CAST(m.digits / 1000000 % 10 AS TEXT) || ' charge of these amounts and accounts'
+	FROM (
+		SELECT o.id, o.state, o.amount_kobo, o.fee_kobo, count(t.reference) AS transfers,
+			CASE o.state WHEN 'PENDING' THEN 1 WHEN 'SUCCESS' THEN 11 WHEN 'FAILED' THEN 1001 ELSE 10011 END
+				+ CASE WHEN o.fee_kobo = 0 THEN 0 WHEN o.state = 'SUCCESS' THEN 100 WHEN o.state = 'REVERSED' THEN 100100 ELSE 0 END AS due,
+			CASE o.state WHEN 'PENDING' THEN 1 WHEN 'REVERSED' THEN 3 ELSE 2 END
+				+ CASE WHEN o.fee_kobo = 0 THEN 0 WHEN o.state = 'SUCCESS' THEN 1 WHEN o.state = 'REVERSED' THEN 2 ELSE 0 END AS steps,
+			CAST(sum(CASE
+				WHEN t.reference IS NULL THEN 0
+				WHEN t.kind = 'charge' AND t.debit_account = 'charge/' || o.provider AND t.credit_account = 'provider/' || o.provider THEN 1000000
+				WHEN t.kind <> o.kind THEN 10000000
+				WHEN t.credit_account = 'clearing/' || o.kind THEN CASE WHEN t.amount_kobo = o.amount_kobo + o.fee_kobo
+					AND t.debit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) THEN 1 ELSE 10000000 END
+				WHEN t.debit_account = 'clearing/' || o.kind THEN CASE
+					WHEN t.amount_kobo = o.amount_kobo AND t.credit_account = 'provider/' || o.provider THEN 10
+					WHEN t.amount_kobo = o.fee_kobo AND t.credit_account = 'fee' THEN 100
+					WHEN t.amount_kobo = o.amount_kobo + o.fee_kobo AND t.credit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) THEN 1000
+					ELSE 10000000 END
+				WHEN t.credit_account <> 'settlement/' || CAST(o.settlement_id AS TEXT) THEN 10000000
+				WHEN t.amount_kobo = o.amount_kobo AND t.debit_account = 'provider/' || o.provider THEN 10000
+				WHEN t.amount_kobo = o.fee_kobo AND t.debit_account = 'fee' THEN 100000
+				ELSE 10000000 END) AS BIGINT) AS digits
+		FROM operation AS o
+		LEFT JOIN ledger_transfer AS t ON t.company_id = o.company_id AND t.reference = o.id
+		WHERE o.company_id = $1 GROUP BY o.company_id, o.id
+	) AS m
+	WHERE NOT (m.digits = m.due AND m.transfers = m.steps
+		OR m.state IN ('SUCCESS', 'REVERSED') AND m.digits = m.due + 1000000 AND m.transfers = m.steps + 1)
+	ORDER BY m.id` + upTo},
+	// A transfer belongs to an operation, a credit, an assigned credit,
+	// an approved adjustment, a booked day of charges, or an opening balance.
+	{name: "transfer owner", find: transferOf + ` AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference)` +
+		ownedOtherwise + ` ORDER BY t.reference, t.step` + upTo},
 }

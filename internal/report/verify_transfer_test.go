@@ -10,8 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// The quick test of transfers is true for the program's rows and false after any change. The
-// expensive statements run only then.
+// The quick test of transfers is true for the program's own rows, and false after each
+// change. The expensive statements run only then.
 func TestTransfersAgreeUntilOneIsAltered(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -87,13 +87,9 @@ func (b *workbook) keep(err error) {
 }
 
 func (b *workbook) put(texts ...string) {
-	if b.err != nil {
-		return
-	}
 	for _, text := range texts {
-		if _, err := b.out.WriteString(text); err != nil {
-			b.err = err
-			return
+		if b.err == nil {
+			_, b.err = b.out.WriteString(text)
 		}
 	}
 }
@@ -167,11 +163,11 @@ func (b *workbook) row(cells ...cell) {
 	b.put(`</row>`)
 }
 
-// longestText is the most bytes of a cell.
+// longestText is the maximum number of bytes in a cell.
 const longestText = 32_767
 
-// escape writes a text. Spreadsheets read _x001F_ as a character, so a text with such a
-// part is escaped.
+// escape writes a text. Spreadsheets read a part such as _x001F_ as one character, so
+// escape hides such parts behind _x005F.
 func (b *workbook) escape(text string) {
 	if len(text) > longestText {
 		text = strings.ToValidUTF8(text[:longestText], "")
@@ -196,7 +192,6 @@ func (b *workbook) text(text string) {
 	}
 }
 
-// end closes the last sheet and the file.
 func (b *workbook) end() error {
 	b.endSheet()
 	if b.err == nil {

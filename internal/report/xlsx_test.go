@@ -90,7 +90,7 @@ func readdSheet(t *testing.T, s *report.Statement, rows [][]string) {
 	}
 }
 
-func TestMoreThanASheetHoldsGoesOnWithAnother(t *testing.T) {
+func TestALongStatementHasSeveralSheets(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight() // 56 entries
 	s := w.statement(time.Time{}, time.Time{})
@@ -116,7 +116,7 @@ func TestMoreThanASheetHoldsGoesOnWithAnother(t *testing.T) {
 	}
 }
 
-func TestAWorkbookSaysWhatWasSaid(t *testing.T) {
+func TestAWorkbookShowsEveryEntry(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	said := map[string]string{
 		"Ọláyínká Adéṣínà ₦":        "Ọláyínká Adéṣínà ₦",

@@ -7,18 +7,19 @@
 //
 //   - production lines: all lines of production code, with blank lines and comments.
 //   - function lines: from "func" to the closing brace, as percentiles.
-//   - places per column: the declarations that list a row of the table operation, and
-//     the migration. A declaration lists the row if it names at least half of the
-//     columns. It names a column in a string or, in package operation, in Go.
+//   - places per column: the migration, and the declarations that list the columns of the
+//     table operation. A declaration counts if it names at least half of the columns, in
+//     a string or, in package operation, in Go.
 //   - places per field: the hand-written lines that name a field of a purchase, in Go
 //     and in the schemas of openapi.yaml, and the migration. Three fields are a sample.
-//     The comparisons of kobo verify are left out.
+//     The checks of kobo verify are left out.
 //   - files per endpoint: openapi.yaml, the transcript, the handler's file, and each
 //     file that declares a method which the handler calls on a business. Methods are
 //     found by their names.
 //   - files per provider: its folder, its page in docs, and each production file that
-//     names it. The pretend providers are left out. Of evm, only imports count.
-//   - longest import chain: the most packages of ours that import one another in a row.
+//     names it. The simulated providers are left out. For evm only imports count.
+//   - longest import chain: the largest number of our packages that import one another in
+//     a row.
 package main
 
 import (

@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -49,18 +48,19 @@ func render(source []byte, routes string) (map[string][]byte, error) {
 		return nil, err
 	}
 	number(&root)
-	var ours, public bytes.Buffer
-	if err := writeNode(&ours, &root, true); err != nil {
+	ours, err := text(&root, true)
+	if err != nil {
 		return nil, err
 	}
-	if err := writeNode(&public, &root, false); err != nil {
+	public, err := text(&root, false)
+	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{"contract.json": ours.Bytes(), "openapi.json": public.Bytes()}
-	if bytes.Equal(contract.At(public.Bytes(), "x"), public.Bytes()) {
+	files := map[string][]byte{"contract.json": []byte(ours), "openapi.json": []byte(public)}
+	if string(contract.At([]byte(public), "x")) == public {
 		return nil, fmt.Errorf("the document names no server /")
 	}
-	c, err := contract.Read(ours.Bytes(), contract.Style{})
+	c, err := contract.Read([]byte(ours), contract.Style{})
 	if err != nil || routes == "" {
 		return files, err
 	}
@@ -93,7 +93,9 @@ func number(n *yaml.Node) {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "properties" && isProperties(child) {
 			for j := 1; j < len(child.Content); j += 2 {
-				setOrder(child.Content[j], (j+1)/2)
+				child.Content[j].Content = append(child.Content[j].Content,
+					&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "x-order"},
+					&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa((j + 1) / 2)})
 			}
 		}
 		number(child)
@@ -110,68 +112,46 @@ func isProperties(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode
 }
 
-func setOrder(property *yaml.Node, order int) {
-	const key = "x-order"
-	for i := 0; i < len(property.Content); i += 2 {
-		if property.Content[i].Value == key {
-			property.Content[i+1].Value = strconv.Itoa(order)
-			return
-		}
-	}
-	property.Content = append(property.Content,
-		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(order)})
-}
-
-// writeNode writes YAML as JSON with the keys in the order of the text. People
-// read the reference in this order. Without isOurs the fields x- are left out.
-func writeNode(out *bytes.Buffer, n *yaml.Node, isOurs bool) error {
+// text writes YAML as JSON with the keys in the order of the document, which people read.
+// Without isOurs it leaves out the fields that begin with x-.
+func text(n *yaml.Node, isOurs bool) (string, error) {
+	var parts []string
 	switch n.Kind {
 	case yaml.DocumentNode:
-		return writeNode(out, n.Content[0], isOurs)
+		return text(n.Content[0], isOurs)
 	case yaml.AliasNode:
-		return writeNode(out, n.Alias, isOurs)
+		return text(n.Alias, isOurs)
 	case yaml.MappingNode:
-		return writeMany(out, n, '{', '}', 2, isOurs)
+		for i := 0; i < len(n.Content); i += 2 {
+			if !isOurs && strings.HasPrefix(n.Content[i].Value, "x-") {
+				continue
+			}
+			value, err := text(n.Content[i+1], isOurs)
+			if err != nil {
+				return "", err
+			}
+			key, err := json.Marshal(n.Content[i].Value)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, string(key)+":"+value)
+		}
+		return "{" + strings.Join(parts, ",") + "}", nil
 	case yaml.SequenceNode:
-		return writeMany(out, n, '[', ']', 1, isOurs)
+		for _, child := range n.Content {
+			value, err := text(child, isOurs)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, value)
+		}
+		return "[" + strings.Join(parts, ",") + "]", nil
 	default:
 		var v any
 		if err := n.Decode(&v); err != nil {
-			return err
+			return "", err
 		}
-		return writeValue(out, v)
+		value, err := json.Marshal(v)
+		return string(value), err
 	}
-}
-
-// writeMany writes the children of a list (step 1) or a map (step 2: keys and
-// values in turn).
-func writeMany(out *bytes.Buffer, n *yaml.Node, open, shut byte, step int, isOurs bool) error {
-	out.WriteByte(open)
-	isFirst := true
-	for i := 0; i < len(n.Content); i += step {
-		if step == 2 && !isOurs && strings.HasPrefix(n.Content[i].Value, "x-") {
-			continue
-		}
-		if !isFirst {
-			out.WriteByte(',')
-		}
-		isFirst = false
-		if step == 2 {
-			if err := writeValue(out, n.Content[i].Value); err != nil {
-				return err
-			}
-			out.WriteByte(':')
-		}
-		if err := writeNode(out, n.Content[i+step-1], isOurs); err != nil {
-			return err
-		}
-	}
-	out.WriteByte(shut)
-	return nil
-}
-
-func writeValue(out *bytes.Buffer, v any) error {
-	b, err := json.Marshal(v)
-	out.Write(b)
-	return err
 }
