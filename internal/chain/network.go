@@ -112,7 +112,7 @@ func (n *Network) check() error {
 	case n.Decimals < 0 || n.Decimals > mostDecimals:
 		return errors.New("decimals must be 0 to 36")
 	case n.Kind == Bitcoin && len(n.Tokens) > 0:
-		return errors.New("Bitcoin has no tokens")
+		return errors.New("there are no tokens on Bitcoin")
 	}
 	symbols := map[string]bool{n.NativeAsset: true}
 	for _, t := range n.Tokens {
