@@ -85,7 +85,7 @@ var (
 	}
 )
 
-// floor is the line of a package in the order, or -1. An exact name beats a pattern.
+// floor returns the line of a package in the order, or -1. An exact name beats a pattern.
 func floor(dir string) int {
 	if i := slices.IndexFunc(order, func(entry string) bool { return slices.Contains(strings.Fields(entry), dir) }); i >= 0 {
 		return i

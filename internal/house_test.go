@@ -34,12 +34,12 @@ type source struct {
 	fset      *token.FileSet
 }
 
-// at is a complaint about a place in the file.
+// at returns a complaint about a place in the file.
 func (s source) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.path, s.fset.Position(pos).Line, fmt.Sprintf(format, args...))
 }
 
-// imports are the packages of ours that the file imports, from the root.
+// imports returns the packages of ours that the file imports, from the root.
 func (s source) imports() map[string]token.Pos {
 	out := map[string]token.Pos{}
 	for _, i := range s.file.Imports {
@@ -64,7 +64,7 @@ func house(t testing.TB) []source {
 	return parse(t, texts)
 }
 
-// files are all texts that are part of the project, by their path. Folders of
+// files returns all texts that are part of the project, by their path. Folders of
 // other modules, of builds, of version control and of what earlier releases said
 // are not.
 func files(t testing.TB) map[string]string {
@@ -148,7 +148,7 @@ func each(sources []source, f func(s source, n ast.Node)) {
 	}
 }
 
-// selects tells whether n is the selector pkg.name, as in time.Sleep.
+// selects reports whether n is the selector pkg.name, as in time.Sleep.
 func selects(n ast.Node, pkg, name string) bool {
 	sel, ok := n.(*ast.SelectorExpr)
 	if !ok || sel.Sel.Name != name {
@@ -158,7 +158,7 @@ func selects(n ast.Node, pkg, name string) bool {
 	return ok && x.Name == pkg
 }
 
-// lineOf is a complaint about a line (counted from 0) of a text.
+// lineOf returns a complaint about a line (counted from 0) of a text.
 func lineOf(name string, line int, complaint string) string {
 	return fmt.Sprintf("%s:%d: %s", name, line+1, complaint)
 }

@@ -13,7 +13,7 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```")
 )
 
-// brokenLinks are the links between our pages that lead nowhere.
+// brokenLinks returns the links between our pages that lead nowhere.
 func brokenLinks(texts map[string]string) (complaints []string) {
 	for name, text := range texts {
 		if !strings.HasSuffix(name, ".md") {

@@ -148,7 +148,7 @@ var (
 	isInstant = regexp.MustCompile(`_(time|date|on|since|till)$`)
 )
 
-// complaints are the rules of DESIGN for the schema (portable to PostgreSQL
+// complaints returns the rules of DESIGN for the schema (portable to PostgreSQL
 // that is spread over many machines).
 func (c catalog) complaints() (out []string) {
 	for _, m := range c.machines {

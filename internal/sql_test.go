@@ -103,7 +103,7 @@ var ownSchema = map[string]string{
 	"internal/db/dbtest": "it makes databases",
 }
 
-// hasOwnSchema tells whether the rules of our schema do not hold for a package.
+// hasOwnSchema reports whether the rules of our schema do not hold for a package.
 // The simulated providers keep their tables in a file of their own, under names
 // that begin with sandbox_.
 func hasOwnSchema(dir string) bool {
@@ -156,7 +156,7 @@ func statements(sources []source, schema []string) (found []statement) {
 	return found
 }
 
-// declared is the name of a function, or the first of a group of variables.
+// declared returns the name of a function, or the first of a group of variables.
 func declared(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -178,7 +178,7 @@ func tablesOf(text string, schema []string) (tables []string) {
 	return tables
 }
 
-// schemaOf is the names of the tables that the migrations create.
+// schemaOf returns the names of the tables that the migrations create.
 func schemaOf(texts map[string]string) (tables []string) {
 	for name, text := range texts {
 		if path.Ext(name) == ".sql" {

@@ -45,7 +45,7 @@ func TestTheStatementsOfThisProgramAreKept(t *testing.T) {
 	}
 }
 
-// keptOf are the statements of a schema for an engine.
+// keptOf returns the statements of a schema for an engine.
 func keptOf(t *testing.T, schema int64, dialect db.Dialect) (list []string) {
 	t.Helper()
 	for _, name := range []string{fmt.Sprintf("%d.sql", schema), fmt.Sprintf("%d-%s.sql", schema, dialect)} {

@@ -86,7 +86,7 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 // bundle is a data bundle on sale.
 type bundle struct{ category, product, name string }
 
-// firstBundle is the first data bundle in the catalogue.
+// firstBundle returns the first data bundle in the catalogue.
 func firstBundle(ctx context.Context, a *app.App) (bundle, error) {
 	services, err := a.Shop.Services(ctx)
 	if err != nil {

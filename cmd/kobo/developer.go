@@ -166,7 +166,7 @@ func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([
 	return out, err
 }
 
-// last is the number of the newest event. The feed has no gaps, so a binary search
+// last returns the number of the newest event. The feed has no gaps, so a binary search
 // finds the number.
 func (d *developer) last(ctx context.Context) (n int64, err error) {
 	isLast := func(n int) bool {

@@ -173,7 +173,7 @@ func (l *listener) end(after int64, err error) {
 	fmt.Fprintf(l.out, "\n%s; --from %d goes on from here\n", said, after+1)
 }
 
-// hopeless tells whether every new try will fail, because Kobo does not know the company
+// hopeless reports whether every new try will fail, because Kobo does not know the company
 // or the key. A company that gets 403 may have access later.
 func hopeless(err error) bool {
 	var no refusal

@@ -47,7 +47,7 @@ func configuredOrDev(c *cobra.Command) *location {
 	return l
 }
 
-// load is the configuration of the program that uses the database. Only the settings of
+// load returns the configuration of the program that uses the database. Only the settings of
 // the database must be valid.
 func (l *location) load() (app.Config, error) {
 	cfg, err := l.read()
@@ -104,7 +104,7 @@ func (l *location) choose() (app.Config, error) {
 	return cfg, errors.Join(wrong, fmt.Errorf("%w; --database names one, and --data the folder of a kobo dev", app.ErrNoDatabase))
 }
 
-// dev is the configuration of a kobo dev. The folder holds the master key for
+// dev returns the configuration of a kobo dev. The folder holds the master key for
 // every kind of database.
 func (l *location) dev(folder string) (app.Config, error) {
 	cfg := app.DevConfig(folder, l.database)

@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// untilSignal is a context that ends with the first signal to stop. The second
+// untilSignal returns a context that ends with the first signal to stop. The second
 // signal ends the program at once.
 func untilSignal() context.Context {
 	ctx, stop := context.WithCancel(context.Background())

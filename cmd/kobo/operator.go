@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// local is the operator of this command, for the audit log.
+// local returns the operator of this command, for the audit log.
 func local() operator.Operator {
 	// Look the name up by number: anybody can set a name in the environment.
 	if uid := os.Getuid(); uid >= 0 {

@@ -100,7 +100,7 @@ func band(text string) (payout.Band, error) {
 	return payout.Band{From: n[0], Flat: n[1], BasisPoints: int64(n[2]), Cap: n[3]}, nil
 }
 
-// accountIn is the settlement account of a limit; 0 is the whole company.
+// accountIn returns the settlement account of a limit; 0 is the whole company.
 func accountIn(text string) (int64, error) {
 	if text == "all" {
 		return 0, nil
@@ -112,7 +112,7 @@ func accountIn(text string) (int64, error) {
 	return n, nil
 }
 
-// accountOrAll is the text that accountIn reads.
+// accountOrAll returns the text that accountIn reads.
 func accountOrAll(settlementID int64) string {
 	if settlementID == 0 {
 		return "all"
@@ -138,7 +138,7 @@ func showLimits(c *cobra.Command, a *app.App, args []string) error {
 	})
 }
 
-// instant is a time as text; the zero time is never.
+// instant returns a time as text; the zero time is never.
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return "never"

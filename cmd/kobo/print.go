@@ -74,7 +74,7 @@ func printAll[F, T any](c *cobra.Command, heading string, filter F, read pages[F
 	}
 }
 
-// nairaIn is an amount of an argument.
+// nairaIn returns an amount of an argument.
 func nairaIn(text string) (money.Kobo, error) {
 	amount, err := money.Parse(text)
 	if err != nil {

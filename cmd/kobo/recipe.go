@@ -112,7 +112,7 @@ func buy(ending string) recipe {
 	}
 }
 
-// digits are ten digits that no earlier call returned.
+// digits returns ten digits that no earlier call returned.
 func digits() string { return fmt.Sprintf("%010d", time.Now().UnixMicro()%1e10) }
 
 // pay sends a payout to an account number with this ending, and returns its reference.
@@ -133,7 +133,7 @@ func (s *script) pay(ending string) string {
 	return checked.Data.ID
 }
 
-// beneficiary is an account number of a bank, with this ending.
+// beneficiary returns an account number of a bank, with this ending.
 func (s *script) beneficiary(bank, ending string) string {
 	for serial := int64(12_345_670); serial < 12_345_670+10_000; serial++ {
 		number, err := nuban.Make(bank, serial)

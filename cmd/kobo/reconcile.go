@@ -59,7 +59,7 @@ func reconcile(c *cobra.Command, a *app.App, days int) error {
 	return nil
 }
 
-// earlier are the cases of open breaks that these comparisons did not find.
+// earlier returns the cases of open breaks that these comparisons did not find.
 func earlier(open []operation.Case, compared []report.Reconciliation) []operation.Case {
 	found := map[string]bool{}
 	for _, r := range compared {

@@ -168,7 +168,7 @@ func settingGroup(t *testing.T, b *strings.Builder, comments map[string]string, 
 	}
 }
 
-// described is a value's type in a word, and its default.
+// described returns a value's type in a word, and its default.
 func described(v reflect.Value) (kind, usual string) {
 	switch value := v.Interface().(type) {
 	case secret.Text:
@@ -189,7 +189,7 @@ func described(v reflect.Value) (kind, usual string) {
 	return kind, usual
 }
 
-// commentsOf are the comments of a package's structs, and of their fields.
+// commentsOf returns the comments of a package's structs, and of their fields.
 func commentsOf(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

@@ -69,7 +69,7 @@ func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args [
 	return done(c, err, "%s", alertOf(account))
 }
 
-// alertOf is the balance below which the company gets an alert.
+// alertOf returns the balance below which the company gets an alert.
 func alertOf(a settlement.Account) string {
 	if a.LowBalance == 0 {
 		return "never"

@@ -42,7 +42,7 @@ command creates the company with the admin key of the credentials.`,
 	return c
 }
 
-// triggers are the kinds of events, with a line for each family.
+// triggers returns the kinds of events, with a line for each family.
 func triggers() string {
 	var lines []string
 	family := ""

@@ -127,7 +127,7 @@ func shown(t *testing.T, d *developer, e told) {
 	}
 }
 
-// fields are the names of all fields of an object, each with the type of its
+// fields returns the names of all fields of an object, each with the type of its
 // value, sorted.
 func fields(t *testing.T, text []byte) (out []string) {
 	t.Helper()

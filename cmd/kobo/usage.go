@@ -36,7 +36,7 @@ func codeOf(err error) int {
 	return failed
 }
 
-// said is an error as one line. Only an error in the command line may have several lines.
+// said returns an error as one line. Only an error in the command line may have several lines.
 // The kind of a plain fault is for programs, so said leaves it out.
 func said(err error) string {
 	text := err.Error()

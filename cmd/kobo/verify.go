@@ -68,7 +68,7 @@ func verify(c *cobra.Command, d *db.DB, _ []string) error {
 	return nil
 }
 
-// isTerminal tells whether a file is a terminal, which can show a progress bar.
+// isTerminal reports whether a file is a terminal, which can show a progress bar.
 func isTerminal(f *os.File) bool {
 	at, err := f.Stat()
 	return err == nil && at.Mode()&os.ModeCharDevice != 0

@@ -146,7 +146,7 @@ func (e *edge) failed(w http.ResponseWriter, r *http.Request, err error) error {
 	return err
 }
 
-// isText tells whether a URL is valid text without control characters. PostgreSQL refuses
+// isText reports whether a URL is valid text without control characters. PostgreSQL refuses
 // other bytes.
 func isText(u *url.URL) bool {
 	query, err := url.QueryUnescape(u.RawQuery)

@@ -178,7 +178,7 @@ func (d *door) no(key, method, path, body string, status int, message string) {
 	}
 }
 
-// company is a new company with a settlement account, and their names in URLs.
+// company returns a new company with a settlement account, and their names in URLs.
 func (d *door) company() (path string, settlementID string) {
 	d.t.Helper()
 	path = "/admin/v1/companies/" + d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)["reference"].(string)

@@ -17,7 +17,7 @@ func keyOf(k company.Key) Key {
 	return Key{k.ID, k.State, clock.Text(k.CreatedAt), moment(k.ExpiresAt)}
 }
 
-// moment is an instant as text, or null for the zero time.
+// moment returns an instant as text, or null for the zero time.
 func moment(t time.Time) *string {
 	if t.IsZero() {
 		return nil

@@ -36,7 +36,7 @@ var (
 // Reference serves the contract. The document has no secret and needs no key.
 func Reference() http.Handler { return contract.Asset("application/json", public, false) }
 
-// taking is an action with a body.
+// taking returns an action with a body.
 func taking[B any](do func(ctx context.Context, r *request, body B) (any, error)) action {
 	return func(ctx context.Context, r *request) (any, error) {
 		var body B
@@ -134,7 +134,7 @@ func typeWords(types []string) string {
 	}
 }
 
-// instant is the moment of a checked text, or the zero time for no text.
+// instant returns the moment of a checked text, or the zero time for no text.
 func instant(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -159,7 +159,7 @@ func checkFilters(r *request) error {
 	return nil
 }
 
-// filter is the value of a query parameter, or its default.
+// filter returns the value of a query parameter, or its default.
 func (r *request) filter(name string) string {
 	p, _ := r.op.Find(name)
 	return cmp.Or(r.URL.Query().Get(name), p.Default)
@@ -206,7 +206,7 @@ func rows[T, R any](items []T, row func(T) R) []R {
 	return out
 }
 
-// present is a value, or null for one that does not exist.
+// present returns a value, or null for one that does not exist.
 func present[T comparable](v T) *T {
 	var none T
 	if v == none {

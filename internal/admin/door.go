@@ -6,7 +6,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// findDoor tells whether the API for companies is open. The admin API is always open.
+// findDoor reports whether the API for companies is open. The admin API is always open.
 func (e *edge) findDoor(ctx context.Context, _ *request) (any, error) {
 	d, err := e.Operators.Door(ctx)
 	return Door{d.Closed, present(d.Reason), moment(d.Since)}, err

@@ -1,4 +1,4 @@
 package admin
 
-// Document is the contract as callers see it.
+// Document returns the contract as callers see it.
 func Document() []byte { return public }

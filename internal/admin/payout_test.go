@@ -23,7 +23,7 @@ func (d *door) told(got any, want string) {
 	}
 }
 
-// lastLine is the newest line of the audit log.
+// lastLine returns the newest line of the audit log.
 func (d *door) lastLine() map[string]any {
 	d.t.Helper()
 	return d.ok(d.ada, "GET", "/admin/v1/audit", "")["data"].([]any)[0].(map[string]any)

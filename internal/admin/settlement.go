@@ -22,7 +22,7 @@ func (e *edge) createAccount(ctx context.Context, r *request, body AccountReques
 	return accountOf(a), err
 }
 
-// account is the company and the number of the path's settlement account. The business
+// account returns the company and the number of the path's settlement account. The business
 // refuses a number without an account.
 func (e *edge) account(ctx context.Context, r *request) (company string, settlementID int64, err error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))

@@ -66,7 +66,7 @@ type Config struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 
-	// Closed tells whether the API is closed for maintenance. With nil it never is.
+	// Closed reports whether the API is closed for maintenance. With nil it never is.
 	Closed func() bool
 
 	// Limits are the rate limits. nil turns them off, as in dev.
@@ -100,7 +100,7 @@ type edge struct {
 	warned   atomic.Bool // the log has the warning about an untrusted proxy
 }
 
-// New is the whole API as one handler. New fails if the contract and the program do not
+// New returns the whole API as one handler. New fails if the contract and the program do not
 // fit, if a limit is impossible, or if the registry already has the metrics.
 func New(cfg Config) (http.Handler, error) {
 	spec, err := readContract(style(cfg.Clock))

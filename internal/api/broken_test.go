@@ -62,7 +62,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// config is the API without businesses, and its log.
+// config returns the API without businesses, and its log.
 func (b broken) config() (api.Config, *lines) {
 	log := &lines{}
 	return api.Config{
@@ -84,7 +84,7 @@ func stand(t testing.TB, c clock.Clock) (*db.DB, *secret.Keyring, *ledger.Book) 
 	return d, ring, book
 }
 
-// keys is a real store of Idempotency-Keys for the company c123.
+// keys returns a real store of Idempotency-Keys for the company c123.
 func keys(t *testing.T, c clock.Clock) *idempotency.Service {
 	t.Helper()
 	d, ring, book := stand(t, c)

@@ -91,7 +91,7 @@ func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundC
 	})
 }
 
-// funded is the 200 of a funding, or the fault of a failed or pending one. The contract
+// funded returns the 200 of a funding, or the fault of a failed or pending one. The contract
 // wants a 400 for both.
 func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
 	switch f.Status {

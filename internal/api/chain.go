@@ -40,7 +40,7 @@ type call struct {
 
 type callKey struct{}
 
-// callOf is the call of a context.
+// callOf returns the call of a context.
 func callOf(ctx context.Context) *call {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
@@ -90,7 +90,7 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// client is the address of the caller. The first time that an untrusted proxy forwards a
+// client returns the address of the caller. The first time that an untrusted proxy forwards a
 // request, client logs a warning: all callers behind that proxy share one address.
 func (e *edge) client(r *http.Request) string {
 	address, untrusted := e.Proxies.Client(r)
@@ -150,7 +150,7 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 // idShape is the form of a request id that the caller may choose.
 var idShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// requestID is the id that the caller sent, or a new id if the caller's has a wrong form.
+// requestID returns the id that the caller sent, or a new id if the caller's has a wrong form.
 func requestID(r *http.Request) string {
 	if sent := r.Header.Get("X-Request-Id"); idShape.MatchString(sent) {
 		return sent
@@ -158,7 +158,7 @@ func requestID(r *http.Request) string {
 	return id.New()
 }
 
-// canonical tells whether ServeMux serves a path without a redirect. It refuses an id that
+// canonical reports whether ServeMux serves a path without a redirect. It refuses an id that
 // is only an escaped slash: ServeMux would take such an id for the last slash of a list.
 func canonical(p string) bool {
 	if strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
@@ -167,7 +167,7 @@ func canonical(p string) bool {
 	return strings.HasPrefix(p, "/") && (p == "/" || path.Clean(p) == strings.TrimSuffix(p, "/"))
 }
 
-// clean tells whether the database takes a text of the URL.
+// clean reports whether the database takes a text of the URL.
 func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, isControl) }
 
 // recorder remembers the status of an answer.

@@ -22,7 +22,7 @@ func (h *handlers) GenerateVirtualAccount(ctx context.Context, r GenerateVirtual
 	})
 }
 
-// sent is the value of an optional field, or the zero value if the field was not sent.
+// sent returns the value of an optional field, or the zero value if the field was not sent.
 func sent[T any](field *T) (value T) {
 	if field != nil {
 		value = *field

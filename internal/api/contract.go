@@ -33,5 +33,5 @@ func readContract(s contract.Style) (*contract.Contract, error) {
 	return c, nil
 }
 
-// Document is the contract as JSON, with its x- fields. /openapi.json has no x- fields.
+// Document returns the contract as JSON, with its x- fields. /openapi.json has no x- fields.
 func Document() []byte { return source }

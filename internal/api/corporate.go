@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// typed is the text of a field that takes a text or a number. A number keeps the
+// typed returns the text of a field that takes a text or a number. A number keeps the
 // characters that were sent.
 func typed(raw json.RawMessage) secret.Text {
 	var s string

@@ -59,7 +59,7 @@ func (c *custodian) Inclusion(_ context.Context, _ chain.Network, hash string) (
 	return at, nil
 }
 
-// newCrypto is the business with the pretended custodian and the public test keys.
+// newCrypto returns the business with the pretended custodian and the public test keys.
 func newCrypto(cfg crypto.Config) (*crypto.Service, *custodian) {
 	c := &custodian{watched: map[string]string{}, deep: map[string]bool{}}
 	cfg.Networks, cfg.HouseKeys = chain.Testnets(), map[chain.Kind]chain.Key{}

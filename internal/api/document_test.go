@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// served is the answer of /openapi.json. A test may change the configuration and the request.
+// served returns the answer of /openapi.json. A test may change the configuration and the request.
 func served(t testing.TB, change func(*api.Config), ask func(*http.Request)) []byte {
 	t.Helper()
 	config, _ := broken{func() error { return nil }}.config()

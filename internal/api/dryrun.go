@@ -14,7 +14,7 @@ import (
 // (completion.md §4.6).
 const dryRun = "dry_run"
 
-// isDry tells whether a request that passed mayRun is a dry run.
+// isDry reports whether a request that passed mayRun is a dry run.
 func isDry(r *http.Request) bool { return r.URL.Query().Get(dryRun) == "true" }
 
 // mayRun refuses a misspelled dry run, since a typing error must not move money. For the
@@ -42,16 +42,16 @@ func mayRun(op *contract.Operation, r *http.Request) error {
 	return nil
 }
 
-// isLike tells whether a text contains a name in any spelling, such as dryRun or dry-run.
+// isLike reports whether a text contains a name in any spelling, such as dryRun or dry-run.
 func isLike(name, text string) bool {
 	plain := strings.NewReplacer("_", "", "-", "")
 	return strings.Contains(strings.ToLower(plain.Replace(text)), plain.Replace(name))
 }
 
-// slip is the fault of one wrong parameter.
+// slip returns the fault of one wrong parameter.
 func slip(name, text string) *fault.Fault { return wrongFields([]string{name}, text) }
 
-// wrongFields is the fault of several parameters. corporateFamily shows their names too.
+// wrongFields returns the fault of several parameters. corporateFamily shows their names too.
 func wrongFields(names []string, text string) *fault.Fault {
 	var q query
 	for _, name := range names {

@@ -72,7 +72,7 @@ type (
 
 func problem(message string) problemBody { return problemBody{Status: "error", Message: message} }
 
-// dress is the status and the body of a fault in a family. The caller never reads the
+// dress returns the status and the body of a fault in a family. The caller never reads the
 // messages of internal errors and of unavailable services.
 func (f family) dress(why *fault.Fault) (int, any) {
 	status, message := cmp.Or(statuses[why.Kind], http.StatusInternalServerError), why.Message
@@ -108,7 +108,7 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	}
 }
 
-// cardDress is the body of cardFamily: the message distinguishes missing fields and an
+// cardDress returns the body of cardFamily: the message distinguishes missing fields and an
 // invalid amount (wallet-api.md).
 func cardDress(message string, why *fault.Fault) problemBody {
 	if why.Extra["data"] != nil || why.Details == nil {
@@ -126,7 +126,7 @@ func cardDress(message string, why *fault.Fault) problemBody {
 	return problemBody{Status: "error", Message: message, Details: why.Details}
 }
 
-// corporateDress is the status and the body of corporateFamily.
+// corporateDress returns the status and the body of corporateFamily.
 func corporateDress(status int, message string, why *fault.Fault) (int, any) {
 	if why.Details != nil {
 		fields, _ := why.Extra["fields"].([]string)
@@ -161,7 +161,7 @@ var statuses = map[fault.Kind]int{
 	fault.Unknown:         http.StatusServiceUnavailable,
 }
 
-// sentence is the message of a family without details.
+// sentence returns the message of a family without details.
 func sentence(message string, details []string) string {
 	if details == nil {
 		return message
@@ -172,7 +172,7 @@ func sentence(message string, details []string) string {
 	return strings.Join(details, ". ")
 }
 
-// parameterFault is the fault of a header, a query or a path that the generated code
+// parameterFault returns the fault of a header, a query or a path that the generated code
 // refused.
 func parameterFault(f family, err error) *fault.Fault {
 	var many *TooManyValuesForParamError

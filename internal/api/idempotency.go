@@ -86,7 +86,7 @@ func replay(w http.ResponseWriter, a idempotency.Answer) {
 	send(w, a)
 }
 
-// lasting tells whether an answer says something about the operation.
+// lasting reports whether an answer says something about the operation.
 func lasting(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests:
@@ -110,7 +110,7 @@ func fingerprint(r *http.Request, b *contract.Body) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// plain is a decoded value with one spelling for equal numbers.
+// plain returns a decoded value with one spelling for equal numbers.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -144,7 +144,7 @@ type memory struct {
 	status int
 }
 
-// Header is the header of the real answer.
+// Header returns the header of the real answer.
 func (m *memory) Header() http.Header { return m.header }
 
 // WriteHeader keeps the status.
@@ -177,7 +177,7 @@ func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key
 	return shape(result)
 }
 
-// render is an answer as a commit stores it.
+// render returns an answer as a commit stores it.
 func render(f family, body any, err error) idempotency.Answer {
 	status := http.StatusOK
 	if err != nil {
@@ -190,7 +190,7 @@ func render(f family, body any, err error) idempotency.Answer {
 	return a
 }
 
-// written is a body as it is sent.
+// written returns a body as it is sent.
 func written(status int, body any) []byte {
 	m := &memory{header: http.Header{}}
 	contract.Write(m, status, body)

@@ -37,7 +37,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 	}}, nil
 }
 
-// ledgerRow is an entry in a list, with its id, reference and account.
+// ledgerRow returns an entry in a list, with its id, reference and account.
 func ledgerRow(e report.Entry) LedgerRow {
 	return LedgerRow{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,

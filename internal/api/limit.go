@@ -23,7 +23,7 @@ type Limits struct {
 	Callbacks Limit
 }
 
-// Failed is the limit of failed requests. nil is no limit.
+// Failed returns the limit of failed requests. nil is no limit.
 func (l *Limits) Failed() *Limit {
 	if l == nil {
 		return nil

@@ -35,7 +35,7 @@ func (w *world) shop(t testing.TB) shop {
 	return s
 }
 
-// field is the text at a path of a JSON text.
+// field returns the text at a path of a JSON text.
 func field(t testing.TB, text string, path ...string) string {
 	t.Helper()
 	var v any

@@ -57,7 +57,7 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 // nothingSent is the message of a dry run.
 const nothingSent = "Dry run. Nothing was sent."
 
-// sentAnswer is the 200 of a payout, or the fault of a failed one.
+// sentAnswer returns the 200 of a payout, or the fault of a failed one.
 func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 	message := "Payout successful"
 	switch p.Status {

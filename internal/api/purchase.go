@@ -50,7 +50,7 @@ func buy[B any](
 	})
 }
 
-// messageOf is the message of a purchase's 200, or the fault of a failed purchase. The
+// messageOf returns the message of a purchase's 200, or the fault of a failed purchase. The
 // fault is the same now and in a later request with the key (completion.md §3). A
 // repeated TV purchase has no message (wallet-api.md, outcomes of purchases).
 func messageOf(r vtu.Receipt) (*string, error) {
@@ -71,7 +71,7 @@ func messageOf(r vtu.Receipt) (*string, error) {
 	return &message, nil
 }
 
-// purchaseAnswer is the 200 of a purchase or of a dry run, or the fault of a failed
+// purchaseAnswer returns the 200 of a purchase or of a dry run, or the fault of a failed
 // purchase.
 func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	if r.Preview != nil {
@@ -81,7 +81,7 @@ func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	return PurchaseAnswer{Success: true, Message: message, Data: r.Transaction.Bought}, err
 }
 
-// powerAnswer is purchaseAnswer with the token.
+// powerAnswer returns purchaseAnswer with the token.
 func powerAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	a, err := purchaseAnswer(r)
 	if r.Preview == nil {
@@ -105,7 +105,7 @@ func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject
 	})
 }
 
-// priced is an amount, or null for 0.
+// priced returns an amount, or null for 0.
 func priced(k money.Kobo) *money.Text {
 	if k == 0 {
 		return nil

@@ -36,7 +36,7 @@ func (q *query) oneOf(name, value string, allowed ...string) string {
 	return value
 }
 
-// whole is a number without sign or fraction. An absent number is 0.
+// whole returns a number without sign or fraction. An absent number is 0.
 func (q *query) whole(name, value string) int64 {
 	n, err := strconv.ParseUint(value, 10, 53)
 	if err != nil && value != "" {
@@ -45,7 +45,7 @@ func (q *query) whole(name, value string) int64 {
 	return int64(n)
 }
 
-// id is a settlement account's number. An absent number is 0. A 0 in the
+// id returns a settlement account's number. An absent number is 0. A 0 in the
 // request is refused, since no account has it.
 func (q *query) id(name, value string) int64 {
 	n := q.whole(name, value)
@@ -55,7 +55,7 @@ func (q *query) id(name, value string) int64 {
 	return n
 }
 
-// instant is a moment, or a whole day in Lagos. The end of a range is the moment
+// instant returns a moment, or a whole day in Lagos. The end of a range is the moment
 // after it. The range then includes that last millisecond, or that last day.
 func (q *query) instant(name, value string, end bool) time.Time {
 	if value == "" {

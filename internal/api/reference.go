@@ -51,7 +51,7 @@ func (e *edge) document(w http.ResponseWriter, r *http.Request) {
 // hostShape is the form of a name or an address, perhaps with a port.
 var hostShape = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
-// address is the address of this server: of the settings, or else of the request. A
+// address returns the address of this server: of the settings, or else of the request. A
 // trusted proxy tells the scheme and the host that the client asked.
 func (e *edge) address(r *http.Request) string {
 	scheme, host := e.Proxies.Asked(r)

@@ -30,7 +30,7 @@ func outcomeRow(o report.Outcome) Outcome {
 	}
 }
 
-// moment is an instant in JSON. The zero instant is null.
+// moment returns an instant in JSON. The zero instant is null.
 func moment(t time.Time) *string {
 	if t.IsZero() {
 		return nil

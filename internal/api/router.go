@@ -17,7 +17,7 @@ type router struct {
 	err  error
 }
 
-// bare is a route without its last slash, as the contract names operations.
+// bare returns a route without its last slash, as the contract names operations.
 func bare(pattern string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(pattern, "{$}"), "/")
 }

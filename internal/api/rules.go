@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/text"
 )
 
-// style is the set of rules and messages for the bodies of the companies' API. The
+// style returns the set of rules and messages for the bodies of the companies' API. The
 // messages are those of wallet-api.md.
 func style(c clock.Clock) contract.Style {
 	return contract.Style{
@@ -36,7 +36,7 @@ func style(c clock.Clock) contract.Style {
 // number or key has one of the others.
 func isControl(c rune) bool { return c < 0x20 || c == 0x7f }
 
-// words is the message of a broken rule (wallet-api.md).
+// words returns the message of a broken rule (wallet-api.md).
 func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
 	pattern := ""
 	if p, ok := k.(*kind.Pattern); ok {

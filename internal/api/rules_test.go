@@ -27,7 +27,7 @@ func purchaseRules(t testing.TB) *contract.Operation {
 
 const goodPurchase = `{"idempotencyKey":"order-1","serviceCategoryId":"category","productId":"product","phoneNumber":"08012345678","settlementId":1}`
 
-// with is a valid purchase with one field replaced. "" removes the field.
+// with returns a valid purchase with one field replaced. "" removes the field.
 func with(field, value string) string {
 	var out []string
 	for part := range strings.SplitSeq(strings.Trim(goodPurchase, "{}"), ",") {

@@ -41,5 +41,5 @@ func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertR
 	})
 }
 
-// present is a text, or null for an empty text.
+// present returns a text, or null for an empty text.
 func present(s string) *string { return wire.Optional(s) }

@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// longStatement is a company whose statement has one entry and then 20,000 of one naira.
+// longStatement returns a company whose statement has one entry and then 20,000 of one naira.
 func longStatement(t *testing.T) (*world, api.Config, *lines) {
 	t.Helper()
 	w := newWorld(t)

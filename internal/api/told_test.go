@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 )
 
-// document is the contract as another OpenAPI library reads it.
+// document returns the contract as another OpenAPI library reads it.
 func document(t testing.TB) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document())
@@ -70,7 +70,7 @@ func TestEveryPOSTThatMovesSomethingTakesAKey(t *testing.T) {
 	}
 }
 
-// kinds are the event kinds among the constants of package event.
+// kinds returns the event kinds among the constants of package event.
 func kinds(t testing.TB) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../event/event.go", nil, parser.SkipObjectResolution)

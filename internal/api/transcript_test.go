@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api/apitest"
 )
 
-// transcripts are the names of the files in a folder of testdata.
+// transcripts returns the names of the files in a folder of testdata.
 func transcripts(t testing.TB, folder string) []string {
 	t.Helper()
 	names, err := fs.Glob(os.DirFS("testdata"), path.Join(folder, "*.txt"))
@@ -57,7 +57,7 @@ func (w *world) told(t *testing.T) {
 	}
 }
 
-// contract is the document as the transcripts check it.
+// contract returns the document as the transcripts check it.
 func contract(t testing.TB) *apitest.Contract {
 	t.Helper()
 	c, err := apitest.ReadContract(api.Document())
@@ -67,7 +67,7 @@ func contract(t testing.TB) *apitest.Contract {
 	return c
 }
 
-// played are the exchanges by file and title.
+// played returns the exchanges by file and title.
 func played(t testing.TB) map[string]apitest.Exchange {
 	t.Helper()
 	out := map[string]apitest.Exchange{}

@@ -146,7 +146,7 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 	})
 }
 
-// place is the sequence number at which a replay begins or ends. An instant stands for
+// place returns the sequence number at which a replay begins or ends. An instant stands for
 // the first event from then on or, as the end, for the last event up to it.
 func (h *handlers) place(ctx context.Context, q *query, name string, value json.RawMessage, end bool) (int64, error) {
 	var text string

@@ -38,7 +38,7 @@ type Holding struct {
 	Schema int64
 	Bytes  int64
 	Heads  []report.Head
-	// Added tells whether the ledger was checked. The figures below come from the check.
+	// Added reports whether the ledger was checked. The figures below come from the check.
 	Added   bool
 	Entries int64
 	Open    int // operations without an outcome
@@ -95,7 +95,7 @@ func checkApart(from, to string) error {
 	return nil
 }
 
-// draftOf is a copy of a SQLite file, in the folder of its destination.
+// draftOf returns a copy of a SQLite file, in the folder of its destination.
 func draftOf(ctx context.Context, from, place string) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+".partial-*")
 	if err == nil {

@@ -32,7 +32,7 @@ type VTUConfig struct {
 
 var bankName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
-// banks are the accounts at banks by their names. A group with a setting, or without
+// banks returns the accounts at banks by their names. A group with a setting, or without
 // `banks` every group, is a bank of the plug's name.
 func (c Config) banks() map[string]Provider {
 	out := map[string]Provider{}
@@ -48,7 +48,7 @@ func (c Config) banks() map[string]Provider {
 	return out
 }
 
-// accounts are all our accounts at providers by their names.
+// accounts returns all our accounts at providers by their names.
 func (c Config) accounts() map[string]Provider {
 	out := c.banks()
 	for name, group := range c.Providers {
@@ -59,7 +59,7 @@ func (c Config) accounts() map[string]Provider {
 	return out
 }
 
-// defaultBank is the default bank: the only one, main, or that of a group outside `banks`.
+// defaultBank returns the default bank: the only one, main, or that of a group outside `banks`.
 func (c Config) defaultBank() string {
 	all := c.banks()
 	names := slices.Sorted(maps.Keys(all))
@@ -129,7 +129,7 @@ type bank struct {
 	float    string // the number of the account: credits of the companies' accounts go on to it
 }
 
-// routed are the banks in one of their roles, with the routes among them.
+// routed returns the banks in one of their roles, with the routes among them.
 func routed[T any](p plugs, role func(name string, b bank) T) provider.Router[T] {
 	out := provider.Router[T]{All: map[string]T{}, Routes: p.bankWork}
 	for name, b := range p.banks {

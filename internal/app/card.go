@@ -27,7 +27,7 @@ func (a *App) newCards(issuers map[string]provider.Issuer) *card.Service {
 	})
 }
 
-// address is the billing address of last resort.
+// address returns the billing address of last resort.
 func (c CardConfig) address(mode Mode) customer.Address {
 	text := c.Address
 	if text == "" && mode == Sandbox {

@@ -18,7 +18,7 @@ import (
 // Wrongs is a list of configuration errors. Error prints one per line.
 type Wrongs []error
 
-// Error is the list, one error per line.
+// Error returns the list, one error per line.
 func (w Wrongs) Error() string {
 	lines := make([]string, len(w))
 	for i, one := range w {
@@ -27,7 +27,7 @@ func (w Wrongs) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap is the list.
+// Unwrap returns the list.
 func (w Wrongs) Unwrap() []error { return w }
 
 // listErrors lists errors, and joined errors one by one. Without errors it is nil.
@@ -199,7 +199,7 @@ func checkReal(setting string, address *string) (wrong error) {
 	return wrong
 }
 
-// isSandbox tells whether an address is a provider's sandbox, or on this machine.
+// isSandbox reports whether an address is a provider's sandbox, or on this machine.
 func isSandbox(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	return strings.Contains(host, "sandbox") || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"

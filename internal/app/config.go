@@ -132,7 +132,7 @@ type LogConfig struct {
 	Format string `koanf:"format"` // `json` or `text`.
 }
 
-// Defaults are the values of all settings that a deployment does not set.
+// Defaults returns the values of all settings that a deployment does not set.
 func Defaults() Config {
 	return Config{
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
@@ -145,13 +145,13 @@ func Defaults() Config {
 	}
 }
 
-// proxies are the trusted proxies.
+// proxies returns the trusted proxies.
 func (c Config) proxies() (peer.Proxies, error) {
 	p, err := peer.Parse(c.TrustedProxies)
 	return p, prefixed("trusted_proxies: ", err)
 }
 
-// epochFile is the path of the epoch; "" for no file.
+// epochFile returns the path of the epoch; "" for no file.
 func (c Config) epochFile() string {
 	path, lite := db.SQLitePath(c.Database)
 	if c.EpochFile == "" && lite {
@@ -160,7 +160,7 @@ func (c Config) epochFile() string {
 	return c.EpochFile
 }
 
-// keyring is the master key.
+// keyring returns the master key.
 func (c Config) keyring() (*secret.Keyring, error) {
 	if text := c.MasterKey.Reveal(); text != "" {
 		k, err := secret.Parse(text)

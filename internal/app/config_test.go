@@ -184,7 +184,7 @@ func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 	}
 }
 
-// live is a live configuration in which nothing is wrong.
+// live returns a live configuration in which nothing is wrong.
 func live() app.Config {
 	cfg := app.Defaults()
 	cfg.Database, cfg.MasterKey = "sqlite:/nowhere/kobo.db", secret.NewText(secret.Generate())

@@ -49,7 +49,7 @@ func (c Config) checkCrypto() error {
 	return errors.Join(keys, nodes)
 }
 
-// custody is the configuration with the nodes as its only custodians.
+// custody returns the configuration with the nodes as its only custodians.
 func (a *App) custody() (out custody, err error) {
 	if out.networks, err = a.cfg.networks(); err != nil {
 		return out, err
@@ -61,7 +61,7 @@ func (a *App) custody() (out custody, err error) {
 	return out, err
 }
 
-// unwatched are the networks without a custodian yet.
+// unwatched returns the networks without a custodian yet.
 func (c custody) unwatched() []chain.Network {
 	return slices.DeleteFunc(slices.Clone(c.networks), func(n chain.Network) bool {
 		return slices.ContainsFunc(c.plugs, func(p crypto.Custody) bool { return slices.Contains(p.Networks, n.ID) })
@@ -110,7 +110,7 @@ func (c Config) houseKeys() (map[chain.Kind]chain.Key, error) {
 	return out, errors.Join(all...)
 }
 
-// nodes are the custodians of the networks that our own nodes watch.
+// nodes returns the custodians of the networks that our own nodes watch.
 func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) http.RoundTripper) (out []crypto.Custody, err error) {
 	var all []error
 	for _, pair := range strings.Split(c.Crypto.Nodes.Reveal(), ",") {

@@ -40,7 +40,7 @@ type Credentials struct {
 	SandboxToken            string  `json:"sandbox_token,omitempty"`
 }
 
-// DevConfig is the configuration of `kobo dev` with its data in a folder. Without a
+// DevConfig returns the configuration of `kobo dev` with its data in a folder. Without a
 // database it uses SQLite in that folder. KOBO_PUBLIC_URL counts too.
 func DevConfig(data, database string) Config {
 	cfg := Defaults()
@@ -232,7 +232,7 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	return c, a.Remember(c)
 }
 
-// devBank is the development company's bank: the first one on the common books.
+// devBank returns the development company's bank: the first one on the common books.
 func (a *App) devBank() string {
 	return cmp.Or(a.cfg.defaultBank(), slices.Min(slices.Collect(maps.Keys(a.plugs.banks))))
 }
@@ -248,7 +248,7 @@ func (a *App) adopt(ctx context.Context, number string) error {
 	return bank.Adopt(ctx, number, devName, "")
 }
 
-// devAccount is a settlement account with a bank account and money in it.
+// devAccount returns a settlement account with a bank account and money in it.
 func (a *App) devAccount(ctx context.Context, by operator.Operator, reference string) (settlement.Account, error) {
 	account, err := a.Settlements.Create(ctx, by, reference, "Main account")
 	if err != nil {

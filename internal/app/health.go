@@ -22,7 +22,7 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 // writeAge is the age of the last write up to which a program is ready.
 const writeAge = 15 * time.Second
 
-// ready tells whether the program can answer requests. It checks the last write, the
+// ready reports whether the program can answer requests. It checks the last write, the
 // schema, the worker, and whether the program is stopping. Closed API access counts only
 // for a load balancer that asks for companies, since operators and providers still get
 // answers.
@@ -79,7 +79,7 @@ func within(ctx context.Context, ask func(context.Context) error) error {
 	}
 }
 
-// machine is the machine's own clock. The sandbox does not move it.
+// machine returns the machine's own clock. The sandbox does not move it.
 func (c Config) machine() clock.Clock {
 	if c.Machine != nil {
 		return c.Machine

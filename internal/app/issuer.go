@@ -29,7 +29,7 @@ const (
 	mostIssuerAddress = 3
 )
 
-// letterhead is the letterhead for the reports.
+// letterhead returns the letterhead for the reports.
 func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	i := report.Issuer{Name: c.Name, Address: strings.TrimRight(c.Address, "\n"), Support: c.Support}
 	err := errors.Join(lines("name", i.Name, 1), lines("address", i.Address, mostIssuerAddress), lines("support", i.Support, 1))

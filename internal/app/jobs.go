@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// newWorker is the worker of all kinds of job.
+// newWorker returns the worker of all kinds of job.
 func (a *App) newWorker() *job.Worker {
 	cfg := a.Inbox.Jobs()
 	maps.Copy(cfg.Kinds, map[string]job.Work{

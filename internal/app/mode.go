@@ -25,7 +25,7 @@ func (a *App) warnFileModes() {
 	}
 }
 
-// ownFiles are the paths of the files and the folder that a program keeps.
+// ownFiles returns the paths of the files and the folder that a program keeps.
 func (c Config) ownFiles() []string {
 	var out []string
 	if path, lite := db.SQLitePath(c.Database); lite {

@@ -102,7 +102,7 @@ func (a *App) traced() func(http.RoundTripper) http.RoundTripper {
 	}
 }
 
-// deadlines are the time limits of a plug's calls. Both end before the window, so the
+// deadlines returns the time limits of a plug's calls. Both end before the window, so the
 // plug has the answer before the resolver may ask.
 func (a *App) deadlines() (pay, read time.Duration) {
 	return a.cfg.Window * 8 / 10, min(a.cfg.Window/2, 15*time.Second)

@@ -72,7 +72,7 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 	return r, nil
 }
 
-// askAboutReturned asks the bank about returned payouts without a notification, and tells whether
+// askAboutReturned asks the bank about returned payouts without a notification, and reports whether
 // there was one. A payout without an answer stays a break.
 func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (asked bool) {
 	for _, b := range r.Breaks {
@@ -102,7 +102,7 @@ func (l leased) Statement(ctx context.Context, from, to time.Time, page int) ([]
 	return l.Bookkeeper.Statement(ctx, from, to, page)
 }
 
-// reconcileDaily is the work of a reconcileJob. It lists stuck money also if the bank does
+// reconcileDaily does the work of a reconcileJob. It lists stuck money also if the bank does
 // not show its statement.
 func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) {
 	book, there := a.plugs.banks[j.Subject]

@@ -57,7 +57,7 @@ func (c SafeHavenConfig) checkLive(group string) error {
 	return errors.Join(append(all, ofPlug(group, failure(safehaven.New(plug, clock.System{}))))...)
 }
 
-// plug is the plug's own configuration.
+// plug returns the plug's own configuration.
 func (c SafeHavenConfig) plug(group string) (safehaven.Config, error) {
 	out := safehaven.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, ClientID: c.ClientID, Assertion: c.Assertion.Reveal(), Issuer: c.Issuer,

@@ -86,7 +86,7 @@ func openSandbox(ctx context.Context, cfg Config, log *slog.Logger) (*sandboxMod
 	return s, nil
 }
 
-// provider is a simulated provider by its name; nil in live mode.
+// provider returns a simulated provider by its name; nil in live mode.
 func (s *sandboxMode) provider(name string) books.Provider {
 	if s == nil {
 		return nil
@@ -94,7 +94,7 @@ func (s *sandboxMode) provider(name string) books.Provider {
 	return s.Providers[name]
 }
 
-// address is the base URL of a simulated provider.
+// address returns the base URL of a simulated provider.
 func (s *sandboxMode) address(name string) string {
 	if slices.Contains(s.further, name) {
 		return s.base + sandbox.BankPath(name)

@@ -77,7 +77,7 @@ var settings = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// ofBank are the settings of a bank with this plug, and of all banks if there is no such
+// ofBank returns the settings of a bank with this plug, and of all banks if there is no such
 // plug. The longest come first.
 func ofBank(plug string) []string {
 	out := paths(reflect.TypeFor[BankConfig]())
@@ -90,7 +90,7 @@ func ofBank(plug string) []string {
 	return out
 }
 
-// paths are those of a struct's named fields. A field with named fields of its own is a
+// paths returns those of a struct's named fields. A field with named fields of its own is a
 // group. Any other field (a duration, a secret) is a setting.
 func paths(t reflect.Type) (out []string) {
 	if t.Kind() != reflect.Struct {
@@ -112,7 +112,7 @@ func paths(t reflect.Type) (out []string) {
 	return out
 }
 
-// setting is the path of a name from the environment. An unknown name keeps its
+// setting returns the path of a name from the environment. An unknown name keeps its
 // spelling, for the error message.
 func setting(name string) string {
 	if path, ok := settings()[name]; ok {

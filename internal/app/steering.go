@@ -42,7 +42,7 @@ func (a *App) sandboxControls(proxies peer.Proxies) http.Handler {
 	})
 }
 
-// isLocal tells whether a request is of a program of this machine, and for this machine.
+// isLocal reports whether a request is of a program of this machine, and for this machine.
 // A proxy here forwards other machines' requests. The host tells a browser that a foreign
 // name has led here.
 func isLocal(r *http.Request, proxies peer.Proxies) bool {
@@ -65,7 +65,7 @@ func refuseControl(w http.ResponseWriter, status int, why string) {
 	_, _ = io.WriteString(w, `{"status":"error","message":"`+why+`"}`+"\n") // an error means that the client has gone
 }
 
-// loopback tells whether only this machine can reach an address.
+// loopback reports whether only this machine can reach an address.
 func loopback(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback() || !ok && address.Network() == "unix"

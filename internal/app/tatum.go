@@ -42,7 +42,7 @@ func (c TatumConfig) check(m Mode, _ string) error {
 	return prefixed("", err)
 }
 
-// plug is the plug's own configuration, for a program that providers reach there.
+// plug returns the plug's own configuration, for a program that providers reach there.
 func (c TatumConfig) plug(callbackBase string) tatum.Config {
 	return tatum.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io")}, APIKey: c.APIKey, HMACSecret: c.HMACSecret,

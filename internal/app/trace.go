@@ -52,7 +52,7 @@ func tracer(ctx context.Context, address string, log *slog.Logger) (trace.Tracer
 	return provider, provider.Shutdown, nil
 }
 
-// tracing tells whether the setting or a standard variable names a collector.
+// tracing reports whether the setting or a standard variable names a collector.
 func tracing(address string, log *slog.Logger) bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
 		return false
@@ -74,7 +74,7 @@ func tracing(address string, log *slog.Logger) bool {
 	return true
 }
 
-// traceURL is the URL for spans. An address without a path is of a collector.
+// traceURL returns the URL for spans. An address without a path is of a collector.
 func traceURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || strings.Trim(u.Path, "/") != "" {

@@ -34,7 +34,7 @@ type Home struct {
 	Data, Database string
 }
 
-// NewHome is an empty home that is removed when the test ends.
+// NewHome returns an empty home that is removed when the test ends.
 func NewHome(t testing.TB, dialect db.Dialect) Home {
 	t.Helper()
 	h := Home{Data: t.TempDir(), Database: dbtest.URL(t, dialect)}

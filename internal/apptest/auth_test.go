@@ -46,7 +46,7 @@ func tokens(t *testing.T, c *apptest.Client) apptest.Tokens {
 	return got
 }
 
-// forged is a token with another header. It keeps the claims and signature of a real token,
+// forged returns a token with another header. It keeps the claims and signature of a real token,
 // or is signed again.
 func forged(t *testing.T, real string, header map[string]any, sign func(text string) string) string {
 	t.Helper()
@@ -111,7 +111,7 @@ func TestForgedTokensOpenNothing(t *testing.T) {
 	})
 }
 
-// claimsOf are the claims of a token, with one changed.
+// claimsOf returns the claims of a token, with one changed.
 func claimsOf(t *testing.T, part, name string, value any) string {
 	t.Helper()
 	b, err := base64.RawURLEncoding.DecodeString(part)

@@ -332,7 +332,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 	}
 }
 
-// another is a SQLite file of another program. altered is a damaged file of ours.
+// another returns a SQLite file of another program. altered is a damaged file of ours.
 func another(t *testing.T, statement string) []byte {
 	t.Helper()
 	return altered(t, "", statement)

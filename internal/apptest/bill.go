@@ -16,7 +16,7 @@ type Category struct {
 	ServiceCategoryID, ServiceCategoryName string
 }
 
-// Categories are the vendors of a service, by the service's name.
+// Categories returns the vendors of a service, by the service's name.
 func (c *Client) Categories(service string) []Category {
 	c.t.Helper()
 	var services []struct{ ServiceID, ServiceName string }
@@ -32,7 +32,7 @@ func (c *Client) Categories(service string) []Category {
 	return nil
 }
 
-// Category is the id of a vendor, by its name.
+// Category returns the id of a vendor, by its name.
 func (c *Client) Category(service, name string) string {
 	c.t.Helper()
 	for _, k := range c.Categories(service) {
@@ -44,7 +44,7 @@ func (c *Client) Category(service, name string) string {
 	return ""
 }
 
-// Products are the products of a category.
+// Products returns the products of a category.
 func (c *Client) Products(category string) []Bundle {
 	c.t.Helper()
 	var products []struct {
@@ -59,7 +59,7 @@ func (c *Client) Products(category string) []Bundle {
 	return out
 }
 
-// Product is a product of a category, by its name.
+// Product returns a product of a category, by its name.
 func (c *Client) Product(category, name string) Bundle {
 	c.t.Helper()
 	for _, p := range c.Products(category) {

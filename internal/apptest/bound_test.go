@@ -23,7 +23,7 @@ func begun(t *testing.T, p *apptest.Program, text string) *http.Response {
 	return answer
 }
 
-// begunThen is begun, and tells whether the connection ended with the answer.
+// begunThen returns begun, and reports whether the connection ended with the answer.
 func begunThen(t *testing.T, p *apptest.Program, text string) (answer *http.Response, ended bool) {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(p.BaseURL, "http://"))

@@ -105,10 +105,10 @@ func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 	return c
 }
 
-// PID is the child's process id.
+// PID returns the child's process id.
 func (c *Child) PID() int { return c.command.Process.Pid }
 
-// Log is the log of the child so far.
+// Log returns the log of the child so far.
 func (c *Child) Log() string {
 	c.log.mu.Lock()
 	defer c.log.mu.Unlock()

@@ -32,14 +32,14 @@ func newClient(t testing.TB, c app.Credentials) *Client {
 	}}
 }
 
-// As is a client of the same program with other credentials.
+// As returns a client of the same program with other credentials.
 func (c *Client) As(reference, apiKey string, settlementID int64) *Client {
 	other := c.Credentials
 	other.Reference, other.APIKey, other.SettlementID = reference, apiKey, settlementID
 	return &Client{Credentials: other, t: c.t, http: c.http}
 }
 
-// Patient is the same client with another timeout.
+// Patient returns the same client with another timeout.
 func (c *Client) Patient(limit time.Duration) *Client {
 	return &Client{Credentials: c.Credentials, t: c.t, http: &http.Client{Timeout: limit, Transport: c.http.Transport}}
 }
@@ -51,7 +51,7 @@ type Answer struct {
 	Body   string
 }
 
-// String is the answer in the message of a failed test.
+// String returns the answer in the message of a failed test.
 func (a Answer) String() string { return fmt.Sprintf("%d %s", a.Status, strings.TrimSpace(a.Body)) }
 
 // Into reads the answer's body into v.
@@ -62,7 +62,7 @@ func (a Answer) Into(t testing.TB, v any) {
 	}
 }
 
-// Message is the message in the answer's body, in any envelope.
+// Message returns the message in the answer's body, in any envelope.
 func (a Answer) Message() string {
 	var b struct{ Message string }
 	if json.Unmarshal([]byte(a.Body), &b) != nil {
@@ -129,7 +129,7 @@ func (c *Client) Try(ctx context.Context, method, path string, body any, headers
 	}
 }
 
-// Do is Try, and fails the test without an answer.
+// Do returns Try, and fails the test without an answer.
 func (c *Client) Do(method, path string, body any, headers ...string) Answer {
 	c.t.Helper()
 	a, err := c.Try(c.t.Context(), method, path, body, headers...)
@@ -157,7 +157,7 @@ func (c *Client) forget(token string) {
 	}
 }
 
-// bearer is an access token. The first one is made from the API key.
+// bearer returns an access token. The first one is made from the API key.
 func (c *Client) bearer(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

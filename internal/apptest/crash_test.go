@@ -94,7 +94,7 @@ func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer ap
 	}
 }
 
-// stripped is an answer without the header of a replay.
+// stripped returns an answer without the header of a replay.
 func stripped(a apptest.Answer) apptest.Answer {
 	a.Header = nil
 	return a

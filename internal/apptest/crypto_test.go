@@ -33,7 +33,7 @@ type cryptoRow struct {
 	Raw           json.RawMessage
 }
 
-// history is the company's transactions as "deposit completed 0.25 ETH", sorted.
+// history returns the company's transactions as "deposit completed 0.25 ETH", sorted.
 func history(p *apptest.Program) []string {
 	var page struct{ Data []cryptoRow }
 	p.Data("/api/v1/crypto/history?pageSize=100", &page)

@@ -122,7 +122,7 @@ func busy(t *testing.T, program *apptest.Client, all []*hearer, name string) {
 	send(program, verify(t, program, "10"), 100).Want(t, http.StatusOK)
 }
 
-// feed is the events that an endpoint should receive.
+// feed returns the events that an endpoint should receive.
 func (h *hearer) feed() []apptest.Event { return h.company.Events(h.before) }
 
 // arrived waits until all events so far were received, and are marked as delivered.
@@ -205,7 +205,7 @@ func (h *hearer) holds(t *testing.T) {
 	t.Logf("%d events, %d messages, %d of them with both signatures, %d at the first try", len(feed), h.times, h.double, len(inOrder))
 }
 
-// tries are the numbers of attempts for each event, as Kobo shows them.
+// tries returns the numbers of attempts for each event, as Kobo shows them.
 func (h *hearer) tries(t *testing.T) map[string]int {
 	t.Helper()
 	out := map[string]int{}

@@ -22,7 +22,7 @@ var columns = map[db.Dialect]string{
 	db.SQLite:   `SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1, 2`,
 }
 
-// rows is the whole content of a database, by table.
+// rows returns the whole content of a database, by table.
 func rows(t *testing.T, d *db.DB) map[string][]string {
 	t.Helper()
 	tables := map[string][]string{}

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// transactionSchema is the contract's schema of a VTU transaction.
+// transactionSchema returns the contract's schema of a VTU transaction.
 func transactionSchema(t *testing.T) *openapi3.Schema {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document())

@@ -32,7 +32,7 @@ const (
 	keptCompany = "dev.json"
 )
 
-// FilledSchemas are the schemas with a kept home, for an engine.
+// FilledSchemas returns the schemas with a kept home, for an engine.
 func FilledSchemas(t testing.TB, dialect db.Dialect) (schemas []int64) {
 	t.Helper()
 	names, err := fs.Glob(kept, "testdata/filled/*-"+string(dialect)+".tar.gz")
@@ -49,7 +49,7 @@ func FilledSchemas(t testing.TB, dialect db.Dialect) (schemas []int64) {
 	return schemas
 }
 
-// Filled is a copy of the kept home of a schema. Its database is not migrated.
+// Filled returns a copy of the kept home of a schema. Its database is not migrated.
 func Filled(t testing.TB, dialect db.Dialect, schema int64) Home {
 	t.Helper()
 	packed, err := kept.ReadFile(fmt.Sprintf("testdata/filled/%d-%s.tar.gz", schema, dialect))

@@ -30,7 +30,7 @@ func soon(t *testing.T, c *apptest.Client, method, path string, body any, header
 	return a
 }
 
-// bearer is a header with a token of the development company.
+// bearer returns a header with a token of the development company.
 func bearer(t *testing.T, p *apptest.Program) []string {
 	t.Helper()
 	token, a, err := p.Tokens(t.Context())

@@ -42,7 +42,7 @@ func newHookServer(t testing.TB) *hookServer {
 	return h
 }
 
-// URL is the address for messages.
+// URL returns the address for messages.
 func (h *hookServer) URL() string { return "http://" + h.addr + "/hooks" }
 
 // die ends every connection and accepts no more.
@@ -81,7 +81,7 @@ func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take keeps a message, and tells whether to give no answer.
+// take keeps a message, and reports whether to give no answer.
 func (h *hookServer) take(w http.ResponseWriter, body []byte, header http.Header) (silent bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +114,7 @@ func (h *hookServer) take(w http.ResponseWriter, body []byte, header http.Header
 	return false
 }
 
-// verified is the number of secrets that verify a message.
+// verified returns the number of secrets that verify a message.
 func verified(body []byte, header http.Header, secrets []string) (n int) {
 	for _, s := range secrets {
 		verifier, err := standardwebhooks.NewWebhook(s)
@@ -169,7 +169,7 @@ func (h *hookServer) lacks(events []apptest.Event) string {
 	return ""
 }
 
-// counts are the numbers of repeated messages and of messages with two signatures.
+// counts returns the numbers of repeated messages and of messages with two signatures.
 func (h *hookServer) counts() (again, double int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -19,7 +19,7 @@ type payment struct {
 	pay    func() (reference string)
 }
 
-// payments are all ways: a purchase at each biller, a payout and a card funding.
+// payments returns all ways: a purchase at each biller, a payout and a card funding.
 func payments(t *testing.T, p *apptest.Program) []payment {
 	t.Helper()
 	gotv := p.Category("Cable TV", "Gotv Payment")
@@ -54,7 +54,7 @@ func late(t *testing.T, p *apptest.Program, by time.Duration) {
 	}
 }
 
-// contradictions are the references of the open cases with this reason.
+// contradictions returns the references of the open cases with this reason.
 func contradictions(t *testing.T, p *apptest.Program) map[string]bool {
 	t.Helper()
 	filter := operation.CaseFilter{State: operation.Open, Company: p.Reference, Reason: operation.Contradiction}

@@ -80,7 +80,7 @@ func TestEveryPostAnswersOnce(t *testing.T) {
 	})
 }
 
-// respelled is the same body in another spelling: escapes, white space, the order of
+// respelled returns the same body in another spelling: escapes, white space, the order of
 // fields, and numbers with a fraction of zero.
 func respelled(t *testing.T, body any) any {
 	text, is := body.(string)

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// behind is a program that reaches its PostgreSQL through a proxy.
+// behind returns a program that reaches its PostgreSQL through a proxy.
 func behind(t *testing.T, options ...apptest.Option) (*apptest.Program, *apptest.Proxy) {
 	t.Helper()
 	home := apptest.NewHome(t, db.Postgres)
@@ -25,7 +25,7 @@ func behind(t *testing.T, options ...apptest.Option) (*apptest.Program, *apptest
 	return home.Start(t, options...), proxy
 }
 
-// absences are requests that need the database, and the answer of each area of the contract
+// absences returns requests that need the database, and the answer of each area of the contract
 // when it is away.
 func absences(c *apptest.Client, o apptest.Order) []struct{ method, path, body string } {
 	const (

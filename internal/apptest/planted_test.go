@@ -220,7 +220,7 @@ func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	})
 }
 
-// plant makes an alteration, runs verify, and rolls back. Sums tells whether the sums of
+// plant makes an alteration, runs verify, and rolls back. Sums reports whether the sums of
 // the ledger show the alteration.
 func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []string, sums bool) {
 	t.Helper()
@@ -239,7 +239,7 @@ func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []strin
 	return lines, sums
 }
 
-// compared is the result of verify for a company and for the company `house`.
+// compared returns the result of verify for a company and for the company `house`.
 func compared(t *testing.T, q db.Querier, company string) (lines []string, sums bool) {
 	t.Helper()
 	for _, c := range []string{company, settlement.House} {

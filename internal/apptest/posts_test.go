@@ -71,7 +71,7 @@ func newStory(t *testing.T, p *apptest.Program, hook string) *story {
 
 func number(n int64) string { b, _ := json.Marshal(n); return string(b) }
 
-// request is a step's path and body with the known values.
+// request returns a step's path and body with the known values.
 func (s *story) request(o post) (path string, body any) {
 	var pairs, holes []string
 	for name, value := range s.kept {

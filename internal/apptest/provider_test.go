@@ -69,7 +69,7 @@ func (e *evil) does(pay, ask http.HandlerFunc) {
 	e.pay, e.ask, e.paid = pay, ask, 0
 }
 
-// requests is the number of payment requests since then.
+// requests returns the number of payment requests since then.
 func (e *evil) requests() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -44,7 +44,7 @@ func (l *line) close() {
 	_ = l.server.Close()
 }
 
-// NewProxy is a proxy for a database, and its URL. The URL turns prepared statements off,
+// NewProxy returns a proxy for a database, and its URL. The URL turns prepared statements off,
 // so that the proxy can read the statements.
 func NewProxy(t testing.TB, database string) (*Proxy, string) {
 	t.Helper()

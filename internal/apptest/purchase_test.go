@@ -146,7 +146,7 @@ func (g *gate) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	return g.Biller.Pay(ctx, p)
 }
 
-// await is the next value of the channel.
+// await returns the next value of the channel.
 func await[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
 	select {

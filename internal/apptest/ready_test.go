@@ -20,7 +20,7 @@ import (
 // at sets the clock of the machine for a program, and a test moves it.
 func at(machine clock.Clock) apptest.Option { return func(c *app.Config) { c.Machine = machine } }
 
-// checks is the answer of /readyz, with its status.
+// checks returns the answer of /readyz, with its status.
 func checks(t *testing.T, p *apptest.Program, path string) (status int, said map[string]string) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodGet, path, nil)

@@ -28,7 +28,7 @@ func plantLine(t *testing.T, p *apptest.Program, kind, reference string, naira i
 	}
 }
 
-// breaks are the findings of a reconciliation: reason, company and subject.
+// breaks returns the findings of a reconciliation: reason, company and subject.
 func breaks(t *testing.T, p *apptest.Program) (list []string) {
 	t.Helper()
 	all, err := p.App.Reconcile(t.Context(), app.Reach)
@@ -43,7 +43,7 @@ func breaks(t *testing.T, p *apptest.Program) (list []string) {
 
 func sorted(list []string) []string { slices.Sort(list); return list }
 
-// cases are the open cases in the same form.
+// cases returns the open cases in the same form.
 func cases(t *testing.T, p *apptest.Program) (open []string) {
 	t.Helper()
 	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
@@ -263,7 +263,7 @@ func decided(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// shown is the ledger of the company in the API.
+// shown returns the ledger of the company in the API.
 func shown(t *testing.T, p *apptest.Program) string {
 	t.Helper()
 	i, err := p.App.Reports.Integrity(t.Context(), p.Reference)

@@ -18,7 +18,7 @@ type Bundle struct {
 	Price                   money.Kobo
 }
 
-// Bundles are all data bundles, by network, the cheapest first.
+// Bundles returns all data bundles, by network, the cheapest first.
 func (c *Client) Bundles() []Bundle {
 	c.t.Helper()
 	var services []struct{ ServiceID, ServiceName string }
@@ -63,7 +63,7 @@ type Order struct {
 	SettlementID      int64  `json:"settlementId"`
 }
 
-// Order is an order of the bundle for a phone with this ending. The last two digits choose
+// Order returns an order of the bundle for a phone with this ending. The last two digits choose
 // the story of the sandbox.
 func (c *Client) Order(b Bundle, key, ending string) Order {
 	return Order{key, b.Category, b.Product, "080312345" + ending, c.SettlementID}
@@ -89,7 +89,7 @@ type Transaction struct {
 	Raw                                   json.RawMessage `json:"-"`
 }
 
-// Bought is the transaction in the answer to an order.
+// Bought returns the transaction in the answer to an order.
 func (c *Client) Bought(a Answer) Transaction {
 	c.t.Helper()
 	var b struct {
@@ -120,7 +120,7 @@ func (c *Client) transaction(raw json.RawMessage) Transaction {
 	return tr
 }
 
-// Transactions are all purchases of the company, newest first.
+// Transactions returns all purchases of the company, newest first.
 func (c *Client) Transactions() []Transaction {
 	c.t.Helper()
 	var out []Transaction
@@ -139,7 +139,7 @@ func (c *Client) Transactions() []Transaction {
 	}
 }
 
-// Balance is the balance of a settlement account of the company.
+// Balance returns the balance of a settlement account of the company.
 func (c *Client) Balance(settlementID int64) money.Kobo {
 	c.t.Helper()
 	var accounts []struct {
@@ -165,7 +165,7 @@ type Event struct {
 	Data      json.RawMessage
 }
 
-// Events is the company's feed after a sequence number.
+// Events returns the company's feed after a sequence number.
 func (c *Client) Events(after int64) []Event {
 	c.t.Helper()
 	var out []Event
@@ -201,7 +201,7 @@ func (c *Client) Outcome(reference string) Outcome {
 	return o
 }
 
-// Open are the operations without a known outcome.
+// Open returns the operations without a known outcome.
 func (c *Client) Open() []Outcome {
 	c.t.Helper()
 	var list struct{ Data []Outcome }
@@ -233,7 +233,7 @@ type Sale struct {
 	Executions, Requests int64
 }
 
-// Sales are the provider's executions, by our reference.
+// Sales returns the provider's executions, by our reference.
 func (c *Client) Sales() map[string]Sale {
 	c.t.Helper()
 	a, err := c.Raw(c.t.Context(), http.MethodGet, "/sandbox/provider-ledger", nil)

@@ -96,7 +96,7 @@ func (l *ledgerOfKeys) shop(c *apptest.Client, b apptest.Bundle, chance *rand.Ra
 	}
 }
 
-// pick is a new order, or an earlier one without an answer.
+// pick returns a new order, or an earlier one without an answer.
 func (l *ledgerOfKeys) pick(c *apptest.Client, b apptest.Bundle, chance *rand.Rand, key string) apptest.Order {
 	l.mu.Lock()
 	defer l.mu.Unlock()

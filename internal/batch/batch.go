@@ -20,7 +20,7 @@ type Queue[T comparable] struct {
 	idle    sync.WaitGroup
 }
 
-// New is a queue with room for so many waiting items, and at most so many in a batch.
+// New returns a queue with room for so many waiting items, and at most so many in a batch.
 // Run returns the items that must wait for the next batch. They go back to the front of
 // the queue, but for those that isGone is true of. Without late items isGone may be nil.
 func New[T comparable](most, room int, run func(batch []T) (late []T), isGone func(item T) bool) *Queue[T] {
@@ -52,7 +52,7 @@ func (q *Queue[T]) Withdraw(item T) {
 	}
 }
 
-// Waiting is the number of waiting items.
+// Waiting returns the number of waiting items.
 func (q *Queue[T]) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

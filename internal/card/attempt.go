@@ -36,7 +36,7 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed is the open attempt of a job.
+// followed returns the open attempt of a job.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := findCard(ctx, s.DB, j.Company, j.Subject)
 	if err != nil || c.state != creating {
@@ -142,7 +142,7 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	return provider.Answer{Outcome: provider.Confirmed}, nil
 }
 
-// pick is the card with our reference on an issuer's list. Some issuers give no
+// pick returns the card with our reference on an issuer's list. Some issuers give no
 // references back. Then pick is an unknown card of the wanted type that is not older
 // than our request. A customer has only one card in creation at a time.
 func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {

@@ -82,7 +82,7 @@ type Service struct {
 	openings *opening.Machine
 }
 
-// New is the business. It registers the kind of its operations.
+// New returns the business. It registers the kind of its operations.
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	s.openings = &opening.Machine{
@@ -101,7 +101,7 @@ var (
 	errNoIssuer = fault.New(fault.Unavailable, "no issuer is configured")
 )
 
-// issuer is the issuer with a name.
+// issuer returns the issuer with a name.
 func (s *Service) issuer(name string) (provider.Issuer, error) {
 	if i := s.Issuers[name]; i != nil {
 		return i, nil
@@ -109,7 +109,7 @@ func (s *Service) issuer(name string) (provider.Issuer, error) {
 	return nil, errNoIssuer
 }
 
-// said is an issuer's message as a fault for the company.
+// said returns an issuer's message as a fault for the company.
 func said(by provider.Issuer, message string) *fault.Fault {
 	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
 }
@@ -123,7 +123,7 @@ func saidBy(by provider.Issuer, err error) error {
 	return err
 }
 
-// find is an issued card of the company, from the database.
+// find returns an issued card of the company, from the database.
 func (s *Service) find(ctx context.Context, company, cardID string) (stored, error) {
 	c, err := findCard(ctx, s.DB, company, cardID)
 	if errors.Is(err, db.ErrNone) || err == nil && c.state != issued {
@@ -132,7 +132,7 @@ func (s *Service) find(ctx context.Context, company, cardID string) (stored, err
 	return c, err
 }
 
-// atIssuer is an issued card with its issuer. No other issuer knows the card.
+// atIssuer returns an issued card with its issuer. No other issuer knows the card.
 func (s *Service) atIssuer(ctx context.Context, company, cardID string) (stored, provider.Issuer, error) {
 	c, err := s.find(ctx, company, cardID)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Service) atIssuer(ctx context.Context, company, cardID string) (stored,
 	return c, by, err
 }
 
-// Find is a card of the company, with its present state at the issuer.
+// Find returns a card of the company, with its present state at the issuer.
 func (s *Service) Find(ctx context.Context, company, cardID string) (Card, error) {
 	c, err := s.renewed(ctx, company, cardID)
 	return c.Card, err
@@ -171,7 +171,7 @@ func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, 
 	return now, s.Book.Commit(ctx, u)
 }
 
-// Token is a short-lived token for the card's secrets at the issuer. Kobo does not keep
+// Token returns a short-lived token for the card's secrets at the issuer. Kobo does not keep
 // the token.
 func (s *Service) Token(ctx context.Context, company, cardID string) (provider.CardToken, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)

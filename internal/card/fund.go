@@ -41,7 +41,7 @@ type Funding struct {
 	message, provider string // the issuer's last words, and its name
 }
 
-// of is the funding of an operation and a card.
+// of returns the funding of an operation and a card.
 func of(o operation.Operation, cardID string) Funding {
 	return Funding{
 		Reference: o.ID, CardID: cardID, Amount: o.Amount, Status: o.State, Refunded: o.Refunded(), SettlementID: o.SettlementID,
@@ -60,7 +60,7 @@ type Order struct {
 
 var errShort = fault.New(fault.Refused, "Insufficient balance")
 
-// Confirming is the answer to a funding with an unknown outcome. It has the reference
+// Confirming returns the answer to a funding with an unknown outcome. It has the reference
 // for later questions.
 func Confirming(reference string) *fault.Fault {
 	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.")
@@ -78,13 +78,13 @@ func (s *Service) Declined(f Funding) error {
 	return fault.New(fault.Refused, said(by, strings.TrimRight(f.message, ".")).Message+end)
 }
 
-// purse is the account that pays for fundings, the company's first active one. A
+// purse returns the account that pays for fundings, the company's first active one. A
 // company without an active account gets an empty one (wallet-api.md, fund card).
 func (s *Service) purse(ctx context.Context, company string) (settlement.Account, error) {
 	return s.Settlements.Needed(ctx, company, "Main account")
 }
 
-// plan is a funding before its start.
+// plan returns a funding before its start.
 func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operation, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {
@@ -251,7 +251,7 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 	return nil
 }
 
-// Funding is a funding of the company by its reference.
+// Funding returns a funding of the company by its reference.
 func (s *Service) Funding(ctx context.Context, company, reference string) (Funding, error) {
 	o, err := s.Operations.Find(ctx, company, reference)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {

@@ -131,7 +131,7 @@ func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, 
 	return cmp.Or(s.Keys.Finish(ctx, key, result, why), why)
 }
 
-// cardholder is the customer of a request. The customer must have completed their OTP.
+// cardholder returns the customer of a request. The customer must have completed their OTP.
 // A customer without an address gets the company's address.
 func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer, error) {
 	if s.Issuers[s.Issues] == nil {
@@ -168,7 +168,7 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	return who, nil
 }
 
-// free is the customer's holder row while no card is in creation. An earlier creation
+// free returns the customer's holder row while no card is in creation. An earlier creation
 // without an answer is resolved first, and its card is returned too.
 func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier stored, err error) {
 	h, err = s.findHolder(ctx, company, customerID)
@@ -198,7 +198,7 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 	return h, earlier, err
 }
 
-// answers tells whether an earlier card fits a request. Then the request repeats the one
+// answers reports whether an earlier card fits a request. Then the request repeats the one
 // without an answer.
 func (c stored) answers(r Request) bool {
 	number := r.Number.Reveal()

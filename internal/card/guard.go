@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// guard is the name of the limit counter against double funding. It counts the open
+// guard returns the name of the limit counter against double funding. It counts the open
 // fundings of a card and an amount: the commits that open and close a funding raise and
 // lower it. The counter is wrong only after a change outside the ledger, such as half of a
 // restored dump. Then the operations are right, since they hold the money.
@@ -48,7 +48,7 @@ func (s *Service) correct(ctx context.Context, company, cardID string, amount mo
 	return reference, err
 }
 
-// unresolved are the open fundings of a card and an amount, the oldest first. A funding
+// unresolved returns the open fundings of a card and an amount, the oldest first. A funding
 // of an unknown card counts, since the card may be this one.
 func unresolved(ctx context.Context, q db.Querier, c stored, amount money.Kobo) (out []string, err error) {
 	list, err := operation.PendingOf(ctx, q, c.Company, Kind, amount)

@@ -17,7 +17,7 @@ import (
 
 const load = 300 * money.Naira
 
-// guarded is the guard of a card for the amount of these tests.
+// guarded returns the guard of a card for the amount of these tests.
 func (w *world) guarded(cardID string) int64 {
 	w.t.Helper()
 	n, err := w.book.Last(w.t.Context(), w.company, ledger.Next("card/"+cardID+"/"+load.Decimal()))
@@ -40,7 +40,7 @@ func (w *world) soon(cardID string) (card.Funding, error) {
 	return w.Fund(ctx, card.Order{Company: w.company, CardID: cardID, Amount: load})
 }
 
-// begun is the reference of a funding, or of the earlier one that stopped it.
+// begun returns the reference of a funding, or of the earlier one that stopped it.
 func begun(t *testing.T, f card.Funding, err error) string {
 	t.Helper()
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 // holds the secret, so the path holds none.
 const Pattern = "POST /callbacks/{provider}"
 
-// Door is the callback handler for notices. An issuer asks whether a payment may go
+// Door returns the callback handler for notices. An issuer asks whether a payment may go
 // through, and waits one second. The answer comes from the configuration, not from the
 // database. Kobo writes an event of a card once, before it answers.
 func (s *Service) Door() http.Handler {

@@ -66,7 +66,7 @@ type stored struct {
 	opening.Intent
 }
 
-// shown is the card with the fields from its issuer.
+// shown returns the card with the fields from its issuer.
 func (c stored) shown(i provider.IssuedCard) stored {
 	c.ProviderCardID, c.Status = i.ID, i.Status
 	c.account, c.Currency, c.MaskedPAN = cmp.Or(i.Account, c.account), cmp.Or(i.Currency, c.Currency), cmp.Or(i.MaskedPAN, c.MaskedPAN)
@@ -113,7 +113,7 @@ func findCard(ctx context.Context, q db.Querier, company, cardID string) (stored
 	return db.One(ctx, q, cards.Scan, `SELECT `+cardColumns+` FROM card WHERE company_id = $1 AND id = $2`, company, cardID)
 }
 
-// List is a page of the cards of all customers or of one, newest first, with the number
+// List returns a page of the cards of all customers or of one, newest first, with the number
 // of all these cards.
 func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64],
@@ -137,7 +137,7 @@ func (s *Service) enter(ctx context.Context, c stored) error {
 // owned is a card and its company.
 type owned struct{ company, card string }
 
-// owner is the company and our id of an issuer's card. IsOurs is false for an unknown
+// owner returns the company and our id of an issuer's card. IsOurs is false for an unknown
 // card.
 func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o owned, isOurs bool, err error) {
 	o, err = db.One(ctx, s.DB, db.Fields[owned],
@@ -148,7 +148,7 @@ func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o o
 	return o, err == nil, err
 }
 
-// openFunding is the oldest open funding of a card and an amount.
+// openFunding returns the oldest open funding of a card and an amount.
 func (s *Service) openFunding(ctx context.Context, company, cardID string, amount money.Kobo) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], `SELECT id FROM card_funding
 		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY created_at, id LIMIT 1`,
@@ -159,7 +159,7 @@ func cardOf(ctx context.Context, q db.Querier, company, reference string) (strin
 	return db.One(ctx, q, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
 }
 
-// Address is the company's own address, or else the deployment's.
+// Address returns the company's own address, or else the deployment's.
 func (s *Service) Address(ctx context.Context, company string) (LastResort, error) {
 	a, err := db.One(ctx, s.DB, db.Fields[LastResort], `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
 		WHERE company_id = $1 ORDER BY version DESC LIMIT 1`, company)

@@ -220,7 +220,7 @@ func (w *world) run(d *db.DB) {
 	})
 }
 
-// another is a second program on the same database, with its own connections.
+// another returns a second program on the same database, with its own connections.
 func (w *world) another(d *db.DB) *world {
 	v := *w
 	v.run(d)
@@ -251,7 +251,7 @@ func (w *world) open(company string, float money.Kobo) int64 {
 	return a.ID
 }
 
-// created is a customer who has not completed the OTP.
+// created returns a customer who has not completed the OTP.
 func (w *world) created(company, email string, address *customer.Address) customer.Customer {
 	w.t.Helper()
 	*w.people++
@@ -266,7 +266,7 @@ func (w *world) created(company, email string, address *customer.Address) custom
 	return c.Customer
 }
 
-// serve is a customer who may have cards.
+// serve returns a customer who may have cards.
 func (w *world) serve(company, email string, address *customer.Address) customer.Customer {
 	w.t.Helper()
 	c, err := w.customers.GenerateAccount(w.t.Context(), customer.Request{
@@ -280,7 +280,7 @@ func (w *world) request() card.Request {
 	return card.Request{Company: w.company, Customer: w.customer.ID, Type: card.Virtual, Brand: "Verve", Currency: "NGN"}
 }
 
-// card is a new card of the customer's.
+// card returns a new card of the customer's.
 func (w *world) card() card.Card {
 	w.t.Helper()
 	g, err := w.Generate(w.t.Context(), w.request())
@@ -330,7 +330,7 @@ func (w *world) holds(own, clearing, paid money.Kobo) {
 	}))
 }
 
-// events are the company's events about cards, the newest last.
+// events returns the company's events about cards, the newest last.
 func (w *world) events() (out []event.Event) {
 	w.t.Helper()
 	all, _, err := event.NewService(w.db, w.book).Feed(w.t.Context(), w.company, 0, 1000, 0)

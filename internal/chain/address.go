@@ -18,7 +18,7 @@ const (
 	bitcoinTestVersion = 0x6f
 )
 
-// write is the address of a public key in the network's spelling.
+// write returns the address of a public key in the network's spelling.
 func (n Network) write(public *btcec.PublicKey) string {
 	switch n.Kind {
 	case Bitcoin:
@@ -47,7 +47,7 @@ func (n Network) bitcoinPrefix() string {
 	return "bc"
 }
 
-// segwit is a version 0 witness program (BIP-173).
+// segwit returns a version 0 witness program (BIP-173).
 func segwit(prefix string, hash []byte) string {
 	five, err := bech32.ConvertBits(hash, 8, 5, true)
 	if err != nil {
@@ -66,7 +66,7 @@ func keccak(b []byte) []byte {
 	return h.Sum(nil)
 }
 
-// checksummed is an Ethereum address. The case of its letters is its checksum (EIP-55).
+// checksummed returns an Ethereum address. The case of its letters is its checksum (EIP-55).
 func checksummed(address []byte) string {
 	text := []byte(hex.EncodeToString(address))
 	sum := keccak(text)
@@ -78,7 +78,7 @@ func checksummed(address []byte) string {
 	return "0x" + string(text)
 }
 
-// Canonical is an address in the network's standard spelling. The result is false if the
+// Canonical returns an address in the network's standard spelling. The result is false if the
 // text is no address of the network.
 func (n Network) Canonical(address string) (string, bool) {
 	switch n.Kind {
@@ -99,7 +99,7 @@ func (n Network) Canonical(address string) (string, bool) {
 	return address, err == nil && len(raw) == 20
 }
 
-// Fold is the form of an address for comparisons. The case of letters has no meaning on
+// Fold returns the form of an address for comparisons. The case of letters has no meaning on
 // Ethereum, but has one on Tron.
 func (n Network) Fold(address string) string {
 	if n.Kind == EVM {

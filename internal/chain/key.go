@@ -83,7 +83,7 @@ func parse(text string) (Key, error) {
 	return Key{node}, nil
 }
 
-// Child is the child key at an index.
+// Child returns the child key at an index.
 func (k Key) Child(index uint32) (Key, error) {
 	if index > LastIndex {
 		return Key{}, fmt.Errorf("a public key has no child %d", index)
@@ -92,10 +92,10 @@ func (k Key) Child(index uint32) (Key, error) {
 	return Key{node}, err
 }
 
-// String is the key as an xpub. It reveals every address but cannot spend.
+// String returns the key as an xpub. It reveals every address but cannot spend.
 func (k Key) String() string { return k.node.String() }
 
-// Address is the address at an index, in the network's spelling.
+// Address returns the address at an index, in the network's spelling.
 func (k Key) Address(n Network, index int64) (string, error) {
 	if index < 0 || index > LastIndex {
 		return "", fmt.Errorf("there is no address %d", index)

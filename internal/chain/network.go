@@ -55,10 +55,10 @@ type Asset = Token
 //go:embed networks.json
 var known []byte
 
-// Mainnets are the built-in networks whose assets have value.
+// Mainnets returns the built-in networks whose assets have value.
 func Mainnets() []Network { return some(false) }
 
-// Testnets are the built-in networks whose assets have no value, for sandboxes.
+// Testnets returns the built-in networks whose assets have no value, for sandboxes.
 func Testnets() []Network { return some(true) }
 
 func some(testnet bool) []Network {
@@ -130,7 +130,7 @@ func (n *Network) check() error {
 	return nil
 }
 
-// Asset is the asset with this contract, or the native one for "".
+// Asset returns the asset with this contract, or the native one for "".
 func (n Network) Asset(contract string) (Asset, bool) {
 	if contract == "" {
 		return Asset{Symbol: n.NativeAsset, Decimals: n.Decimals}, true
@@ -143,7 +143,7 @@ func (n Network) Asset(contract string) (Asset, bool) {
 	return Asset{}, false
 }
 
-// BySymbol is the asset with this symbol.
+// BySymbol returns the asset with this symbol.
 func (n Network) BySymbol(symbol string) (Asset, bool) {
 	if symbol == n.NativeAsset {
 		return n.Asset("")

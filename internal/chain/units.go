@@ -39,7 +39,7 @@ func FormatUnits(units *big.Int, decimals int) string {
 	return decimal.NewFromBigInt(units, -int32(decimals)).String()
 }
 
-// Whole is the amount without its fraction.
+// Whole returns the amount without its fraction.
 func Whole(units *big.Int, decimals int) *big.Int {
 	return new(big.Int).Quo(units, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil))
 }

@@ -18,7 +18,7 @@ type Clock interface {
 // System is the machine's own clock.
 type System struct{}
 
-// Now is the machine's time in UTC.
+// Now returns the machine's time in UTC.
 func (System) Now() time.Time { return time.Now().UTC() }
 
 // Movable is the machine's clock plus an offset that only grows. The zero value
@@ -28,14 +28,14 @@ type Movable struct {
 	offset time.Duration
 }
 
-// Now is the machine's time plus the offset, in UTC.
+// Now returns the machine's time plus the offset, in UTC.
 func (m *Movable) Now() time.Time {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return time.Now().UTC().Add(m.offset)
 }
 
-// Offset is the sum of all moves.
+// Offset returns the sum of all moves.
 func (m *Movable) Offset() time.Duration {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -56,10 +56,10 @@ type Manual struct {
 	now time.Time
 }
 
-// At is a Manual clock that shows the given time.
+// At returns a Manual clock that shows the given time.
 func At(t time.Time) *Manual { return &Manual{now: t.UTC()} }
 
-// Now is the time it was last set to.
+// Now returns the time it was last set to.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +77,7 @@ func (m *Manual) Advance(d time.Duration) {
 // a fixed offset is enough.
 var Lagos = time.FixedZone("Africa/Lagos", 60*60)
 
-// Micros is t as the database stores it: microseconds since 1970 UTC, and 0 for the zero
+// Micros returns t as the database stores it: microseconds since 1970 UTC, and 0 for the zero
 // time, which means "not yet".
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
@@ -86,7 +86,7 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Time is the instant of a value made by Micros.
+// Time returns the instant of a value made by Micros.
 func Time(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
@@ -94,7 +94,7 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// Text is the instant as the API shows it: 2030-01-02T03:04:05.678Z.
+// Text returns the instant as the API shows it: 2030-01-02T03:04:05.678Z.
 func Text(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // Instant is a time as JSON shows it: like Text, and null when it is zero.

@@ -77,7 +77,7 @@ type Service struct {
 	openings *opening.Machine
 }
 
-// New is the business.
+// New returns the business.
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	s.openings = &opening.Machine{

@@ -110,7 +110,7 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 	})
 }
 
-// account is a settlement account of a new company.
+// account returns a settlement account of a new company.
 func (h *house) account() settlement.Account {
 	h.t.Helper()
 	keys, err := secret.Parse(secret.Generate())
@@ -128,7 +128,7 @@ func (h *house) account() settlement.Account {
 	return a
 }
 
-// asks is a request of the main company.
+// asks returns a request of the main company.
 func (h *house) asks(reference string, amount money.Kobo) collection.Request {
 	return collection.Request{Company: h.main.Company, ExternalReference: reference, Amount: amount}
 }
@@ -178,7 +178,7 @@ func (h *house) is(c collection.Collection, want collection.State, balance money
 	}
 }
 
-// told are the main company's events as "kind amount reason".
+// told returns the main company's events as "kind amount reason".
 func (h *house) told() (out []string) {
 	h.t.Helper()
 	list, _, err := event.NewService(h.db, h.book).Feed(h.t.Context(), h.main.Company, 0, 100, 0)

@@ -37,7 +37,7 @@ type Request struct {
 	Key               *idempotency.Key       // nil for none
 }
 
-// text is the request as the row keeps it, to tell a repetition from another request.
+// text returns the request as the row keeps it, to tell a repetition from another request.
 func (r Request) text() string {
 	b, err := json.Marshal([]any{int64(r.Amount), r.SettlementID, int64(r.ValidFor / time.Second), r.AccountName, r.Control})
 	if err != nil {
@@ -93,13 +93,13 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	}
 }
 
-// isOpen tells whether the bank may have opened an account that the company does not
+// isOpen reports whether the bank may have opened an account that the company does not
 // have yet, and that has not expired.
 func (c Collection) isOpen(now time.Time) bool {
 	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt.Time)
 }
 
-// intent is a new collection, which counts in the quota. Another try for the same
+// intent returns a new collection, which counts in the quota. Another try for the same
 // collection does not count.
 func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit) error, error) {
 	settlementID, err := s.Settlements.Chosen(ctx, r.Company, r.SettlementID)
@@ -120,12 +120,12 @@ type attempt struct {
 	request Request
 }
 
-// Resolve is the work of a ResolveJob. It opens no account: a company asks for one.
+// Resolve does the work of a ResolveJob. It opens no account: a company asks for one.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed is the open attempt of a job. An expired account ends unused, since the
+// followed returns the open attempt of a job. An expired account ends unused, since the
 // company never had it.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := s.find(ctx, j.Company, j.Subject)

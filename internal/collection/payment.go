@@ -46,7 +46,7 @@ type paid struct {
 
 func (c Collection) eventData(p *paid) eventData { return eventData{c.ID, c.ID, c, c.SettlementID, p} }
 
-// accepts is the reason why a payment does not complete the collection, or "".
+// accepts returns the reason why a payment does not complete the collection, or "".
 func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	fits := amount == c.Amount
 	switch c.Control {
@@ -103,7 +103,7 @@ func (s *Service) BookCredit(ctx context.Context, company string, credit settlem
 	}}, true, nil
 }
 
-// of is the collection of a credit.
+// of returns the collection of a credit.
 func (s *Service) of(ctx context.Context, company string, credit settlement.Credit) (Collection, error) {
 	if credit.Reference != "" {
 		c, err := s.byReference(ctx, company, credit.Reference)
@@ -114,7 +114,7 @@ func (s *Service) of(ctx context.Context, company string, credit settlement.Cred
 	return s.byAccount(ctx, company, credit.Account)
 }
 
-// Expire is the work of an ExpireJob. A payment that comes after it is late.
+// Expire does the work of an ExpireJob. A payment that comes after it is late.
 func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil {

@@ -52,7 +52,7 @@ type Service struct {
 	gate   *otter.Cache[string, Company]
 }
 
-// New is the service on a database and its ledger.
+// New returns the service on a database and its ledger.
 func New(d *db.DB, book *ledger.Book, keys *secret.Keyring, clk clock.Clock) *Service {
 	return &Service{
 		db: d, book: book, keys: keys, signer: keys.Signer("token"), clock: clk, gate: newGate(clk),

@@ -43,7 +43,7 @@ func open(t *testing.T, d *db.DB) *house {
 	return h
 }
 
-// with is the service under another keyring, as after a restart.
+// with returns the service under another keyring, as after a restart.
 func (h *house) with(keyring string) *company.Service {
 	h.t.Helper()
 	keys, err := secret.Parse(keyring)
@@ -63,7 +63,7 @@ func (h *house) create() (reference, apiKey string) {
 	return c.Reference, key.Reveal()
 }
 
-// approved is a company that may use the API.
+// approved returns a company that may use the API.
 func (h *house) approved() (reference, apiKey string) {
 	h.t.Helper()
 	reference, apiKey = h.create()

@@ -118,7 +118,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	return s.issue(access, reference, id.New(), AccessLife)
 }
 
-// Holder is the company of an access token. Holder does not ask the gate.
+// Holder returns the company of an access token. Holder does not ask the gate.
 func (s *Service) Holder(token string) (reference string, err error) {
 	reference, _, err = s.read(access, token)
 	return reference, err

@@ -75,7 +75,7 @@ func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID stri
 	}
 }
 
-// revocation is the unit that revokes a key. The ledger refuses it if another working key
+// revocation returns the unit that revokes a key. The ledger refuses it if another working key
 // of the company has been revoked meanwhile.
 func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledger.Unit, error) {
 	now, u := s.clock.Now(), ledger.For(reference)

@@ -68,7 +68,7 @@ func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) err
 // credentials is the limit counter of PIN resets and of revocations of all API keys.
 const credentials = "company/credentials"
 
-// Credentials is the number of PIN resets and of revocations of all API keys. A
+// Credentials returns the number of PIN resets and of revocations of all API keys. A
 // permission by PIN is void after this number has changed (ExpectCredentials).
 func (s *Service) Credentials(ctx context.Context, reference string) (int64, error) {
 	return s.book.Last(ctx, reference, credentials)
@@ -80,7 +80,7 @@ func voidCredentials(u *ledger.Unit) { u.Count(credentials, 1, 0) }
 // ExpectCredentials makes the ledger refuse a unit if Credentials is above n at the commit.
 func ExpectCredentials(u *ledger.Unit, n int64) { u.Count(credentials, 0, n) }
 
-// IsVoid tells whether ExpectCredentials was the reason for a refusal.
+// IsVoid reports whether ExpectCredentials was the reason for a refusal.
 func IsVoid(err error) bool {
 	r := ledger.Refused(err)
 	return r != nil && r.Reason == ledger.Over && r.Count.Name == credentials

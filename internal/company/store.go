@@ -31,7 +31,7 @@ type pin struct {
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
-// Find is the company with this reference.
+// Find returns the company with this reference.
 func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
 	if !id.IsCuid(reference) {
 		return Company{}, errNoCompany
@@ -43,7 +43,7 @@ func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
 	return c, err
 }
 
-// List is a page of companies, the newest first, and the number of all companies.
+// List returns a page of companies, the newest first, and the number of all companies.
 func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
 	total, err := s.count(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Service) page(ctx context.Context, limit, offset int) ([]Company, error
 		`SELECT `+columns+` FROM company ORDER BY created_at DESC, company_id LIMIT $1 OFFSET $2`, limit, offset)
 }
 
-// Keys are a company's API keys, the oldest first.
+// Keys returns a company's API keys, the oldest first.
 func (s *Service) Keys(ctx context.Context, reference string) ([]Key, error) {
 	return db.All(ctx, s.db, keys.Scan,
 		`SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 ORDER BY created_at, id`, reference)
@@ -86,7 +86,7 @@ func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID 
 	return err
 }
 
-// workingRefresh is the id of the valid refresh token: the latest one, while its API
+// workingRefresh returns the id of the valid refresh token: the latest one, while its API
 // key is neither revoked nor expired.
 func (s *Service) workingRefresh(ctx context.Context, reference string, now time.Time) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `

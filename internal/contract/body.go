@@ -46,7 +46,7 @@ type Body struct {
 	isControl   func(c rune) bool
 }
 
-// ValidatedValue is the decoded body.
+// ValidatedValue returns the decoded body.
 func (b *Body) ValidatedValue() any { return b.Value }
 
 // Read reads the text of the body.
@@ -106,7 +106,7 @@ func decode(raw []byte, isControl func(rune) bool) (*Body, error) {
 	return b, err
 }
 
-// loneSurrogate tells whether a JSON text escapes one half of a surrogate pair without
+// loneSurrogate reports whether a JSON text escapes one half of a surrogate pair without
 // the other (RFC 8259, 8.2).
 func loneSurrogate(raw []byte) bool {
 	for {
@@ -127,7 +127,7 @@ func loneSurrogate(raw []byte) bool {
 	}
 }
 
-// escaped is the code unit at the beginning of a JSON text such as \u00e9, or 0.
+// escaped returns the code unit at the beginning of a JSON text such as \u00e9, or 0.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0

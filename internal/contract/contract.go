@@ -38,7 +38,7 @@ type Operation struct {
 	rules      *rules // nil: takes no body
 }
 
-// HasBody tells whether the operation takes a body.
+// HasBody reports whether the operation takes a body.
 func (o *Operation) HasBody() bool { return o.rules != nil }
 
 // Parameter is a query parameter.
@@ -49,7 +49,7 @@ type Parameter struct {
 	IsText  bool // any text, and declared by the operation itself
 }
 
-// Find is the operation's query parameter of a name.
+// Find returns the operation's query parameter of a name.
 func (o *Operation) Find(name string) (p Parameter, found bool) {
 	i := slices.IndexFunc(o.Query, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
@@ -58,7 +58,7 @@ func (o *Operation) Find(name string) (p Parameter, found bool) {
 	return o.Query[i], true
 }
 
-// Unknown are the query parameters of a request that the operation does not have, in
+// Unknown returns the query parameters of a request that the operation does not have, in
 // the order of the query. A name with control characters stays escaped.
 func (o *Operation) Unknown(query string) (names []string) {
 	for part := range strings.SplitSeq(query, "&") {

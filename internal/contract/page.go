@@ -22,7 +22,7 @@ func NewPage(number, size string) Page {
 	return Page{Clamp(number, 1, math.MaxInt32), Clamp(size, usualSize, maxSize)}
 }
 
-// Offset is the number of items before the page.
+// Offset returns the number of items before the page.
 func (p Page) Offset() int { return (p.Number - 1) * p.Size }
 
 // Clamp reads a number from 1 to most. A larger number is most. Anything that is
@@ -76,7 +76,7 @@ func (p Page) Meta(at *url.URL, items, total int) Meta {
 	return m
 }
 
-// link is another page of the same list as a relative URL. It keeps the caller's
+// link returns another page of the same list as a relative URL. It keeps the caller's
 // other parameters.
 func (p Page) link(at *url.URL, number int) *string {
 	values := at.Query()

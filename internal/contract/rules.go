@@ -118,7 +118,7 @@ func (r *rules) field(b *Body, location []string) Field {
 	return f
 }
 
-// last is the place of an unknown field: after all known fields of its object.
+// last returns the place of an unknown field: after all known fields of its object.
 func (b *Body) last(location []string) []int {
 	return []int{math.MaxInt, slices.Index(b.keys, location[len(location)-1])}
 }
@@ -168,7 +168,7 @@ func (r *rules) trim(b *Body) {
 	}
 }
 
-// Invalid is the fault of a request that breaks these rules.
+// Invalid returns the fault of a request that breaks these rules.
 func Invalid(lines ...string) *fault.Fault {
 	f := fault.New(fault.Invalid, "Validation error")
 	f.Details = lines
@@ -237,7 +237,7 @@ func (r *rules) collectOneOf(found *problems, b *Body, e *jsonschema.ValidationE
 	r.collect(found, b, &jsonschema.ValidationError{InstanceLocation: e.InstanceLocation, ErrorKind: types})
 }
 
-// typeOf is the error's complaint about the type of the value at a place, or nil.
+// typeOf returns the error's complaint about the type of the value at a place, or nil.
 func typeOf(e *jsonschema.ValidationError, location []string) *kind.Type {
 	if k, ok := e.ErrorKind.(*kind.Type); ok && slices.Equal(e.InstanceLocation, location) {
 		return k
@@ -263,7 +263,7 @@ func (p *problems) add(f Field, text string, isAlone bool) {
 	*p = append(*p, problem{f, text, isAlone})
 }
 
-// lines are the problems as the caller reads them, and the field of each.
+// lines returns the problems as the caller reads them, and the field of each.
 func (p problems) lines() (out, fields []string) {
 	slices.SortStableFunc(p, func(a, b problem) int {
 		order := slices.Compare(a.field.place, b.field.place)

@@ -23,7 +23,7 @@ func Write(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(append(text, '\n'))
 }
 
-// Allowed are the methods that the mux accepts for the path of a request. The catch-all
+// Allowed returns the methods that the mux accepts for the path of a request. The catch-all
 // pattern "/" does not count.
 func Allowed(mux *http.ServeMux, r *http.Request) (methods []string) {
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
@@ -36,7 +36,7 @@ func Allowed(mux *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// Bearer is the token of the Authorization header, or empty.
+// Bearer returns the token of the Authorization header, or empty.
 func Bearer(r *http.Request) string {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
@@ -48,7 +48,7 @@ func Bearer(r *http.Request) string {
 // server is the place of the server's address in a rendered document.
 const server = `"servers":[{"url":"/"`
 
-// At is a rendered document for a server at this address.
+// At returns a rendered document for a server at this address.
 func At(document []byte, address string) []byte {
 	url, err := json.Marshal(address)
 	if err != nil {

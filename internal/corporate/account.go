@@ -70,7 +70,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	return a.result, err
 }
 
-// proven is the record of a proven identity. The id of a session does not name such
+// proven returns the record of a proven identity. The id of a session does not name such
 // a record.
 func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error) {
 	k, err := s.findKYC(ctx, company, kycID)
@@ -83,7 +83,7 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 	return KYC{}, fault.New(fault.Missing, "KYC record not found")
 }
 
-// attempt is a new attempt at a bank, or the one that was cut off. An attempt at
+// attempt returns a new attempt at a bank, or the one that was cut off. An attempt at
 // another bank ends first, so that no second account is opened.
 func (s *Service) attempt(ctx context.Context, r Request, bank string) (*attempt, opening.From, error) {
 	var from opening.From
@@ -113,12 +113,12 @@ type attempt struct {
 	result  Account
 }
 
-// Resolve is the work of a ResolveJob. It opens no account: a company asks for one.
+// Resolve does the work of a ResolveJob. It opens no account: a company asks for one.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed is the open attempt that a job is about.
+// followed returns the open attempt that a job is about.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	a, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil || a.State != Pending {
@@ -218,7 +218,7 @@ func (a *attempt) redirect(ctx context.Context, u *ledger.Unit) error {
 	return a.Settlements.RedirectFeed(ctx, u, operator.Self(a.Company).From(ctx), a.chosen, a.feeder())
 }
 
-// feeder is the account as a settlement account's source of credits.
+// feeder returns the account as a settlement account's source of credits.
 func (a *attempt) feeder() settlement.BankAccount {
 	return settlement.BankAccount{
 		Number: a.Bank.Number, Name: a.Bank.Name, BankName: a.Bank.BankName, BankCode: a.Bank.BankCode,

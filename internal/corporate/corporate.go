@@ -69,17 +69,17 @@ type Account struct {
 // Bank is what the bank shows of an account.
 type Bank = provider.Account
 
-// MarshalJSON is the account as the API shows it.
+// MarshalJSON returns the account as the API shows it.
 func (a Account) MarshalJSON() ([]byte, error) { return a.show(0) }
 
 // updated is a held account as the event of its change shows it: with the
 // settlement account that gets its credits from then on.
 type updated struct{ Account }
 
-// MarshalJSON is the account and its settlement account.
+// MarshalJSON returns the account and its settlement account.
 func (u updated) MarshalJSON() ([]byte, error) { return u.show(u.SettlementID) }
 
-// show is the account as JSON. Its balance is always 0, since payments go on to the
+// show returns the account as JSON. Its balance is always 0, since payments go on to the
 // settlement account at once. The contract has the odd spelling of the first field.
 func (a Account) show(settlementID int64) ([]byte, error) {
 	return json.Marshal(struct {
@@ -112,7 +112,7 @@ type Service struct {
 	openings *opening.Machine
 }
 
-// New is the business. An account is opened at the bank that checked the identity.
+// New returns the business. An account is opened at the bank that checked the identity.
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	s.openings = &opening.Machine{
@@ -125,7 +125,7 @@ func New(c Config) *Service {
 	return s
 }
 
-// failed is the refusal of an account. The reason is in the fault's "error".
+// failed returns the refusal of an account. The reason is in the fault's "error".
 func failed(why string) *fault.Fault {
 	f := fault.New(fault.Refused, "Failed to create COOP subaccount")
 	f.Extra = map[string]any{"error": why}

@@ -73,7 +73,7 @@ func TestARefusedInitiationLeavesASpentSessionAsItIs(t *testing.T) {
 	})
 }
 
-// spent is a session of a BVN with no OTP left.
+// spent returns a session of a BVN with no OTP left.
 func (w *world) spent(t *testing.T, number secret.Text) string {
 	t.Helper()
 	first, err := w.Initiate(t.Context(), w.company, number, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lost is an attempt that was not answered, and the job that follows it.
+// lost returns an attempt that was not answered, and the job that follows it.
 func (w *world) lost(t *testing.T) (corporate.Request, job.Job) {
 	t.Helper()
 	r := w.request(w.proven(t))

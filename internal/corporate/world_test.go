@@ -145,7 +145,7 @@ func want(t *testing.T, err error, kind fault.Kind, message string) {
 	}
 }
 
-// told are the kinds of the company's events.
+// told returns the kinds of the company's events.
 func (w *world) told(t *testing.T) (kinds []string) {
 	t.Helper()
 	events, _, err := w.events.Feed(t.Context(), w.company, 0, 100, 0)
@@ -156,7 +156,7 @@ func (w *world) told(t *testing.T) (kinds []string) {
 	return kinds
 }
 
-// proven is the id of a proven signatory.
+// proven returns the id of a proven signatory.
 func (w *world) proven(t *testing.T) string {
 	t.Helper()
 	sent, err := w.Initiate(t.Context(), w.company, secret.NewText(bvn), nil)

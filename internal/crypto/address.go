@@ -123,7 +123,7 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 // subject names an address in jobs and keys.
 func (a Address) subject() string { return a.KeyID + "/" + strconv.FormatInt(a.Index, 10) }
 
-// subject is the address with this subject.
+// subject returns the address with this subject.
 func (s *Service) subject(ctx context.Context, company, subject string) (Address, error) {
 	cut := strings.LastIndexByte(subject, '/')
 	index, err := strconv.ParseInt(subject[cut+1:], 10, 64)
@@ -177,7 +177,7 @@ func (s *Service) subscribe(ctx context.Context, a Address) (reference string, e
 	return custody.Plug.Watch(ctx, s.networks[a.NetworkID], a.Address)
 }
 
-// Watch is the work of a WatchJob.
+// Watch does the work of a WatchJob.
 func (s *Service) Watch(ctx context.Context, j job.Job) (next time.Time, err error) {
 	a, err := s.subject(ctx, j.Company, j.Subject)
 	if errors.Is(err, db.ErrNone) || err == nil && a.state == watched {
@@ -194,7 +194,7 @@ func unavailable(err error) error {
 	return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 }
 
-// Addresses are the company's addresses on a network, the oldest first.
+// Addresses returns the company's addresses on a network, the oldest first.
 func (s *Service) Addresses(ctx context.Context, company, networkID string) ([]Address, error) {
 	n, known := s.networks[networkID]
 	if !known {

@@ -18,7 +18,7 @@ const (
 	recordWithin = 8 * time.Second
 )
 
-// Door is the handler of a custodian's callbacks. It checks the signature first,
+// Door returns the handler of a custodian's callbacks. It checks the signature first,
 // records the movements, and then answers. It stores no unread notification, unlike
 // the inbox: a custodian repeats a notification and lists those that never arrived.
 func (s *Service) Door(custody string) http.Handler {

@@ -47,7 +47,7 @@ const (
 	gone                  // the transaction has failed for good
 )
 
-// Confirm is the work of a ConfirmJob.
+// Confirm does the work of a ConfirmJob.
 func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err error) {
 	number, err := strconv.ParseInt(j.Subject, 10, 64)
 	if err != nil {
@@ -109,7 +109,7 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	return missed
 }
 
-// pause is the time until the answer can change: that of the missing blocks, or of one
+// pause returns the time until the answer can change: that of the missing blocks, or of one
 // block for a transaction without a block.
 func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration {
 	wanting := int64(1)

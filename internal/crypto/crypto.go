@@ -63,7 +63,7 @@ type Address struct {
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
-// MarshalJSON is the address as the API shows it.
+// MarshalJSON returns the address as the API shows it.
 func (a Address) MarshalJSON() ([]byte, error) {
 	type network struct {
 		Chain string `json:"chain"`
@@ -104,7 +104,7 @@ type Transaction struct {
 	UpdatedAt time.Time       `db:"updated_at,changes"`
 }
 
-// MarshalJSON is the transaction as the API and the events show it. From is the API
+// MarshalJSON returns the transaction as the API and the events show it. From is the API
 // contract's: null for a deposit, the company's address for a withdrawal. TokenAddress is
 // the destination of a withdrawal, the other side of a token's deposit, otherwise the
 // company's address. Meta.From is the sender's address.
@@ -185,7 +185,7 @@ type Service struct {
 	turns     sync.Map           // the locks for the companies' next index, by company
 }
 
-// New is the business on a database.
+// New returns the business on a database.
 func New(cfg Config) *Service {
 	s := &Service{
 		Config: cfg, networks: map[string]chain.Network{}, custodies: map[string]Custody{}, custodyOf: map[string]string{},
@@ -205,7 +205,7 @@ func New(cfg Config) *Service {
 
 var errNoNetwork = fault.New(fault.Missing, "Network not found.")
 
-// ListNetworks are all networks, in the order of the configuration. A network without a
+// ListNetworks returns all networks, in the order of the configuration. A network without a
 // custodian is inactive.
 func (s *Service) ListNetworks() []chain.Network {
 	out := make([]chain.Network, len(s.Networks))

@@ -104,7 +104,7 @@ func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
 	return err
 }
 
-// key is the company's present key. A company without a key gets a chain below the
+// key returns the company's present key. A company without a key gets a chain below the
 // house's key.
 func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key, error) {
 	k, err := s.findKey(ctx, company, kind)

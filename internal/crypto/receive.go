@@ -36,7 +36,7 @@ func (s *Service) Receive(ctx context.Context, custody string, header http.Heade
 	return nil
 }
 
-// seen is the identity of a movement. It does not depend on the custodian or the block.
+// seen returns the identity of a movement. It does not depend on the custodian or the block.
 func seen(n chain.Network, m provider.Movement) string {
 	way := "in"
 	if m.Out {

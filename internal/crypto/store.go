@@ -29,7 +29,7 @@ var (
 		db.Unique("company_id", "seen", "attempt"))
 )
 
-// draw is the next number of a sequence of the whole installation.
+// draw returns the next number of a sequence of the whole installation.
 func (s *Service) draw(ctx context.Context, name string) (number int64, err error) {
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
 		number, err = db.One(ctx, q, db.Value[int64], `
@@ -40,7 +40,7 @@ func (s *Service) draw(ctx context.Context, name string) (number int64, err erro
 	return number, err
 }
 
-// highest is the number of the company's last transaction; 0 before the first.
+// highest returns the number of the company's last transaction; 0 before the first.
 func (s *Service) highest(ctx context.Context, company string) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64], `SELECT coalesce(max(id), 0) FROM crypto_transaction WHERE company_id = $1`, company)
 }
@@ -65,7 +65,7 @@ func (s *Service) owner(ctx context.Context, networkID, address string) (string,
 	return db.One(ctx, s.DB, db.Value[string], selectOwner, networkID, address)
 }
 
-// ours are those of some addresses that the directory has. Nothing is kept in memory,
+// ours returns those of some addresses that the directory has. Nothing is kept in memory,
 // so addresses of other programs are found at once.
 func (s *Service) ours(ctx context.Context, networkID string, addresses []string) (map[string]bool, error) {
 	found := map[string]bool{}
@@ -94,12 +94,12 @@ func (s *Service) findKey(ctx context.Context, company string, kind chain.Kind) 
 		`SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 AND kind = $2 ORDER BY version DESC LIMIT 1`, company, string(kind))
 }
 
-// Keys are all keys of a company by kind, the present key of each kind first.
+// Keys returns all keys of a company by kind, the present key of each kind first.
 func (s *Service) Keys(ctx context.Context, company string) ([]Key, error) {
 	return db.All(ctx, s.DB, scanKey, `SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 ORDER BY kind, version DESC`, company)
 }
 
-// nextIndex is the first index of a key that has no address.
+// nextIndex returns the first index of a key that has no address.
 func (s *Service) nextIndex(ctx context.Context, k Key) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64],
 		`SELECT coalesce(max(address_index), -1) + 1 FROM crypto_address WHERE company_id = $1 AND key_id = $2`, k.Company, k.ID)
@@ -134,13 +134,13 @@ func (s *Service) findTransaction(ctx context.Context, company string, number in
 	return db.One(ctx, s.DB, scanTransaction, transactionsWhere+`company_id = $1 AND id = $2`, company, number)
 }
 
-// findSeen is the last attempt of a movement.
+// findSeen returns the last attempt of a movement.
 func (s *Service) findSeen(ctx context.Context, company, seen string) (Transaction, error) {
 	return db.One(ctx, s.DB, scanTransaction,
 		transactionsWhere+`company_id = $1 AND seen = $2 ORDER BY attempt DESC LIMIT 1`, company, seen)
 }
 
-// inBlocks are the transactions of all companies in some blocks of a network.
+// inBlocks returns the transactions of all companies in some blocks of a network.
 func (s *Service) inBlocks(ctx context.Context, networkID string, hashes []string) ([]Transaction, error) {
 	return db.All(ctx, s.DB, scanTransaction,
 		transactionsWhere+`network_id = $1 AND block_hash = ANY($2) AND block_hash <> ''`, networkID, hashes)
@@ -155,7 +155,7 @@ func (f TransactionFilter) args(company string) []any {
 	return []any{company, f.Type, f.Status, f.NetworkID, f.Asset, f.Hash, f.Address, clock.Micros(f.From), clock.Micros(f.To)}
 }
 
-// Transactions is a page of the company's transactions, newest first, and their number.
+// Transactions returns a page of the company's transactions, newest first, and their number.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM crypto_transaction WHERE `+filtered, f.args(company)...)
 	if err != nil {

@@ -168,7 +168,7 @@ func (w *world) address(company, network string) crypto.Address {
 	return got
 }
 
-// moved is a movement of units of the native asset to an address.
+// moved returns a movement of units of the native asset to an address.
 func moved(to crypto.Address, hash string, units, block int64) provider.Movement {
 	m := provider.Movement{
 		NetworkID: to.NetworkID, Address: to.Address, Counter: far, Units: big.NewInt(units), Hash: hash, Block: block,
@@ -220,7 +220,7 @@ func (w *world) settled() {
 	}
 }
 
-// states are the company's transactions, oldest first: type, state, block.
+// states returns the company's transactions, oldest first: type, state, block.
 func (w *world) states(company string) string {
 	w.t.Helper()
 	list, total, err := w.Transactions(w.t.Context(), company, crypto.TransactionFilter{}, 0, 100)
@@ -234,7 +234,7 @@ func (w *world) states(company string) string {
 	return strings.Join(out, ", ")
 }
 
-// events are the kinds of the company's events.
+// events returns the kinds of the company's events.
 func (w *world) events(company string) string {
 	w.t.Helper()
 	list, _, err := w.feed.Feed(w.t.Context(), company, 0, 1000, 0)

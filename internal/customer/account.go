@@ -83,7 +83,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 	return a.customer, err
 }
 
-// attempt is the opening of a customer's account: a new one, or the one that was cut
+// attempt returns the opening of a customer's account: a new one, or the one that was cut
 // off. An attempt at another bank ends first, so that no second account is opened.
 func (s *Service) attempt(ctx context.Context, r Request, c Customer, x identity.Session) (a *attempt, from opening.From, err error) {
 	now := s.Clock.Now()
@@ -119,12 +119,12 @@ type attempt struct {
 	otp      secret.Text
 }
 
-// Resolve is the work of a ResolveJob. It opens no account: that takes an OTP.
+// Resolve does the work of a ResolveJob. It opens no account: that takes an OTP.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed is the open attempt that a job is about.
+// followed returns the open attempt that a job is about.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	customerID, reference, _ := strings.Cut(j.Subject, "/")
 	o, err := s.findAccount(ctx, j.Company, customerID)

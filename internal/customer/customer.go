@@ -79,7 +79,7 @@ type BankAccount struct {
 	CreatedAt    clock.Instant `json:"createdAt"`
 }
 
-// KYCStatus tells whether the customer's identity is proven.
+// KYCStatus reports whether the customer's identity is proven.
 func (c Customer) KYCStatus() string {
 	if c.Status == Active {
 		return "VERIFIED"
@@ -113,7 +113,7 @@ type Service struct {
 	openings *opening.Machine
 }
 
-// New is the business. An account is opened at the bank that sent the OTP.
+// New returns the business. An account is opened at the bank that sent the OTP.
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	s.openings = &opening.Machine{
@@ -128,7 +128,7 @@ func New(c Config) *Service {
 
 var errNoCustomer = fault.New(fault.Missing, "Customer not found")
 
-// Find is a customer of the company, by id or by e-mail address.
+// Find returns a customer of the company, by id or by e-mail address.
 func (s *Service) Find(ctx context.Context, company, idOrEmail string) (Customer, error) {
 	c, err := s.findByID(ctx, company, idOrEmail)
 	if errors.Is(err, db.ErrNone) && strings.Contains(idOrEmail, "@") {
@@ -140,10 +140,10 @@ func (s *Service) Find(ctx context.Context, company, idOrEmail string) (Customer
 	return c, err
 }
 
-// addressKey is an e-mail address in the form that is compared.
+// addressKey returns an e-mail address in the form that is compared.
 func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// Customers is a page of the company's customers, newest first, with their number in
+// Customers returns a page of the company's customers, newest first, with their number in
 // all. Search, if it is not empty, is part of a name, an e-mail address or a phone
 // number. Without a search a page is a range of the customers' numbers, so its place
 // costs nothing.

@@ -21,7 +21,7 @@ var (
 
 const notSaid = "Failed to create account. The bank has not said whether it was opened. Try again."
 
-// lost is the job that follows the opening of a customer's account without an
+// lost returns the job that follows the opening of a customer's account without an
 // answer.
 func (w *world) lost(t *testing.T) job.Job {
 	t.Helper()

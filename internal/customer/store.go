@@ -73,7 +73,7 @@ type account struct {
 
 type bank = provider.Account
 
-// shown is the account as the customer has it.
+// shown returns the account as the customer has it.
 func (o account) shown() *BankAccount {
 	return &BankAccount{
 		Number: o.bank.Number, Name: o.bank.Name, BankName: o.bank.BankName, BankCode: o.bank.BankCode,
@@ -81,7 +81,7 @@ func (o account) shown() *BankAccount {
 	}
 }
 
-// record is a new customer's row.
+// record returns a new customer's row.
 func (c Customer) record() db.Record {
 	r := row{Customer: c}
 	search := strings.ToLower(strings.Join([]string{c.FirstName, string(c.MiddleName), c.LastName, c.Email, c.PhoneNumber}, " "))
@@ -137,7 +137,7 @@ func (s *Service) customers(ctx context.Context, company string, high, low int64
 		selectCustomer+`WHERE c.company_id = $1 AND c.number <= $2 AND c.number > $3 ORDER BY c.number DESC`, company, high, low)
 }
 
-// matches is a page of the customers whose search text has a pattern, and their number.
+// matches returns a page of the customers whose search text has a pattern, and their number.
 func (s *Service) matches(ctx context.Context, company, pattern string, limit, offset int) ([]Customer, int, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM customer WHERE company_id = $1 AND search LIKE $2 ESCAPE '\'`, company, pattern)
@@ -150,7 +150,7 @@ func (s *Service) matches(ctx context.Context, company, pattern string, limit, o
 	return list, int(total), err
 }
 
-// reserved is the customer who has an e-mail address.
+// reserved returns the customer who has an e-mail address.
 func (s *Service) reserved(ctx context.Context, company, email string) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string],
 		`SELECT customer_id FROM customer_email WHERE company_id = $1 AND email = $2`, company, email)
@@ -182,7 +182,7 @@ func (s *Service) transactions(ctx context.Context, company string, high, low in
 		selectTransaction+`WHERE t.company_id = $1 AND t.number <= $2 AND t.number > $3 ORDER BY t.number DESC`, company, high, low)
 }
 
-// filteredTransactions is a page of the transactions that a filter chooses, and their
+// filteredTransactions returns a page of the transactions that a filter chooses, and their
 // number.
 func (s *Service) filteredTransactions(
 	ctx context.Context, company string, f TransactionFilter, offset, limit int,
@@ -203,7 +203,7 @@ func (s *Service) filteredTransactions(
 	return list, int(total), err
 }
 
-// TransactionsOf are the newest transactions of one customer, by id; none for a
+// TransactionsOf returns the newest transactions of one customer, by id; none for a
 // customer that does not exist.
 func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
 	return db.All(ctx, s.DB, transactions.Scan,

@@ -53,7 +53,7 @@ type Holder struct {
 	LastName  string `json:"lastName"`
 }
 
-// of is the transaction with its holder.
+// of returns the transaction with its holder.
 func (t Transaction) of(h Holder) Transaction {
 	t.Fee, t.Currency, t.Customer = &wire.Null{}, &wire.Naira{}, &h
 	return t
@@ -89,7 +89,7 @@ type TransactionFilter struct {
 	From, To   time.Time // from the one on, and before the other; zero for no limit
 }
 
-// Transactions is a page of the company's transactions, newest first, with their
+// Transactions returns a page of the company's transactions, newest first, with their
 // number in all. Without a filter a page is a range of their numbers. So the last of
 // a million pages costs no more than the first.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {

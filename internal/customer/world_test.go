@@ -146,7 +146,7 @@ func (w *world) registration(email string) customer.Registration {
 	}
 }
 
-// served is a customer with an account.
+// served returns a customer with an account.
 func (w *world) served(t *testing.T, email string, settlementID int64) customer.Customer {
 	t.Helper()
 	_, err := w.Create(t.Context(), w.registration(email))
@@ -175,7 +175,7 @@ func (w *world) balance(t *testing.T, settlementID int64) money.Kobo {
 	return a.Balance
 }
 
-// told are the company's events.
+// told returns the company's events.
 func (w *world) told(t *testing.T) []event.Event {
 	t.Helper()
 	events, _, err := w.events.Feed(t.Context(), w.company, 0, 1000, 0)

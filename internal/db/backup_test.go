@@ -18,7 +18,7 @@ import (
 // head is a row that a test writes and looks for.
 const head = "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ($1, $2, 0)"
 
-// lines are the heads in a SQLite file, by their company.
+// lines returns the heads in a SQLite file, by their company.
 func lines(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	d, err := db.Inspect(t.Context(), path)

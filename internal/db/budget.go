@@ -34,7 +34,7 @@ func Unbounded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, budgetKey{}, (*budget)(nil))
 }
 
-// budgetOf is the budget of a context, or nil.
+// budgetOf returns the budget of a context, or nil.
 func budgetOf(ctx context.Context) *budget {
 	if ctx.Value(patientKey{}) != nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// within is a context with a small budget for waits.
+// within returns a context with a small budget for waits.
 func within(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
 	return db.Within(context.Background(), limit)

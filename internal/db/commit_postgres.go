@@ -100,14 +100,14 @@ func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, ce
 	return fmt.Errorf("%w: %w", ErrUncommitted, err)
 }
 
-// refusedCommit tells whether the server definitely refused a COMMIT that was sent
+// refusedCommit reports whether the server definitely refused a COMMIT that was sent
 // alone: by a SQLSTATE of class 23 or 40, or by pgx's "rolled back instead".
 func refusedCommit(err error) bool {
 	var pg *pgconn.PgError
 	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &pg) && (pg.Code[:2] == "23" || pg.Code[:2] == "40")
 }
 
-// refusedStatement tells whether the server refused a statement before the COMMIT, so
+// refusedStatement reports whether the server refused a statement before the COMMIT, so
 // that the COMMIT did not run. An error of the server itself may have come at the
 // COMMIT, and leaves the outcome open.
 func refusedStatement(err error) bool {
@@ -161,7 +161,7 @@ func (p *postgres) attendEnd(left *pgconn.PgConn) {
 	<-left.CleanupDone()
 }
 
-// knows tells whether the server has a connection with this process number, or does not
+// knows reports whether the server has a connection with this process number, or does not
 // answer. A pooler has numbers of its own, so behind a pooler a connection counts only
 // until the first question.
 func (p *postgres) knows(pid uint32) bool {

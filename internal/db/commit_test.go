@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// briefly is a context with a short deadline.
+// briefly returns a context with a short deadline.
 func briefly(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

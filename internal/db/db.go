@@ -110,7 +110,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	return d, nil
 }
 
-// Dialect is the engine of this database.
+// Dialect returns the engine of this database.
 func (d *DB) Dialect() Dialect { return d.dialect }
 
 // Ping checks that the database answers and can write.
@@ -206,7 +206,7 @@ func Value[T any](s Scanner) (T, error) {
 	return v, err
 }
 
-// Flag is a boolean as a column holds it: 1 or 0.
+// Flag returns a boolean as a column holds it: 1 or 0.
 func Flag(yes bool) int64 {
 	if yes {
 		return 1

@@ -36,7 +36,7 @@ func exec(t *testing.T, q db.Querier, statement string, args ...any) int64 {
 
 const insert = `INSERT INTO db_thing (company_id, id, name, n) VALUES ($1, $2, $3, $4)`
 
-// things are the ids and numbers of the company's things.
+// things returns the ids and numbers of the company's things.
 func things(t *testing.T, q db.Querier, company string) string {
 	t.Helper()
 	rows, err := db.All(t.Context(), q, func(s db.Scanner) (string, error) {

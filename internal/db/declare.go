@@ -90,7 +90,7 @@ func Declare[T any](name string, rules ...Rule) *Declared[T] {
 	return d
 }
 
-// Record is v as a row of the table.
+// Record returns v as a row of the table.
 func (d *Declared[T]) Record(v T) Record {
 	values := make([]any, len(d.fields))
 	for i, f := range d.fields {
@@ -99,7 +99,7 @@ func (d *Declared[T]) Record(v T) Record {
 	return Record{Table: d.Table, Values: values}
 }
 
-// Value is the row of a record, such as a record of a refusal.
+// Value returns the row of a record, such as a record of a refusal.
 func (d *Declared[T]) Value(r Record) (T, error) {
 	var v T
 	for i, f := range d.fields {
@@ -117,7 +117,7 @@ func (d *Declared[T]) Scan(s Scanner) (T, error) {
 	return v, err
 }
 
-// Targets are the fields of v that a Scan of all columns fills, for a statement that reads
+// Targets returns the fields of v that a Scan of all columns fills, for a statement that reads
 // more columns.
 func (d *Declared[T]) Targets(v *T) []any { return targets(unsafe.Pointer(v), d.fields) }
 
@@ -161,7 +161,7 @@ type field struct {
 	kind   kind
 }
 
-// fieldsOf are the fields of a type, either with a tag or all.
+// fieldsOf returns the fields of a type, either with a tag or all.
 func fieldsOf(t reflect.Type, from uintptr, tagged bool) (out []field) {
 	for i := range t.NumField() {
 		f := t.Field(i)

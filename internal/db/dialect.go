@@ -47,7 +47,7 @@ func argsForSQLite(args []any) ([]any, error) {
 	return out, nil
 }
 
-// numbered is a list of n parameters from first on: "$3, $4, $5".
+// numbered returns a list of n parameters from first on: "$3, $4, $5".
 func numbered(first, n int) string {
 	parts := make([]string, n)
 	for i := range parts {

@@ -14,7 +14,7 @@ var Alone = alone
 // ReplanAtOnce makes a database discard the plans of batches at once.
 func ReplanAtOnce(d *DB) { d.engine.(*postgres).replan = 0 }
 
-// Unanswered is the number of COMMITs without an answer, and its limit.
+// Unanswered returns the number of COMMITs without an answer, and its limit.
 func Unanswered(d *DB) (now, most int64) {
 	p := d.engine.(*postgres)
 	return p.unanswered.Load(), p.most

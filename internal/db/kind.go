@@ -24,7 +24,7 @@ const (
 	revision             // an int64, as digits in a text
 )
 
-// kindOf is the kind of a Go type. A version is a number that its column holds as text.
+// kindOf returns the kind of a Go type. A version is a number that its column holds as text.
 func kindOf(t reflect.Type, version bool) (kind, bool) {
 	switch {
 	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // the same in memory
@@ -43,7 +43,7 @@ func kindOf(t reflect.Type, version bool) (kind, bool) {
 	return 0, false
 }
 
-// column is the type of the column.
+// column returns the type of the column.
 func (k kind) column() Type {
 	switch k {
 	case number, instant, flag:
@@ -52,7 +52,7 @@ func (k kind) column() Type {
 	return Text
 }
 
-// get is the value of a field for a record: a string or an int64.
+// get returns the value of a field for a record: a string or an int64.
 func (k kind) get(field unsafe.Pointer) any {
 	switch k {
 	case number:

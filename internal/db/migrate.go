@@ -120,7 +120,7 @@ func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error
 	return nil
 }
 
-// handle is the pool for goose or, if limited, connections with a timeout for locks.
+// handle returns the pool for goose or, if limited, connections with a timeout for locks.
 func (p *postgres) handle(limited bool) *sql.DB {
 	if !limited {
 		return stdlib.OpenDBFromPool(p.pool)

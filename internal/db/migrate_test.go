@@ -31,7 +31,7 @@ func named(t *testing.T, at, name string) *pgx.Conn {
 	return c
 }
 
-// at is a PostgreSQL database with an older schema.
+// at returns a PostgreSQL database with an older schema.
 func at(t *testing.T, schema int64) (d *db.DB, url string) {
 	t.Helper()
 	url = dbtest.EmptyURL(t, db.Postgres)

@@ -48,7 +48,7 @@ func Pages(ctx context.Context, q Querier, statement string, fields int, at func
 	}
 }
 
-// packing is a statement that packs the rows of another into one text.
+// packing returns a statement that packs the rows of another into one text.
 func packing(statement string, fields int) string {
 	columns := strings.ReplaceAll(numbered(1, fields), "$", "c")
 	return "WITH page (" + columns + ") AS (" + statement + ") SELECT count(*), coalesce(string_agg(concat_ws('" +

@@ -89,7 +89,7 @@ func cached(key string, build func() string) string {
 	return s
 }
 
-// Statements are the generated statements of this program for an engine, so far. A
+// Statements returns the generated statements of this program for an engine, so far. A
 // release keeps them, and tests run them on later schemas.
 func Statements(of Dialect) (list []string) {
 	built.Range(func(key, text any) bool {

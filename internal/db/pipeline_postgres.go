@@ -25,7 +25,7 @@ func (p *postgres) pipeline() Pipeline { return &pgPipeline{p: p} }
 const keepPlans = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
 	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-// outdated tells whether a connection should discard its plans, as it does every few
+// outdated reports whether a connection should discard its plans, as it does every few
 // seconds. For a table of a few rows the engine plans to read the whole index. That plan
 // would stay when the table has many rows, until the engine gathers statistics again.
 func (p *postgres) outdated(of map[string]any) bool {
@@ -153,7 +153,7 @@ func (c *pgColumn) IndexType() any {
 	return ""
 }
 
-// unnested is "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …", which makes rows of
+// unnested returns "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …", which makes rows of
 // parallel arrays. With unnest in FROM the engine would first store each array as a table.
 func unnested(columns []Column) string {
 	parts := make([]string, len(columns))

@@ -71,7 +71,7 @@ func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 // usualConns is the least number of connections of a program without pool_max_conns.
 const usualConns = 12
 
-// maxConns is the number of connections that a URL sets. One is enough, since no holder
+// maxConns returns the number of connections that a URL sets. One is enough, since no holder
 // of a connection waits for a second one.
 func maxConns(address string) (most int32, said bool, err error) {
 	u, err := url.Parse(address)

@@ -45,7 +45,7 @@ func Identify(v string) { version.Store(v) }
 // nameLimit is the length of PostgreSQL's longest application name.
 const nameLimit = 63
 
-// applicationName is the name of a session of this program: kobo/<version>/<schema>.
+// applicationName returns the name of a session of this program: kobo/<version>/<schema>.
 func applicationName() string {
 	v, _ := version.Load().(string)
 	v = strings.Map(func(r rune) rune {
@@ -61,7 +61,7 @@ func applicationName() string {
 	return "kobo/" + v[:min(len(v), nameLimit-len("kobo/")-len(end))] + end
 }
 
-// schemaOf is the schema at the end of a session's name, or 0.
+// schemaOf returns the schema at the end of a session's name, or 0.
 func schemaOf(name string) int64 {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 || parts[0] != "kobo" {

@@ -147,7 +147,7 @@ func (s *lite) begin(ctx context.Context) (tx, error) {
 	return &liteTx{s: s, tx: t}, nil
 }
 
-// snapshot is a reader's deferred transaction: in WAL mode its first statement
+// snapshot returns a reader's deferred transaction: in WAL mode its first statement
 // fixes what it sees.
 func (s *lite) snapshot(ctx context.Context) (tx, error) {
 	t, err := s.read.BeginTx(ctx, nil)

@@ -52,12 +52,12 @@ func columns(t Type, names []string) []Column {
 	return out
 }
 
-// Index is the position of a column by name, or -1.
+// Index returns the position of a column by name, or -1.
 func (t *Table) Index(name string) int {
 	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 }
 
-// Names are the names of the columns, in order.
+// Names returns the names of the columns, in order.
 func (t *Table) Names() []string {
 	out := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -66,10 +66,10 @@ func (t *Table) Names() []string {
 	return out
 }
 
-// KeyNames are the names of the primary key's columns.
+// KeyNames returns the names of the primary key's columns.
 func (t *Table) KeyNames() []string { return t.Names()[:t.Key] }
 
-// UniqueNames are the columns whose values must be new for a row that is inserted once.
+// UniqueNames returns the columns whose values must be new for a row that is inserted once.
 func (t *Table) UniqueNames() []string {
 	if len(t.Unique) > 0 {
 		return t.Unique
@@ -84,7 +84,7 @@ type Record struct {
 	Values []any
 }
 
-// Value is the record's value in the named column.
+// Value returns the record's value in the named column.
 func (r Record) Value(name string) any { return r.Values[r.Table.Index(name)] }
 
 // Put sets the value in the named column, and returns the record. The value is a string,

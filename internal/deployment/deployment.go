@@ -42,7 +42,7 @@ type Service struct {
 	failed bool      // the last raise failed
 }
 
-// New is the service on a database and the file at path; "" for no file. The clock is the
+// New returns the service on a database and the file at path; "" for no file. The clock is the
 // machine's own.
 func New(d *db.DB, c clock.Clock, log *slog.Logger, path string) *Service {
 	return &Service{db: d, clock: c, log: log, path: path}
@@ -105,7 +105,7 @@ func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, er
 	return now, nil
 }
 
-// odd is the reason why the database does not match the file, or "".
+// odd returns the reason why the database does not match the file, or "".
 func (s *Service) odd(seen, now Mark) string {
 	switch {
 	case seen == Mark{}:
@@ -191,7 +191,7 @@ func (s *Service) keep(now Mark, instead string) error {
 	return write(s.path, now)
 }
 
-// Raised is the time of the last raise, and so of a successful write to the database.
+// Raised returns the time of the last raise, and so of a successful write to the database.
 func (s *Service) Raised() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

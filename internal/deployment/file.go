@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// read is the mark in a file. A missing file has none. Any other content is an error,
+// read returns the mark in a file. A missing file has none. Any other content is an error,
 // since nothing else could tell whether the database is an old copy.
 func read(path string) (m Mark, there bool, err error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the configured file

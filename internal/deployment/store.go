@@ -12,7 +12,7 @@ func found(ctx context.Context, q db.Querier, name string) error {
 	return err
 }
 
-// find is the mark of the database.
+// find returns the mark of the database.
 func find(ctx context.Context, q db.Querier) (Mark, error) {
 	return db.One(ctx, q, db.Fields[Mark], `SELECT name, epoch FROM deployment WHERE id = 1`)
 }

@@ -69,7 +69,7 @@ type Event struct {
 	CreatedAt time.Time       `db:"created_at"`
 }
 
-// MarshalJSON is the event in the API and in webhooks.
+// MarshalJSON returns the event in the API and in webhooks.
 func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID        string          `json:"id"`
@@ -84,7 +84,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 // Emit has a unit append an event to its company's feed.
 func Emit(u *ledger.Unit, kind string, data any) { u.Append(New(u.Company, kind, data)) }
 
-// New is the row that appends an event to the company's feed. Data becomes JSON at once and
+// New returns the row that appends an event to the company's feed. Data becomes JSON at once and
 // must hold nothing secret. The ledger sets the number and the instant, so that both grow
 // together.
 func New(company, kind string, data any) db.Record {
@@ -125,7 +125,7 @@ func NewService(d *db.DB, book *ledger.Book) *Service {
 // Close ends all waiting, now and later, since the program stops.
 func (s *Service) Close() { s.close.Do(func() { close(s.closed) }) }
 
-// Since is the number of a company's first event at an instant or later. Without such an
+// Since returns the number of a company's first event at an instant or later. Without such an
 // event it is the last number plus one. The event is found by halving, since numbers and
 // instants grow together.
 func (s *Service) Since(ctx context.Context, company string, at time.Time) (int64, error) {

@@ -60,7 +60,7 @@ func (s *station) says(book *ledger.Book, company, kind string) {
 	}
 }
 
-// feed is a page of the company's feed, as sequence and kind.
+// feed returns a page of the company's feed, as sequence and kind.
 func (s *station) feed(after int64, limit int, wait time.Duration) (string, bool) {
 	s.t.Helper()
 	events, more, err := s.Feed(s.t.Context(), s.company, after, limit, wait)

@@ -21,7 +21,7 @@ func (s *Service) Looking(through func(companies []string) error) {
 	}
 }
 
-// Waiting is the number of waiting readers.
+// Waiting returns the number of waiting readers.
 func (s *Service) Waiting() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

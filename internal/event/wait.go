@@ -20,7 +20,7 @@ type waiter struct {
 	woken   chan struct{}
 }
 
-// await is a page of events. While the page is empty, await reads it again at each wake,
+// await returns a page of events. While the page is empty, await reads it again at each wake,
 // until wait is over in real time. The end of ctx is no error.
 func (s *Service) await(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, error) {
 	over := time.NewTimer(wait)
@@ -96,7 +96,7 @@ func (s *Service) look() {
 	}
 }
 
-// awaited are the companies with a waiter. Without one, the looks end.
+// awaited returns the companies with a waiter. Without one, the looks end.
 func (s *Service) awaited() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

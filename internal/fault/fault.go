@@ -41,7 +41,7 @@ type Fault struct {
 	cause   error
 }
 
-// New is a fault of a kind with a message for the caller.
+// New returns a fault of a kind with a message for the caller.
 func New(kind Kind, message string) *Fault { return &Fault{Kind: kind, Message: message} }
 
 // Newf is New with a format.
@@ -67,7 +67,7 @@ func (f *Fault) After(d time.Duration) *Fault {
 // usualRetry is for faults without a known time. A database usually recovers sooner.
 const usualRetry = 5 * time.Second
 
-// RetryAfter is the Retry-After header (RFC 9110, 10.2.3) of a response with this fault.
+// RetryAfter returns the Retry-After header (RFC 9110, 10.2.3) of a response with this fault.
 // The seconds are rounded up, so that a retry after this time is not too early.
 func (f *Fault) RetryAfter() string {
 	wait := f.Retry
@@ -77,7 +77,7 @@ func (f *Fault) RetryAfter() string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
-// Error is the text for logs, with the cause. Callers get only Message.
+// Error returns the text for logs, with the cause. Callers get only Message.
 func (f *Fault) Error() string {
 	if f.cause == nil {
 		return string(f.Kind) + ": " + f.Message
@@ -88,7 +88,7 @@ func (f *Fault) Error() string {
 // Unwrap is the cause.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Of is the fault in err's chain. Without one it is an Internal fault with err as its
+// Of returns the fault in err's chain. Without one it is an Internal fault with err as its
 // cause. Of returns nil for nil.
 func Of(err error) *Fault {
 	if err == nil {
@@ -101,5 +101,5 @@ func Of(err error) *Fault {
 	return New(Internal, "Internal Server Error").Because(err)
 }
 
-// Is tells whether err is a fault of this kind.
+// Is reports whether err is a fault of this kind.
 func Is(err error, kind Kind) bool { return err != nil && Of(err).Kind == kind }

@@ -11,10 +11,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// New is a fresh time-ordered identifier of 36 characters.
+// New returns a fresh time-ordered identifier of 36 characters.
 func New() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Cuid is a fresh company reference: "c" and 24 random characters of [0-9a-z],
+// Cuid returns a fresh company reference: "c" and 24 random characters of [0-9a-z],
 // 124 bits.
 func Cuid() string {
 	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -33,7 +33,7 @@ func Cuid() string {
 	return string(out)
 }
 
-// IsCuid tells whether s has the shape that Cuid makes.
+// IsCuid reports whether s has the shape that Cuid makes.
 func IsCuid(s string) bool {
 	if len(s) != 25 || s[0] != 'c' {
 		return false

@@ -68,7 +68,7 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, ring *secret.Keyring
 // a plain hash, a reader of the table could try out all of them.
 const fingerprints = "idempotency-fingerprint"
 
-// hash is a fingerprint as it is stored.
+// hash returns a fingerprint as it is stored.
 func (s *Service) hash(company, fingerprint string) string {
 	return s.ring.MAC(fingerprints, company, fingerprint)
 }
@@ -95,7 +95,7 @@ func (s *Service) sealFor(company string) func(body []byte) string {
 	}
 }
 
-// answer is the stored answer of a row. It is not given before the ledger has proven it,
+// answer returns the stored answer of a row. It is not given before the ledger has proven it,
 // since a standby that takes over may not have the row.
 func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, error) {
 	if err := s.book.Prove(ctx, company); err != nil {
@@ -121,7 +121,7 @@ type Use struct {
 	CreatedAt time.Time
 }
 
-// Used is the use of a key and its answer.
+// Used returns the use of a key and its answer.
 func (s *Service) Used(ctx context.Context, company, value string) (Use, error) {
 	r, err := s.find(ctx, company, value)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	return key, nil, s.book.Prove(ctx, company)
 }
 
-// Value is the key as the caller chose it, or "".
+// Value returns the key as the caller chose it, or "".
 func (k *Key) Value() string {
 	if k == nil {
 		return ""
@@ -166,7 +166,7 @@ func (k *Key) Value() string {
 	return k.value
 }
 
-// Subject is the id of the thing that an interrupted request with this key has made, or "".
+// Subject returns the id of the thing that an interrupted request with this key has made, or "".
 // The present request answers from that thing.
 func (k *Key) Subject() string {
 	if k == nil {
@@ -222,12 +222,12 @@ func (k *Key) Release(u *ledger.Unit) {
 	}
 }
 
-// record is the key's row.
+// record returns the key's row.
 func (k *Key) record(state, subject string, until time.Time, a Answer) db.Record {
 	return table.Record(row{k.company, k.value, k.fingerprint, state, subject, until, int64(a.Status), k.body(a), k.now})
 }
 
-// body is an answer's body as it is stored.
+// body returns an answer's body as it is stored.
 func (k *Key) body(a Answer) string {
 	if a.Secret {
 		return k.seal(a.Body) + publicly + string(a.Public)
@@ -296,7 +296,7 @@ func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) 
 	return Answer{}, fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 }
 
-// stored is the stored answer of a key, nil while its request is running.
+// stored returns the stored answer of a key, nil while its request is running.
 func (s *Service) stored(ctx context.Context, k *Key) (*Answer, error) {
 	row, err := s.find(ctx, k.company, k.value)
 	switch {
@@ -319,6 +319,6 @@ func Taken(err error) error {
 	return err
 }
 
-// Answered tells whether a unit was refused since a retry of the same request has stored
+// Answered reports whether a unit was refused since a retry of the same request has stored
 // the answer.
 func Answered(err error) bool { return ledger.Is(err, ledger.Moved, table.Table) }

@@ -43,7 +43,7 @@ func each(t *testing.T, f func(t *testing.T, d *drawer)) {
 	})
 }
 
-// with is a unit with these parts of a key.
+// with returns a unit with these parts of a key.
 func (d *drawer) with(parts ...func(u *ledger.Unit)) ledger.Unit {
 	u := ledger.For(d.company)
 	for _, part := range parts {

@@ -12,7 +12,7 @@ import (
 
 var no = idempotency.Answer{Status: http.StatusBadRequest, Body: []byte("no")}
 
-// settled is the answer of Settle for the refusal "no", or the kind of its fault.
+// settled returns the answer of Settle for the refusal "no", or the kind of its fault.
 func (d *drawer) settled(k *idempotency.Key) string {
 	a, err := d.Settle(d.t.Context(), k, no)
 	if err != nil {

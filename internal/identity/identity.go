@@ -75,7 +75,7 @@ type Session struct {
 	spent *Session // the session that this one replaces, until this one is written
 }
 
-// Closed tells whether the session is over: it is proven, or a later one replaced it.
+// Closed reports whether the session is over: it is proven, or a later one replaced it.
 func (x Session) Closed() bool { return x.subject == "" }
 
 // Config is what the service needs.
@@ -92,19 +92,19 @@ type Config struct {
 // Service proves identities.
 type Service struct{ Config }
 
-// New is the service.
+// New returns the service.
 func New(c Config) *Service { return &Service{c} }
 
 // sealed is the column that an encrypted BVN is bound to.
 const sealed = "identity_session.bvn"
 
-// Subjects are the blind indexes of a BVN, which Open takes. New takes the first one.
+// Subjects returns the blind indexes of a BVN, which Open takes. New takes the first one.
 // The others belong to older keys.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
 	return s.Keys.BlindIndex(company, sealed, bvn.Reveal())
 }
 
-// New is a session that Send will write.
+// New returns a session that Send will write.
 func (s *Service) New(company string, purpose Purpose, subject string, bvn secret.Text) (Session, error) {
 	now := s.Clock.Now()
 	box, err := s.Keys.Seal(company, sealed, bvn.Reveal())
@@ -114,10 +114,10 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 	}, err
 }
 
-// BVN is the BVN of the session, for a provider that needs the number again.
+// BVN returns the BVN of the session, for a provider that needs the number again.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.Company, sealed, x.bvn) }
 
-// About is the session for this BVN. If the session has another BVN, it begins anew,
+// About returns the session for this BVN. If the session has another BVN, it begins anew,
 // and the OTPs to the other BVN do not count.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
@@ -129,12 +129,12 @@ func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	return x, err
 }
 
-// Find is a session of the company, open or closed.
+// Find returns a session of the company, open or closed.
 func (s *Service) Find(ctx context.Context, company string, purpose Purpose, sessionID string) (Session, error) {
 	return absent(s.find(ctx, company, purpose, sessionID))
 }
 
-// Open is the session that is being proven for one of these subjects.
+// Open returns the session that is being proven for one of these subjects.
 func (s *Service) Open(ctx context.Context, company string, purpose Purpose, subjects ...string) (Session, error) {
 	for _, subject := range subjects {
 		subjects = append(subjects, subject+successor)
@@ -245,7 +245,7 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	return x, message, why
 }
 
-// Said is the provider's message, or "" without an answer. A message of our own HTTP
+// Said returns the provider's message, or "" without an answer. A message of our own HTTP
 // client about a broken connection is not for the company.
 func Said(a provider.Answer) string {
 	switch a.Code {
@@ -296,7 +296,7 @@ func (s *Service) end(u *ledger.Unit, x Session, in State) {
 	u.Update(x.record())
 }
 
-// Overtaken tells whether a unit was refused because its session, or the count of its
+// Overtaken reports whether a unit was refused because its session, or the count of its
 // OTPs, had changed.
 func Overtaken(err error) bool {
 	return ledger.Is(err, ledger.Moved, sessions.Table, persons.Table) || ledger.Is(err, ledger.Exists, sessions.Table, persons.Table)
@@ -314,5 +314,5 @@ func (x Session) overtaken(err error) error {
 	return errTooSoon.After(cooldown)
 }
 
-// Until is when a call that begins now is certainly over.
+// Until returns when a call that begins now is certainly over.
 func (s *Service) Until() time.Time { return s.Clock.Now().Add(s.Window) }

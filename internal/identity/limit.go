@@ -36,7 +36,7 @@ type count struct {
 	askedAt  time.Time `db:"asked_at,changes"`
 }
 
-// next is the count with one more OTP, if the limit allows one now.
+// next returns the count with one more OTP, if the limit allows one now.
 func (c count) next(now time.Time) (count, error) {
 	switch wait := c.askedAt.Add(cooldown).Sub(now); {
 	case c.attempts >= most:
@@ -47,14 +47,14 @@ func (c count) next(now time.Time) (count, error) {
 	return count{c.attempts + 1, now}, nil
 }
 
-// over is when the count begins anew.
+// over returns when the count begins anew.
 func (c count) over() time.Time { return c.askedAt.Add(period) }
 
 // successor marks the subject of a session that replaces one without the mark. One
 // unit closes the one session and makes the other, and a subject has one open session.
 const successor = "/successor"
 
-// Current is the session, or its successor if the session is spent and its last OTP
+// Current returns the session, or its successor if the session is spent and its last OTP
 // is a day old. Send writes the successor, and closes the spent session in the same
 // unit.
 func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
@@ -69,7 +69,7 @@ func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
 	return next, err
 }
 
-// counted is the session with one more OTP, if the limits allow one. The unit gets
+// counted returns the session with one more OTP, if the limits allow one. The unit gets
 // the counts.
 func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text) (Session, error) {
 	now := s.Clock.Now()

@@ -29,7 +29,7 @@ type person struct {
 	count
 }
 
-// record is the session's row with all guesses available, as every call writes it.
+// record returns the session's row with all guesses available, as every call writes it.
 func (x Session) record() db.Record {
 	x.guessedUntil = time.Time{}
 	return sessions.Record(x)

@@ -17,7 +17,7 @@ const Pattern = "POST /callbacks/{provider}/{secret}"
 // largest is the most bytes of a notification: many times the size that banks send.
 const largest = 64 << 10
 
-// Path is the path of a provider's callback. It holds a secret that is derived from
+// Path returns the path of a provider's callback. It holds a secret that is derived from
 // the master key. If a bank signs nothing, the secret path alone shows that a
 // notification is from the bank.
 func (s *Service) Path(provider string) string {
@@ -29,7 +29,7 @@ func (s *Service) Path(provider string) string {
 func encodeMAC(mac string) string    { return strings.Replace(mac, "$", ".", 1) }
 func decodeMAC(secret string) string { return strings.Replace(secret, ".", "$", 1) }
 
-// Door is the handler of callbacks at Pattern. A wrong secret gets the answer of an
+// Door returns the handler of callbacks at Pattern. A wrong secret gets the answer of an
 // unknown path, for every provider. The handler does not read a notification, so
 // unreadable notifications are stored as well.
 func (s *Service) Door() http.Handler {
@@ -103,7 +103,7 @@ func Reply(w http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(w, body+"\n") // nobody reads the error of a closed connection
 }
 
-// idOf is the id of a notification: equal for equal bodies. It reveals nothing of the
+// idOf returns the id of a notification: equal for equal bodies. It reveals nothing of the
 // body.
 func (s *Service) idOf(provider string, body []byte) string {
 	return s.Keys.MAC("notification", provider, string(body))

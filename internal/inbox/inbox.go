@@ -46,7 +46,7 @@ const (
 	Asked   State = "CASE"    // there is a case about it
 )
 
-// Subject is the subject of a case about a bank's session. Two banks may use the same
+// Subject returns the subject of a case about a bank's session. Two banks may use the same
 // session number.
 func Subject(providerName, session string) string { return providerName + "/" + session }
 
@@ -99,14 +99,14 @@ type Service struct {
 	batcher *batch.Queue[*waiting]
 }
 
-// NewService is an inbox without jobs. Begin adds them.
+// NewService returns an inbox without jobs. Begin adds them.
 func NewService(cfg Config) *Service {
 	s := &Service{Config: cfg}
 	s.batcher = batch.New(most, math.MaxInt, s.storeBatch, nil)
 	return s
 }
 
-// Jobs are the inbox's kinds of job. Workers are reserved for the kinds that bring money
+// Jobs returns the inbox's kinds of job. Workers are reserved for the kinds that bring money
 // in, and the banks share these workers.
 func (s *Service) Jobs() job.Config {
 	return job.Config{

@@ -35,7 +35,7 @@ type poll struct {
 	nextUntil time.Time `db:"next_until"` // doneUntil after the round
 }
 
-// Poll is the work of a PollJob, the credit poll. It passes every finished credit of
+// Poll does the work of a PollJob, the credit poll. It passes every finished credit of
 // the bank's list to Config.Receive, which records each once. The list is the bank's
 // own answer, so the poll does not ask again.
 func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err error) {

@@ -42,7 +42,7 @@ func (s *Service) storeAll(ctx context.Context, list []Notification) error {
 	return s.DB.Insert(ctx, rows...)
 }
 
-// find is a notification with its body decrypted.
+// find returns a notification with its body decrypted.
 func (s *Service) find(ctx context.Context, notificationID string) (Notification, error) {
 	n, err := db.One(ctx, s.DB, notifications.Scan, `SELECT `+notificationColumns+` FROM inbox_notification
 		WHERE company_id = $1 AND id = $2`, House, notificationID)

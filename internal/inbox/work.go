@@ -40,7 +40,7 @@ type result struct {
 	detail string
 }
 
-// Work is the work of a WorkJob. It may run twice, since the services that it calls
+// Work does the work of a WorkJob. It may run twice, since the services that it calls
 // ignore repetitions.
 func (s *Service) Work(ctx context.Context, j job.Job) (next time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -135,7 +135,7 @@ func (s *Service) payout(ctx context.Context, notice provider.Notification) (res
 	return result{Worked, "payment " + notice.Reference}, err
 }
 
-// Clear is the work of a ClearJob. It removes finished notifications after 90 days. The
+// Clear does the work of a ClearJob. It removes finished notifications after 90 days. The
 // credits stay in the ledger.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	now := s.Clock.Now()

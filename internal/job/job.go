@@ -29,7 +29,7 @@ type Job struct {
 	Provider   string    `db:"provider"` // the provider that the work calls; "" for none
 }
 
-// Record is the row of a new job. While the list has a job of the same kind and subject, a
+// Record returns the row of a new job. While the list has a job of the same kind and subject, a
 // new one changes nothing. So every program can insert a standing job at its start
 // (db.Insert), and the list has it once.
 //
@@ -44,7 +44,7 @@ func (j Job) Record() db.Record {
 // an error the job runs again after a pause.
 type Work func(ctx context.Context, j Job) (next time.Time, err error)
 
-// For is the row of a new job of a company. The unit that needs the work appends it.
+// For returns the row of a new job of a company. The unit that needs the work appends it.
 func (j Job) For(company string) db.Record {
 	j.Company = company
 	return j.Record()

@@ -21,13 +21,13 @@ var Usual = Limits{Workers: 16, Reserved: 4, PerProvider: 4}
 // queue names the jobs of one kind and one provider, to which Limits.PerProvider applies.
 func (j Job) queue() string { return j.Kind + "/" + j.Provider }
 
-// kindOf is the kind of a queue's jobs.
+// kindOf returns the kind of a queue's jobs.
 func kindOf(queue string) string {
 	kind, _, _ := strings.Cut(queue, "/")
 	return kind
 }
 
-// isReserved tells whether a kind has reserved workers.
+// isReserved reports whether a kind has reserved workers.
 func (w *Worker) isReserved(kind string) bool { return slices.Contains(w.Reserved, kind) }
 
 // left is how many more jobs of a queue may begin while these jobs run.
@@ -52,7 +52,7 @@ func (w *Worker) left(queue string, running map[string]int) int {
 	return max(min(n, w.Limits.PerProvider-running[queue]), 0)
 }
 
-// next are the due jobs within the capacity, the most overdue first. Jobs of unknown kinds
+// next returns the due jobs within the capacity, the most overdue first. Jobs of unknown kinds
 // are left to a newer program.
 func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error) {
 	w.mu.Lock()

@@ -12,7 +12,7 @@ const columns = `company_id, kind, subject, id, run_at, lease_until, fence, atte
 
 var table = db.Declare[Job]("job", db.Reads(columns), db.KeepFirst())
 
-// queues are the queues with a due job that has no lease, of all companies. It leases
+// queues returns the queues with a due job that has no lease, of all companies. It leases
 // nothing. It reads the first job of each queue only, so a long queue costs no more than a
 // short one.
 func queues(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
@@ -30,7 +30,7 @@ func queues(ctx context.Context, q db.Querier, now time.Time) ([]string, error) 
 		) ORDER BY lane.name`, clock.Micros(now))
 }
 
-// due are the due jobs of a queue that have no lease, the most overdue first.
+// due returns the due jobs of a queue that have no lease, the most overdue first.
 func due(ctx context.Context, q db.Querier, queue string, now time.Time, limit int) ([]Job, error) {
 	return db.All(ctx, q, table.Scan, `
 		SELECT `+columns+` FROM job
@@ -38,7 +38,7 @@ func due(ctx context.Context, q db.Querier, queue string, now time.Time, limit i
 		clock.Micros(now), queue, limit)
 }
 
-// outstanding is the number of due jobs, with or without a lease.
+// outstanding returns the number of due jobs, with or without a lease.
 func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Time) (int64, error) {
 	return db.One(ctx, q, db.Value[int64],
 		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
@@ -99,7 +99,7 @@ func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at
 	return err
 }
 
-// Providers are the providers of the companies' jobs.
+// Providers returns the providers of the companies' jobs.
 func Providers(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string],
 		`SELECT DISTINCT provider FROM job WHERE provider <> '' AND company_id <> 'house' ORDER BY provider`)

@@ -49,7 +49,7 @@ type Worker struct {
 	lastOK  time.Time      // the last successful read of the list
 }
 
-// NewWorker is a worker that does nothing before Run.
+// NewWorker returns a worker that does nothing before Run.
 func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger, cfg Config) *Worker {
 	cfg.Limits = cmp.Or(cfg.Limits, Usual)
 	if len(cfg.Sharing) == 1 {
@@ -66,7 +66,7 @@ func (w *Worker) Wake() {
 	}
 }
 
-// Healthy tells whether the worker has read the list within ten seconds.
+// Healthy reports whether the worker has read the list within ten seconds.
 func (w *Worker) Healthy() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

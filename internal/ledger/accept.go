@@ -170,7 +170,7 @@ func (d *decision) prove() (any bool) {
 	return any
 }
 
-// writes is the batch as sets of rows.
+// writes returns the batch as sets of rows.
 func (d *decision) writes() []db.Write {
 	var newLocks, locks, newAccounts, accounts [][]any
 	for c, l := range d.locks {
@@ -211,7 +211,7 @@ func (d *decision) writes() []db.Write {
 	return out
 }
 
-// counterRows are the counters and sequences that this batch inserts, and those that the
+// counterRows returns the counters and sequences that this batch inserts, and those that the
 // batch changes.
 func (d *decision) counterRows() (inserted, changed [][]any) {
 	for k, c := range d.counters {

@@ -25,7 +25,7 @@ func said(company, kind string) db.Record {
 	return db.Record{Table: eventTable, Values: []any{company, Sequence, id.New(), kind, "{}", Now}}
 }
 
-// feed is a company's events, each as number, kind and seconds.
+// feed returns a company's events, each as number, kind and seconds.
 func feed(t testing.TB, d *db.DB, company string) string {
 	t.Helper()
 	lines, err := db.All(t.Context(), d, func(s db.Scanner) (string, error) {

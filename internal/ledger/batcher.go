@@ -51,7 +51,7 @@ func (p *pending) leave() error {
 	return fault.New(fault.Unknown, "Service temporarily unavailable").Because(errTooLate)
 }
 
-// isGone tells whether the caller has gone before a batch took the unit.
+// isGone reports whether the caller has gone before a batch took the unit.
 func (p *pending) isGone() bool { return p.fate.Load() == left }
 
 var (
@@ -59,7 +59,7 @@ var (
 	errFull    = errors.New("ledger: too many changes wait for the database")
 )
 
-// newBatcher is a batcher of the ledger's units, with room for so many.
+// newBatcher returns a batcher of the ledger's units, with room for so many.
 func (b *Book) newBatcher(room int) *batch.Queue[*pending] {
 	return batch.New(maxUnits, room, b.commit, (*pending).isGone)
 }
@@ -283,7 +283,7 @@ func rowLookup(r db.Record, found *bool) db.Lookup {
 	}
 }
 
-// held tells whether the batch had locked a lock row.
+// held reports whether the batch had locked a lock row.
 func (d *decision) held() bool {
 	for _, l := range d.locks {
 		if l.found {

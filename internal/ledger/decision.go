@@ -103,7 +103,7 @@ func keyOf(values []any) string {
 	return string(b)
 }
 
-// uniqueOf are the values that must be new in a row that is inserted once. It is nil for
+// uniqueOf returns the values that must be new in a row that is inserted once. It is nil for
 // a row that is always new.
 func uniqueOf(r db.Record) []any {
 	by := r.Table.UniqueNames()
@@ -153,7 +153,7 @@ func (d *decision) name(w *pending) {
 	}
 }
 
-// counter is a limit counter or a sequence of the batch, which it joins at the first call.
+// counter returns a limit counter or a sequence of the batch, which it joins at the first call.
 func (d *decision) counter(company, name string) *counter {
 	key := counterKey{company, name}
 	c := d.counters[key]
@@ -164,7 +164,7 @@ func (d *decision) counter(company, name string) *counter {
 	return c
 }
 
-// account is an account of the batch, which it joins at the first call.
+// account returns an account of the batch, which it joins at the first call.
 func (d *decision) account(company, id string) *account {
 	key := accountKey{company, id}
 	a := d.accounts[key]
@@ -279,7 +279,7 @@ func (d *decision) decide(w *pending) error {
 	return nil
 }
 
-// mustWait tells whether the unit changes a row that this batch has just written. Such a
+// mustWait reports whether the unit changes a row that this batch has just written. Such a
 // row is read again after the commit only.
 func (d *decision) mustWait(u *Unit) bool {
 	return slices.ContainsFunc(u.transitions, func(m Transition) bool { return d.guards[m.table].rows[m.row].fresh })
@@ -311,7 +311,7 @@ func (d *decision) objection(w *pending) error {
 	return d.shortfall(u)
 }
 
-// existing are the rows that a unit would insert once and that exist already.
+// existing returns the rows that a unit would insert once and that exist already.
 func (d *decision) existing(w *pending) (rows []db.Record) {
 	for i, r := range w.unit.inserts {
 		if row, exists := d.uniques[r.Table].rows[w.keys[i]]; exists {
@@ -321,7 +321,7 @@ func (d *decision) existing(w *pending) (rows []db.Record) {
 	return rows
 }
 
-// excess is a limit counter that the unit would take above its limit.
+// excess returns a limit counter that the unit would take above its limit.
 func (d *decision) excess(u *Unit) (Count, bool) {
 	for i, t := range u.counts {
 		sum := d.counter(u.Company, t.Name).value

@@ -51,7 +51,7 @@ type Refusal struct {
 	Count   Count       // Over: the limit counter
 }
 
-// Error is the refusal in words.
+// Error returns the refusal in words.
 func (r *Refusal) Error() string {
 	switch r.Reason {
 	case Exists:
@@ -66,7 +66,7 @@ func (r *Refusal) Error() string {
 	return "ledger: " + string(r.Reason)
 }
 
-// Refused is the refusal inside err, or nil.
+// Refused returns the refusal inside err, or nil.
 func Refused(err error) *Refusal {
 	var r *Refusal
 	if errors.As(err, &r) {
@@ -75,7 +75,7 @@ func Refused(err error) *Refusal {
 	return nil
 }
 
-// Is tells whether err is a refusal for a reason and, if tables are named, because of a
+// Is reports whether err is a refusal for a reason and, if tables are named, because of a
 // row of one of these (Exists, Moved).
 func Is(err error, why Reason, of ...*db.Table) bool {
 	r := Refused(err)
@@ -96,7 +96,7 @@ func Except(err error, why Reason) error {
 	return err
 }
 
-// Existing is the existing row of a table that the refused unit would have inserted once.
+// Existing returns the existing row of a table that the refused unit would have inserted once.
 func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 	i := slices.IndexFunc(r.Rows, func(row db.Record) bool { return row.Table == t })
 	if i < 0 {
@@ -121,10 +121,10 @@ type Book struct {
 	listeners []func(companies []string)
 }
 
-// New is the ledger in a database. Its alerts have no effect.
+// New returns the ledger in a database. Its alerts have no effect.
 func New(d *db.DB, c clock.Clock) *Book { return WithAlerts(d, c, nil) }
 
-// WithAlerts is the ledger in a database. OnLow reports low balances.
+// WithAlerts returns the ledger in a database. OnLow reports low balances.
 func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout}
 	// On PostgreSQL a second batch uses the time in which the first one waits for its
@@ -196,7 +196,7 @@ func (b *Book) Prove(ctx context.Context, company string) error {
 	return b.send(ctx, Unit{Company: company, proof: true})
 }
 
-// certain tells whether there was a clean write since the last doubt.
+// certain reports whether there was a clean write since the last doubt.
 func (b *Book) certain(doubts uint64) bool { return b.proven.Load() == doubts }
 
 // Drain waits until nothing is being committed. No Commit may begin after it.
@@ -206,7 +206,7 @@ func (b *Book) Drain() {
 	}
 }
 
-// batcher is the batcher of a company. A company has one batcher, so batchers of one
+// batcher returns the batcher of a company. A company has one batcher, so batchers of one
 // process never wait for each other's locks.
 func (b *Book) batcher(company string) *batch.Queue[*pending] {
 	sum := uint32(2166136261) // FNV-1a

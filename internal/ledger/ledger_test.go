@@ -55,7 +55,7 @@ func thing(company, id, claim, state string) db.Record {
 	return db.Record{Table: thingTable, Values: []any{company, id, claim, state, int64(7)}}
 }
 
-// open is a new ledger with a table for things.
+// open returns a new ledger with a table for things.
 func open(t testing.TB, d *db.DB) *Book {
 	t.Helper()
 	for _, s := range []string{
@@ -70,7 +70,7 @@ func open(t testing.TB, d *db.DB) *Book {
 	return New(d, clock.System{})
 }
 
-// changing is a transition of the thing with an id.
+// changing returns a transition of the thing with an id.
 func changing(company, id, from, to string, set ...change) Transition {
 	key := []any{company, id}
 	return Transition{table: thingTable, key: key, row: keyOf(key), from: []string{from}, to: to, set: set}

@@ -193,7 +193,7 @@ func contradicts(t *testing.T, b *Book, u Unit, err error) {
 	}
 }
 
-// state is the state of a thing; "" when there is none.
+// state returns the state of a thing; "" when there is none.
 func state(t *testing.T, b *Book, id string) string {
 	t.Helper()
 	s, err := db.One(t.Context(), b.db, db.Value[string],

@@ -36,68 +36,68 @@ var (
 	}
 )
 
-// Balance is the balance of an account; 0 for an account that does not exist.
+// Balance returns the balance of an account; 0 for an account that does not exist.
 func (b *Book) Balance(ctx context.Context, company, account string) (money.Kobo, error) {
 	return db.OrZero(db.One(ctx, b.db, db.Value[money.Kobo],
 		`SELECT balance_kobo FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account))
 }
 
-// Passed tells whether a transfer of a reference debited or credited an account.
+// Passed reports whether a transfer of a reference debited or credited an account.
 func (b *Book) Passed(ctx context.Context, company, reference, account string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
 		WHERE company_id = $1 AND reference = $2 AND (debit_account = $3 OR credit_account = $3)`, company, reference, account)
 	return n > 0, err
 }
 
-// Taken tells whether the ledger has a step of a reference.
+// Taken reports whether the ledger has a step of a reference.
 func (b *Book) Taken(ctx context.Context, company, reference, step string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
 		WHERE company_id = $1 AND reference = $2 AND step = $3`, company, reference, step)
 	return n > 0, err
 }
 
-// Balances are all of a company's accounts, by id.
+// Balances returns all of a company's accounts, by id.
 func (b *Book) Balances(ctx context.Context, company string) (map[string]money.Kobo, error) {
 	return db.Map[string, money.Kobo](ctx, b.db, `SELECT id, balance_kobo FROM ledger_account WHERE company_id = $1`, company)
 }
 
-// Alerts are the alerts of a company's accounts that have one, by the account's id.
+// Alerts returns the alerts of a company's accounts that have one, by the account's id.
 func (b *Book) Alerts(ctx context.Context, company string) (map[string]money.Kobo, error) {
 	return db.Map[string, money.Kobo](ctx, b.db,
 		`SELECT id, alert_kobo FROM ledger_account WHERE company_id = $1 AND alert_kobo > 0`, company)
 }
 
-// LastEvent is the number of the company's last event; 0 for no such company.
+// LastEvent returns the number of the company's last event; 0 for no such company.
 func (b *Book) LastEvent(ctx context.Context, company string) (int64, error) {
 	return db.OrZero(db.One(ctx, b.db, db.Value[int64],
 		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company))
 }
 
-// LastEvents are the numbers of the last events of several companies.
+// LastEvents returns the numbers of the last events of several companies.
 func (b *Book) LastEvents(ctx context.Context, companies []string) (map[string]int64, error) {
 	return db.Map[string, int64](ctx, b.db,
 		`SELECT company_id, event_sequence FROM ledger_head WHERE company_id = ANY($1)`, companies)
 }
 
-// Exists tells whether a company has a lock row, and so a ledger.
+// Exists reports whether a company has a lock row, and so a ledger.
 func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_head WHERE company_id = $1`, company)
 	return n == 1, err
 }
 
-// Last is the last number of one of the company's dense sequences, except the events'
+// Last returns the last number of one of the company's dense sequences, except the events'
 // (LastEvent), or the sum of a limit counter. It is 0 before the first.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
 	return Last(ctx, b.db, company, name)
 }
 
-// Last is Book.Last in a snapshot.
+// Last returns Book.Last in a snapshot.
 func Last(ctx context.Context, q db.Querier, company string, name Next) (int64, error) {
 	return db.OrZero(db.One(ctx, q, db.Value[int64],
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 
-// accountSums are the accounts of a company, without their entries.
+// accountSums returns the accounts of a company, without their entries.
 func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSum, error) {
 	return db.All(ctx, q, func(s db.Scanner) (AccountSum, error) {
 		var a AccountSum

@@ -55,7 +55,7 @@ func (s *guardSet) lookup() db.Lookup {
 	}
 }
 
-// fits tells whether the row of a transition is as the transition expects.
+// fits reports whether the row of a transition is as the transition expects.
 func (s *guardSet) fits(m *Transition) bool {
 	row := s.rows[m.row]
 	return slices.Contains(m.from, row.state) && !slices.ContainsFunc(m.expected, func(c change) bool {

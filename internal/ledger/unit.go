@@ -94,16 +94,16 @@ type instant struct{}
 // has an earlier instant.
 var Now = instant{}
 
-// IsEmpty tells whether the unit would do nothing: an addition to a limit counter
+// IsEmpty reports whether the unit would do nothing: an addition to a limit counter
 // alone is nothing.
 func (u *Unit) IsEmpty() bool {
 	return len(u.open)+len(u.inserts)+len(u.transitions)+len(u.transfers)+len(u.alerts)+len(u.appended) == 0 && !u.found
 }
 
-// For is a unit of a company that does nothing yet.
+// For returns a unit of a company that does nothing yet.
 func For(company string) Unit { return Unit{Company: company} }
 
-// Found is the very first unit of a company. It makes the company's lock row.
+// Found returns the very first unit of a company. It makes the company's lock row.
 func Found(company string) Unit { return Unit{Company: company, found: true} }
 
 // OpenAccounts names accounts that exist from here on. An account that exists
@@ -199,7 +199,7 @@ func (u *Unit) check() error {
 	return nil
 }
 
-// witness is a row without money that the accepted unit inserts. A unit that only changes
+// witness returns a row without money that the accepted unit inserts. A unit that only changes
 // rows has none.
 func (u *Unit) witness() (db.Record, bool) {
 	for _, set := range [][]db.Record{u.appended, u.inserts} {

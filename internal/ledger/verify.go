@@ -48,7 +48,7 @@ func (a *AccountSum) add(e line) (before int64) {
 	return before
 }
 
-// Clearing tells whether the account is a clearing account.
+// Clearing reports whether the account is a clearing account.
 func (a AccountSum) Clearing() bool { return strings.HasPrefix(a.ID, "clearing/") }
 
 // Verify adds up a company's ledger again from its entries, and checks:
@@ -68,7 +68,7 @@ func Verify(ctx context.Context, q db.Querier, company string) (Report, error) {
 	return VerifyBeside(ctx, q, company, func(Transfer) {})
 }
 
-// VerifyBeside is Verify, and calls seen with each transfer.
+// VerifyBeside returns Verify, and calls seen with each transfer.
 func VerifyBeside(ctx context.Context, q db.Querier, company string, seen func(Transfer)) (Report, error) {
 	r := Report{Company: company}
 	err := r.read(ctx, q, seen)
@@ -141,7 +141,7 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, entries *sides) 
 	return broken, err
 }
 
-// account is the account with an id, or a new one that the ledger does not have.
+// account returns the account with an id, or a new one that the ledger does not have.
 func (r *Report) account(id string) *AccountSum {
 	for i := range r.Accounts {
 		if r.Accounts[i].ID == id {

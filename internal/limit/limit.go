@@ -30,7 +30,7 @@ func (l Limit) Check() error {
 	return nil
 }
 
-// each is the time in which a bucket refills by one request.
+// each returns the time in which a bucket refills by one request.
 func (l Limit) each() time.Duration { return l.Period / time.Duration(l.Requests) }
 
 // Buckets are the buckets in use. A bucket without requests for ten minutes is removed.
@@ -65,7 +65,7 @@ func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
 	return state(of, l, now), allowed
 }
 
-// Look is the state of a bucket. It takes nothing.
+// Look returns the state of a bucket. It takes nothing.
 func (b *Buckets) Look(bucket string, l Limit) State {
 	of, there := b.all.GetIfPresent(bucket)
 	if !there {
@@ -92,7 +92,7 @@ func (s State) Show(h http.Header) {
 	h.Set("RateLimit-Reset", seconds(s.Full))
 }
 
-// Refusal is the fault for a request over the limit.
+// Refusal returns the fault for a request over the limit.
 func (s State) Refusal() *fault.Fault {
 	return fault.New(fault.Limited, "Too many requests").After(s.Wait)
 }

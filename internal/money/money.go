@@ -84,7 +84,7 @@ func digits(s string) bool {
 	return true
 }
 
-// Decimal is the amount in naira with exactly two decimals: "1500.00".
+// Decimal returns the amount in naira with exactly two decimals: "1500.00".
 func (k Kobo) Decimal() string {
 	sign, n := "", uint64(k)
 	if k < 0 {
@@ -97,7 +97,7 @@ func (k Kobo) Decimal() string {
 	return sign + s[:len(s)-2] + "." + s[len(s)-2:]
 }
 
-// Number is the amount in naira as the shortest plain number: "5000", "1500.5".
+// Number returns the amount in naira as the shortest plain number: "5000", "1500.5".
 func (k Kobo) Number() string {
 	s := k.Decimal()
 	if strings.HasSuffix(s, ".00") {
@@ -106,7 +106,7 @@ func (k Kobo) Number() string {
 	return strings.TrimSuffix(s, "0")
 }
 
-// String is the amount for people: ₦ and two decimals.
+// String returns the amount for people: ₦ and two decimals.
 func (k Kobo) String() string { return "₦" + k.Decimal() }
 
 // MarshalJSON writes naira as a JSON number.

@@ -18,7 +18,7 @@ const weights = "373373373373373"
 
 var errShape = errors.New("nuban: a bank code has 3 or 6 digits and a serial number has 9")
 
-// Check is the tenth digit of an account number. The bank code has three or six digits,
+// Check returns the tenth digit of an account number. The bank code has three or six digits,
 // the serial number nine.
 func Check(bankCode, serial string) (byte, error) {
 	if len(bankCode) == 3 {
@@ -37,7 +37,7 @@ func Check(bankCode, serial string) (byte, error) {
 	return byte('0' + (10-sum%10)%10), nil
 }
 
-// Valid tells whether account is a well-formed account number of the bank.
+// Valid reports whether account is a well-formed account number of the bank.
 func Valid(bankCode, account string) bool {
 	if len(account) != 10 {
 		return false
@@ -46,7 +46,7 @@ func Valid(bankCode, account string) bool {
 	return err == nil && digit == account[9]
 }
 
-// Make is the account number with a serial number of the bank.
+// Make returns the account number with a serial number of the bank.
 func Make(bankCode string, serial int64) (string, error) {
 	if serial < 0 || serial > 999_999_999 {
 		return "", errShape

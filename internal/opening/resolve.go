@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Resolve is the work of the kind's job: one look for the thing. The job makes
+// Resolve returns the work of the kind's job: one look for the thing. The job makes
 // nothing.
 func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	a, err := m.Find(ctx, j)

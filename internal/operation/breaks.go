@@ -34,7 +34,7 @@ var breakReasons = []Reason{
 	MissingCredit, UnknownDebit, DuplicateDebit, FailedReversal, AmountDiffers, NotOnStatement, UnbookedCharge,
 }
 
-// Reasons are all reasons.
+// Reasons returns all reasons.
 func Reasons() []Reason {
 	return append([]Reason{Unresolved, Contradiction, UnknownAccount, Unreadable}, breakReasons...)
 }
@@ -46,7 +46,7 @@ func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, er
 	return s.askAgain(ctx, c, ledger.For(c.Company), func(last Case) bool { return last.answers(c, judged) })
 }
 
-// answers tells whether a resolved case covers a break that is found now. A booked or
+// answers reports whether a resolved case covers a break that is found now. A booked or
 // assigned amount is in the ledger, so a later difference is new, unless the comparison
 // was too early to see the booking. A dismissed amount covers a break that has not grown.
 func (c Case) answers(found Case, judged time.Time) bool {

@@ -177,7 +177,7 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	return c, err
 }
 
-// agreed tells whether another operator has proposed the same finding.
+// agreed reports whether another operator has proposed the same finding.
 func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (bool, error) {
 	if c.ProposedBy == "" || c.Finding != f {
 		return false, nil
@@ -227,7 +227,7 @@ const resolving = "A case must be resolved"
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")
 
-// details are a case's finding for the audit log.
+// details returns a case's finding for the audit log.
 func (c Case) details(note string) map[string]string {
 	d := map[string]string{"outcome": c.Outcome, "note": note}
 	if c.Target != "" {
@@ -239,7 +239,7 @@ func (c Case) details(note string) map[string]string {
 	return d
 }
 
-// finding is the unit of a finding's effects.
+// finding returns the unit of a finding's effects.
 func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error) {
 	if f.Outcome != Assigned && (f.Target != "" || f.TargetID != 0) {
 		return ledger.Unit{}, fault.New(fault.Refused, "A company and an account go with assigned only")
@@ -281,7 +281,7 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }
 
-// mayReturn tells whether an operator may find that the money of a success came back. The
+// mayReturn reports whether an operator may find that the money of a success came back. The
 // case then reverses the operation, as the provider's own answer would. So that answer,
 // if it comes later, returns nothing a second time.
 func (s *Service) mayReturn(c Case, o Operation) bool {
@@ -289,7 +289,7 @@ func (s *Service) mayReturn(c Case, o Operation) bool {
 	return asked && o.State == Success && s.kinds[o.Kind].Returns
 }
 
-// Person is the person behind an operator's name. An operator with a key who also runs
+// Person returns the person behind an operator's name. An operator with a key who also runs
 // commands on the machine, as local:<name>, is one person.
 func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 

@@ -62,7 +62,7 @@ func TestAContradictionOpensACaseAndMovesNothing(t *testing.T) {
 	}
 }
 
-// stuck is an operation that the resolver gave up after 72 hours, with its case.
+// stuck returns an operation that the resolver gave up after 72 hours, with its case.
 func (p *plant) stuck() (operation.Operation, operation.Case) {
 	p.t.Helper()
 	p.says(silence)

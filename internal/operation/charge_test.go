@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// charging is a confirmed answer with a charge.
+// charging returns a confirmed answer with a charge.
 func charging(k money.Kobo) provider.Answer { a := confirmed; a.Charge = k; return a }
 
 // charged fails unless the ledger has this sum of charges, and this number of charge

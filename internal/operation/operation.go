@@ -66,12 +66,12 @@ type Operation struct {
 	Returned bool
 }
 
-// InFlight tells whether the first call to the provider may still be running.
+// InFlight reports whether the first call to the provider may still be running.
 func (o Operation) InFlight(now time.Time) bool {
 	return o.State == Pending && now.Before(o.CalledUntil)
 }
 
-// Refunded tells whether the money is back in the settlement account.
+// Refunded reports whether the money is back in the settlement account.
 func (o Operation) Refunded() bool { return o.State == Failed || o.State == Reversed }
 
 // Route names the ledger accounts of an operation's money.
@@ -100,7 +100,7 @@ const (
 	gracePolls = 3
 )
 
-// nextPoll is the time of the requery after one at now. Requeries that were missed, while
+// nextPoll returns the time of the requery after one at now. Requeries that were missed, while
 // the program was down or the clock jumped, are due at once, and each one counts.
 //
 // A reference that the provider does not know is also asked for at the end of the grace
@@ -120,7 +120,7 @@ func (o Operation) nextPoll(now time.Time) time.Time {
 	return next
 }
 
-// pollAt is the time of the requery after n others.
+// pollAt returns the time of the requery after n others.
 func (o Operation) pollAt(n int64) time.Time {
 	if n < int64(len(ages)) {
 		return o.CalledUntil.Add(ages[n])
@@ -128,12 +128,12 @@ func (o Operation) pollAt(n int64) time.Time {
 	return o.CalledUntil.Add(ages[len(ages)-1] + time.Duration(n+1-int64(len(ages)))*time.Hour)
 }
 
-// gone tells whether "no such reference" counts as rejected.
+// gone reports whether "no such reference" counts as rejected.
 func (o Operation) gone(now time.Time) bool {
 	return o.Missing >= gracePolls && !now.Before(o.CreatedAt.Add(graceAge))
 }
 
-// answered is the operation with an answer, in its present state.
+// answered returns the operation with an answer, in its present state.
 func (o Operation) answered(a provider.Answer, now time.Time) Operation {
 	o.Outcome, o.Code = a.Outcome.String(), a.Code
 	if a.Message != "" {
@@ -149,7 +149,7 @@ func (o Operation) answered(a provider.Answer, now time.Time) Operation {
 	return o
 }
 
-// concluded is the operation after a definite answer. Earlier messages, such as "did not
+// concluded returns the operation after a definite answer. Earlier messages, such as "did not
 // answer in time", are not about the outcome.
 func (o Operation) concluded(a provider.Answer, now time.Time) Operation {
 	o = o.answered(a, now)

@@ -93,7 +93,7 @@ func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operatio
 	return after
 }
 
-// unknown is an operation whose first call had no answer.
+// unknown returns an operation whose first call had no answer.
 func (p *plant) unknown() operation.Operation {
 	p.t.Helper()
 	return p.run(p.begin(), provider.Answer{Code: provider.CodeTimeout})
@@ -139,7 +139,7 @@ func (p *plant) stands(o operation.Operation, want operation.State) operation.Op
 	return now
 }
 
-// told are the kinds of the company's events.
+// told returns the kinds of the company's events.
 func (p *plant) told() []string {
 	p.t.Helper()
 	kinds, err := db.All(p.t.Context(), p.db, db.Value[string], `SELECT kind FROM event WHERE company_id = $1 ORDER BY sequence`, p.company)
@@ -147,7 +147,7 @@ func (p *plant) told() []string {
 	return kinds
 }
 
-// open are the open cases.
+// open returns the open cases.
 func (p *plant) open() []operation.Case {
 	p.t.Helper()
 	cases, total, err := p.Cases(p.t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)

@@ -19,7 +19,7 @@ type Preview[M money.Kobo | money.Text] struct {
 	BalanceAfter M         `json:"balanceAfter"` // equal to Balance after a refusal
 }
 
-// NewPreview is the preview of an operation. Why is the reason for a refusal, or nil.
+// NewPreview returns the preview of an operation. Why is the reason for a refusal, or nil.
 func NewPreview[M money.Kobo | money.Text](o Operation, balance money.Kobo, why error) Preview[M] {
 	total := M(o.Amount + o.Fee)
 	p := Preview[M]{

@@ -20,7 +20,7 @@ const (
 	lastRecheck  = 24 * time.Hour
 )
 
-// Recheck is the work of a RecheckJob: it asks once more and writes the answer. A confirmed
+// Recheck does the work of a RecheckJob: it asks once more and writes the answer. A confirmed
 // answer opens a case and moves no money. After an unknown answer Recheck asks again on
 // the resolver's schedule, and after 72 hours an operator decides.
 func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err error) {
@@ -65,7 +65,7 @@ func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a prov
 	return nil
 }
 
-// recheckAfter is the time of the next recheck after an answer at now. It is zero after the
+// recheckAfter returns the time of the next recheck after an answer at now. It is zero after the
 // last recheck. UpdatedAt is the time of the failure.
 func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	first, last := o.UpdatedAt.Add(firstRecheck), o.UpdatedAt.Add(lastRecheck)
@@ -89,7 +89,7 @@ func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// turn is the first time after now on the resolver's schedule from an instant.
+// turn returns the first time after now on the resolver's schedule from an instant.
 func turn(began, now time.Time) time.Time {
 	for _, age := range ages {
 		if at := began.Add(age); at.After(now) {
@@ -100,7 +100,7 @@ func turn(began, now time.Time) time.Time {
 	return hourly.Add(now.Sub(hourly).Truncate(time.Hour) + time.Hour)
 }
 
-// rechecked is the unit that writes a recheck's answer to the history. The state, the
+// rechecked returns the unit that writes a recheck's answer to the history. The state, the
 // message and the time of the outcome stay.
 func (o Operation) rechecked(was Operation, a provider.Answer) ledger.Unit {
 	said := o

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// absent is an operation that FAILED since its provider had no record of it.
+// absent returns an operation that FAILED since its provider had no record of it.
 func (p *plant) absent() operation.Operation {
 	p.t.Helper()
 	p.says(missing)
@@ -36,7 +36,7 @@ func (p *plant) at(o operation.Operation, age time.Duration) {
 	p.clock.Advance(o.UpdatedAt.Add(age).Sub(p.clock.Now()))
 }
 
-// rechecks are the times of the recheck jobs.
+// rechecks returns the times of the recheck jobs.
 func (p *plant) rechecks() []int64 {
 	p.t.Helper()
 	due, err := db.All(p.t.Context(), p.db, db.Value[int64],

@@ -12,7 +12,7 @@ var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding
 // referenceLength is 100 bits of the hash.
 const referenceLength = 20
 
-// Reference is the id of an operation with a key. The same company, kind and key give the
+// Reference returns the id of an operation with a key. The same company, kind and key give the
 // same reference in every database. So a request that is repeated after a restore has the
 // reference that the provider knows. No secret is part of the hash, so a rotation does not
 // change the reference.

@@ -8,12 +8,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// resolveJob is the job that asks for the outcome of an operation.
+// resolveJob returns the job that asks for the outcome of an operation.
 func (o Operation) resolveJob() job.Job {
 	return job.Job{Company: o.Company, Kind: ResolveJob, Subject: o.ID, Provider: o.Provider, RunAt: o.NextAt}
 }
 
-// Resolve is the work of a ResolveJob: it asks once for the outcome of an operation and
+// Resolve does the work of a ResolveJob: it asks once for the outcome of an operation and
 // writes the answer.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	o, err := s.Find(ctx, j.Company, j.Subject)

@@ -68,7 +68,7 @@ func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 	return failed
 }
 
-// unfollowed are the operations of one company that have no job.
+// unfollowed returns the operations of one company that have no job.
 func (s *Service) unfollowed(ctx context.Context, open []Operation) (lost []Operation, err error) {
 	ids := make([]string, len(open))
 	for i, o := range open {

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// jobs are the resolver's jobs of the company: "subject run_at lease fence provider".
+// jobs returns the resolver's jobs of the company: "subject run_at lease fence provider".
 func (p *plant) jobs() []string {
 	p.t.Helper()
 	list, err := db.All(p.t.Context(), p.db, func(s db.Scanner) (string, error) {

@@ -24,7 +24,7 @@ func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, e
 	return after, nil
 }
 
-// reversal is the unit that returns the money of a success, and the operation after the
+// reversal returns the unit that returns the money of a success, and the operation after the
 // unit.
 func (s *Service) reversal(ctx context.Context, o, heard Operation) (after Operation, u ledger.Unit, err error) {
 	after = o

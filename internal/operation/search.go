@@ -9,7 +9,7 @@ type Search struct {
 	Missing int64     // the number of answers since then that it does not exist
 }
 
-// Next is the time of the question after one at now. Questions that were missed, while the
+// Next returns the time of the question after one at now. Questions that were missed, while the
 // program was down, count as one. The schedule has one more question than an operation's,
 // at the end of the grace period.
 func (s Search) Next(now time.Time) time.Time {
@@ -24,10 +24,10 @@ func (s Search) Next(now time.Time) time.Time {
 	return now.Add(time.Hour)
 }
 
-// Gone tells whether the call counts as not done.
+// Gone reports whether the call counts as not done.
 func (s Search) Gone(now time.Time) bool {
 	return s.Missing >= gracePolls && !now.Before(s.Since.Add(graceAge))
 }
 
-// TooOld tells whether an operator should decide.
+// TooOld reports whether an operator should decide.
 func (s Search) TooOld(now time.Time) bool { return now.Sub(s.Since) > tooOld }

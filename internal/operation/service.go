@@ -45,7 +45,7 @@ type Service struct {
 	isOperator func(ctx context.Context, name string) (bool, error)
 }
 
-// NewService is a service without kinds. It takes every name for an operator's. Window is
+// NewService returns a service without kinds. It takes every name for an operator's. Window is
 // the longest time of a call to a provider, from the first unit on. The providers' own
 // timeouts must be shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
@@ -53,7 +53,7 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, wi
 	return WithOperators(d, book, c, log, window, everyone)
 }
 
-// WithOperators is NewService with a function that tells whether a name is an operator's.
+// WithOperators is NewService with a function that reports whether a name is an operator's.
 func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration, isOperator func(ctx context.Context, name string) (bool, error)) *Service {
 	return &Service{
 		db: d, book: book, clock: c, log: log, window: window, isOperator: isOperator,
@@ -68,7 +68,7 @@ func (s *Service) Handle(kind string, k Kind) {
 	maps.Copy(s.cases, k.Cases)
 }
 
-// Start is a new operation with the time now, not yet written. Without an id of the
+// Start returns a new operation with the time now, not yet written. Without an id of the
 // business, its id is the Reference of its key, or random if there is no key.
 func (s *Service) Start(o Operation) Operation {
 	now := s.clock.Now()
@@ -86,7 +86,7 @@ func (s *Service) Start(o Operation) Operation {
 	return o
 }
 
-// Unit is step one for a started operation: its row, the transfer into clearing, and the
+// Unit returns step one for a started operation: its row, the transfer into clearing, and the
 // resolver's job, which runs after the end of the call. Leave is the amount that must
 // stay in the settlement account.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
@@ -110,7 +110,7 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 // nil.
 type Extra = func(after Operation, u *ledger.Unit)
 
-// Run is steps two and three of a written operation: the call, and the unit of its
+// Run returns steps two and three of a written operation: the call, and the unit of its
 // outcome. The call continues when the caller hangs up.
 //
 // Run returns the present operation, also if the resolver or a notification was faster.
@@ -180,7 +180,7 @@ func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provide
 	return after, err
 }
 
-// first is the only call that may move money. After the window it is not made, for
+// first returns the only call that may move money. After the window it is not made, for
 // example in a program that was frozen for an hour: the resolver may have heard "no such
 // reference" by then, and returned the money.
 func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
@@ -243,7 +243,7 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (O
 	return o, err
 }
 
-// outcomeUnit is step three: the transition, and for a final state the transfers out of
+// outcomeUnit returns step three: the transition, and for a final state the transfers out of
 // clearing and the business's effects.
 func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit, error) {
 	u := ledger.For(after.Company)
@@ -295,7 +295,7 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 	return now, err
 }
 
-// Earlier is the existing operation with the key of a refused unit. Ok is false if the
+// Earlier returns the existing operation with the key of a refused unit. Ok is false if the
 // unit was refused for another reason.
 func Earlier(err error) (o Operation, ok bool) {
 	if r := ledger.Refused(err); r != nil {

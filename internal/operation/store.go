@@ -41,7 +41,7 @@ type answer struct {
 	AnsweredAt  time.Time `db:"answered_at"`
 }
 
-// lastAnswer is the operation's last answer, as a row of the history.
+// lastAnswer returns the operation's last answer, as a row of the history.
 func (o Operation) lastAnswer() db.Record {
 	return answers.Record(answer{o.Company, id.New(), o.ID, o.Polls, o.Outcome, o.Code, o.Message, o.ProviderReference, o.UpdatedAt})
 }
@@ -49,7 +49,7 @@ func (o Operation) lastAnswer() db.Record {
 // Scan reads Columns.
 func Scan(s db.Scanner) (Operation, error) { return operations.Scan(s) }
 
-// Targets are the fields of o that a Scan of Columns fills, for a statement that reads more
+// Targets returns the fields of o that a Scan of Columns fills, for a statement that reads more
 // columns.
 func (o *Operation) Targets() []any { return operations.Targets(o) }
 
@@ -59,27 +59,27 @@ func (s *Service) Find(ctx context.Context, company, operationID string) (Operat
 	return o, db.Missing(err, "Operation not found")
 }
 
-// FindByKey is the company's operation of a kind with the caller's own key.
+// FindByKey returns the company's operation of a kind with the caller's own key.
 func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Operation, error) {
 	o, err := db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
 		WHERE company_id = $1 AND kind = $2 AND idempotency_key = $3 AND idempotency_key <> ''`, company, kind, key)
 	return o, db.Missing(err, "Operation not found")
 }
 
-// PendingOf are the ids of the PENDING operations of a kind and an amount, the oldest
+// PendingOf returns the ids of the PENDING operations of a kind and an amount, the oldest
 // first.
 func PendingOf(ctx context.Context, q db.Querier, company, kind string, amount money.Kobo) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT id FROM operation
 		WHERE company_id = $1 AND state = 'PENDING' AND kind = $2 AND amount_kobo = $3 ORDER BY created_at, id`, company, kind, int64(amount))
 }
 
-// pendingAfter are the next open operations of all companies after one of them.
+// pendingAfter returns the next open operations of all companies after one of them.
 func (s *Service) pendingAfter(ctx context.Context, company, operationID string, limit int) ([]Operation, error) {
 	return db.All(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
 		WHERE state = 'PENDING' AND (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`, company, operationID, limit)
 }
 
-// Repeated tells whether the provider has called the operation's reference a duplicate.
+// Repeated reports whether the provider has called the operation's reference a duplicate.
 // Then the provider knows the reference from before a restore, and "no such reference"
 // does not count.
 func (s *Service) Repeated(ctx context.Context, o Operation) (bool, error) {
@@ -94,7 +94,7 @@ func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
 	return c, db.Missing(err, "Case not found")
 }
 
-// lastCase is the newest case of a subject and reason.
+// lastCase returns the newest case of a subject and reason.
 func (s *Service) lastCase(ctx context.Context, company, subject string, reason Reason) (Case, error) {
 	return db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn DESC LIMIT 1`, company, subject, string(reason))
@@ -107,7 +107,7 @@ func (f CaseFilter) values() []any {
 	return []any{string(f.State), f.Company, string(f.Reason), f.Subject}
 }
 
-// Cases is a page of the cases that pass a filter, newest first, and the number of all.
+// Cases returns a page of the cases that pass a filter, newest first, and the number of all.
 func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
 	total, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(company_id) FROM operation_case WHERE `+passing, f.values()...)
 	if err != nil {
@@ -118,13 +118,13 @@ func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([
 	return list, total, err
 }
 
-// OpenOf are the open cases of a reason and an amount, of all companies.
+// OpenOf returns the open cases of a reason and an amount, of all companies.
 func (s *Service) OpenOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
 	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = $1 AND amount_kobo = $2 ORDER BY company_id, id`, string(reason), int64(amount))
 }
 
-// OpenBreaks are the open cases of all comparisons, the oldest first. A break that the
+// OpenBreaks returns the open cases of all comparisons, the oldest first. A break that the
 // statement no longer shows stays open until an operator resolves it.
 func (s *Service) OpenBreaks(ctx context.Context) ([]Case, error) {
 	reasons := make([]string, len(breakReasons))

@@ -18,7 +18,7 @@ const (
 	reverseFee = "reverse-fee"
 )
 
-// ReturnsFee tells whether a step returns the fee to the settlement account.
+// ReturnsFee reports whether a step returns the fee to the settlement account.
 func ReturnsFee(step string) bool { return step == refund || step == reverseFee }
 
 // transfer is one step of an operation.
@@ -28,7 +28,7 @@ func (o Operation) transfer(step, from, to string, amount money.Kobo, narration 
 	}
 }
 
-// settle are the transfers of an outcome out of clearing.
+// settle returns the transfers of an outcome out of clearing.
 func (s *Service) settle(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
 	if o.State == Failed {
@@ -41,7 +41,7 @@ func (s *Service) settle(o Operation) []ledger.Transfer {
 	return out
 }
 
-// giveBack are the transfers that undo those of a success.
+// giveBack returns the transfers that undo those of a success.
 func (s *Service) giveBack(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
 	out := []ledger.Transfer{o.transfer(reverse, r.Provider, r.Settlement, o.Amount, "Reversal")}

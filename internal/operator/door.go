@@ -16,7 +16,7 @@ type Door struct {
 	Since  time.Time
 }
 
-// Door is the present state of API access.
+// Door returns the present state of API access.
 func (s *Service) Door(ctx context.Context) (Door, error) {
 	return db.OrZero(findDoor(ctx, s.db))
 }

@@ -36,7 +36,7 @@ func (o Operator) From(ctx context.Context) Operator {
 	return o
 }
 
-// Local is a person who runs commands on the machine itself. The name of a key has
+// Local returns a person who runs commands on the machine itself. The name of a key has
 // no colon, so it never equals a local name.
 func Local(user string) Operator { return Operator{Name: locally + user} }
 
@@ -45,7 +45,7 @@ const locally = "local:"
 // program is Kobo itself, acting without a request.
 var program = Operator{Name: "program:kobo"}
 
-// Self is a company that acts for itself, through its own API.
+// Self returns a company that acts for itself, through its own API.
 func Self(company string) Operator { return Operator{Name: "company:" + company} }
 
 // Audit has a unit append a line to the audit log. Details must hold nothing secret.
@@ -53,7 +53,7 @@ func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[stri
 	u.Append(o.Note(u.Company, action, subject, details, at))
 }
 
-// Note is a line of the audit log as a row, for the commit of the action to append. The
+// Note returns a line of the audit log as a row, for the commit of the action to append. The
 // company may be empty. Details must hold nothing secret.
 func (o Operator) Note(company, action, subject string, details map[string]string, at time.Time) db.Record {
 	said := map[string]string{}
@@ -70,7 +70,7 @@ func (o Operator) Note(company, action, subject string, details map[string]strin
 	})
 }
 
-// SelfNote is the Note for an action of a company through its own API.
+// SelfNote returns the Note for an action of a company through its own API.
 func SelfNote(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record {
 	return Self(company).From(ctx).Note(company, action, subject, details, at)
 }
@@ -107,7 +107,7 @@ type Service struct {
 	clock clock.Clock
 }
 
-// New is the service on a database.
+// New returns the service on a database.
 func New(d *db.DB, keys *secret.Keyring, clk clock.Clock) *Service {
 	return &Service{db: d, keys: keys, clock: clk}
 }
@@ -186,7 +186,7 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	return who, nil
 }
 
-// Still tells whether a name belongs to an operator at present: the owner of a working
+// Still reports whether a name belongs to an operator at present: the owner of a working
 // key, or a person who runs commands on the machine itself.
 func (s *Service) Still(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, locally) {

@@ -25,7 +25,7 @@ func insertLine(ctx context.Context, q db.Querier, line db.Record) error {
 	return err
 }
 
-// Audit is a page of the log, the newest line first, and the number of all lines. It
+// Audit returns a page of the log, the newest line first, and the number of all lines. It
 // shows the lines of one company, or of all companies for "".
 func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
 	total, err := db.One(ctx, s.db, db.Value[int64],
@@ -55,7 +55,7 @@ func revokeKey(ctx context.Context, q db.Querier, name string) (int64, error) {
 	return q.Exec(ctx, `UPDATE operator_key SET state = $2 WHERE name = $1 AND state = $3`, name, revoked, active)
 }
 
-// Keys are all keys, the oldest first.
+// Keys returns all keys, the oldest first.
 func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	return db.All(ctx, s.db, db.Fields[Key], `SELECT id, name, hash, state, created_at FROM operator_key ORDER BY created_at, id`)
 }
@@ -81,7 +81,7 @@ func openDoor(ctx context.Context, q db.Querier) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }
 
-// proofs are the proofs of the known master keys, by the keys' ids.
+// proofs returns the proofs of the known master keys, by the keys' ids.
 func proofs(ctx context.Context, q db.Querier) (map[string]string, error) {
 	return db.Map[string, string](ctx, q, `SELECT key_id, proof FROM operator_keyring`)
 }

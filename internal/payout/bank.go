@@ -23,7 +23,7 @@ const (
 	longestCode  = 10
 )
 
-// Banks are the banks that can receive a company's payouts, by name. Search keeps those
+// Banks returns the banks that can receive a company's payouts, by name. Search keeps those
 // with the text in their name.
 func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, error) {
 	payer, _ := s.Payers.For(provider.Payouts, company)
@@ -39,7 +39,7 @@ func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, er
 	return all, nil
 }
 
-// plain is a name in upper case with single blanks, for comparisons.
+// plain returns a name in upper case with single blanks, for comparisons.
 func plain(name string) string { return strings.Join(strings.Fields(strings.ToUpper(name)), " ") }
 
 // SyncDue copies the lists of the paying banks whose copy is due.

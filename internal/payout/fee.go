@@ -24,7 +24,7 @@ type Band struct {
 // pays no fee.
 type Schedule []Band
 
-// Fee is the fee of a payout. It rounds a share down to whole kobo, so the company keeps
+// Fee returns the fee of a payout. It rounds a share down to whole kobo, so the company keeps
 // the remainder.
 func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 	var fee money.Kobo
@@ -41,7 +41,7 @@ func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 	return fee
 }
 
-// String is the schedule in the operators' notation: from:flat:percent:cap of each
+// String returns the schedule in the operators' notation: from:flat:percent:cap of each
 // band, or none.
 func (s Schedule) String() string {
 	if len(s) == 0 {
@@ -94,13 +94,13 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	return explain(s.Book.Commit(ctx, u))
 }
 
-// Fees is the schedule in force.
+// Fees returns the schedule in force.
 func (s *Service) Fees(ctx context.Context, company string) (Schedule, error) {
 	schedule, _, err := s.FeesSince(ctx, company)
 	return schedule, err
 }
 
-// Kept is the schedule of the stored bands. One empty band stands for no fees.
+// Kept returns the schedule of the stored bands. One empty band stands for no fees.
 func Kept(bands Schedule) Schedule {
 	if len(bands) == 1 && bands[0] == (Band{}) {
 		return nil

@@ -54,12 +54,12 @@ type Use struct {
 	UsedPayouts int64
 }
 
-// Left is the rest of the limit for today. The numbers mean nothing without a limit.
+// Left returns the rest of the limit for today. The numbers mean nothing without a limit.
 func (u Use) Left() (amount money.Kobo, payouts int64) {
 	return max(u.Amount-u.Used, 0), max(u.Payouts-u.UsedPayouts, 0)
 }
 
-// Uses are a company's limits and their use on this day: first the whole company's,
+// Uses returns a company's limits and their use on this day: first the whole company's,
 // then each settlement account's, with or without a limit.
 func (s *Service) Uses(ctx context.Context, company string) (day string, uses []Use, err error) {
 	accounts, err := s.Settlements.Accounts(ctx, company)

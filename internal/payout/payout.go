@@ -63,7 +63,7 @@ type Payout struct {
 	CompletedAt   clock.Instant `json:"completedAt"` // zero while PENDING
 }
 
-// payoutOf is the payout of an operation.
+// payoutOf returns the payout of an operation.
 func payoutOf(o operation.Operation, to order) Payout {
 	p := Payout{
 		Sent: Sent{
@@ -98,7 +98,7 @@ type Config struct {
 // Service sends payouts.
 type Service struct{ Config }
 
-// New is the service. It registers the kind of its operations. A name enquiry chooses
+// New returns the service. It registers the kind of its operations. A name enquiry chooses
 // the bank of its payout.
 func New(c Config) *Service {
 	s := &Service{c}
@@ -125,7 +125,7 @@ func (s *Service) ask(ctx context.Context, o operation.Operation) provider.Trans
 	return p.RequeryTransfer(ctx, o.ID)
 }
 
-// heard is the bank's answer in the form that an operation keeps. Its reference is the
+// heard returns the bank's answer in the form that an operation keeps. Its reference is the
 // session between the banks, by which the receiver's bank can find the money. A
 // confirmed payout counts with its own amount. If the bank names another amount, heard
 // opens a case at once, before the bank's statement shows the difference.
@@ -158,7 +158,7 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 	return nil
 }
 
-// Status is a payout of the company by its reference.
+// Status returns a payout of the company by its reference.
 func (s *Service) Status(ctx context.Context, company, reference string) (Payout, error) {
 	o, err := s.Operations.Find(ctx, company, reference)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {

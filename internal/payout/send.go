@@ -117,7 +117,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 // stale is the age from which a payout needs a new name enquiry.
 const stale = 15 * time.Minute
 
-// renewed is the session of a name enquiry to pay by. It repeats an old enquiry before
+// renewed returns the session of a name enquiry to pay by. It repeats an old enquiry before
 // anything is debited. If the account has another name by now, the company has not
 // agreed to pay it.
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
@@ -186,7 +186,7 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	return operation.NewPreview[money.Kobo](op, balance, why), err
 }
 
-// objection is the ledger's reason to refuse a payout, in the order of the ledger's
+// objection returns the ledger's reason to refuse a payout, in the order of the ledger's
 // checks: the verify_id, the limit counters, the balance.
 func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, balance money.Kobo) (why, err error) {
 	_, err = s.Operations.Find(ctx, o.Company, o.ID)

@@ -61,12 +61,12 @@ func (s *Service) findPayout(ctx context.Context, company, reference string) (or
 		WHERE payout.company_id = $1 AND payout.id = $2`, company, reference)
 }
 
-// owner is the company of a payout. A bank's notification names only the reference.
+// owner returns the company of a payout. A bank's notification names only the reference.
 func (s *Service) owner(ctx context.Context, reference string) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], `SELECT company_id FROM payout WHERE id = $1`, reference)
 }
 
-// FeesSince is the schedule in force, and the time of its start. A company without a
+// FeesSince returns the schedule in force, and the time of its start. A company without a
 // schedule has an empty one with a zero time.
 func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time.Time, error) {
 	rows, err := db.All(ctx, s.DB, fees.Scan, `SELECT company_id, version, from_kobo, flat_kobo, basis_points, cap_kobo, created_at
@@ -82,7 +82,7 @@ func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time
 	return Kept(schedule), rows[0].CreatedAt, nil
 }
 
-// Limit is the limit in force, of a company (settlementID 0) or of a settlement
+// Limit returns the limit in force, of a company (settlementID 0) or of a settlement
 // account.
 func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {
 	return db.OrZero(db.One(ctx, s.DB, db.Fields[Limit], `SELECT amount_kobo, payouts, created_at FROM payout_limit
@@ -93,7 +93,7 @@ func (s *Service) banks(ctx context.Context, from string) ([]Bank, error) {
 	return db.All(ctx, s.DB, db.Fields[Bank], `SELECT name, code FROM payout_bank WHERE provider = $1 AND active = 1`, from)
 }
 
-// bankName is the name of a bank, or "" for a bank outside the list.
+// bankName returns the name of a bank, or "" for a bank outside the list.
 func (s *Service) bankName(ctx context.Context, from, code string) (string, error) {
 	return db.OrZero(db.One(ctx, s.DB, db.Value[string],
 		`SELECT name FROM payout_bank WHERE provider = $1 AND code = $2`, from, code))

@@ -158,7 +158,7 @@ func (w *world) open(company string, float money.Kobo) int64 {
 	return a.ID
 }
 
-// verify is a fresh verify_id.
+// verify returns a fresh verify_id.
 func (w *world) verify() string {
 	w.t.Helper()
 	v, err := w.Validate(w.t.Context(), payout.Enquiry{
@@ -172,7 +172,7 @@ func (w *world) send(verifyID string, amount money.Kobo) (payout.Payout, error) 
 	return w.Send(w.t.Context(), payout.Order{Company: w.company, VerifyID: verifyID, Amount: amount})
 }
 
-// sent is a payout that must begin with this status.
+// sent returns a payout that must begin with this status.
 func (w *world) sent(amount money.Kobo, status operation.State) payout.Payout {
 	w.t.Helper()
 	p, err := w.send(w.verify(), amount)
@@ -219,10 +219,10 @@ func (w *world) holds(want map[string]money.Kobo) {
 	}))
 }
 
-// own is the ledger account of the main settlement account.
+// own returns the ledger account of the main settlement account.
 func (w *world) own() string { return settlement.LedgerAccount(w.account) }
 
-// events are the kinds of a payout's events. The data of the last one must be the payout's
+// events returns the kinds of a payout's events. The data of the last one must be the payout's
 // present state.
 func (w *world) events(reference string) []string {
 	w.t.Helper()

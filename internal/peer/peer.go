@@ -49,7 +49,7 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client is the client address of a request. Unheard is true if the request names other
+// Client returns the client address of a request. Unheard is true if the request names other
 // addresses in its headers, but does not come from a trusted proxy.
 func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	hops, forwarded := hopsOf(r)
@@ -70,7 +70,7 @@ func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	return at.String(), false
 }
 
-// Asked is the scheme and the host of the client's request, from the headers of trusted
+// Asked returns the scheme and the host of the client's request, from the headers of trusted
 // proxies: X-Forwarded-Proto and X-Forwarded-Host, or else Forwarded. Without a trusted
 // header the result is empty.
 func (p Proxies) Asked(r *http.Request) (scheme, host string) {
@@ -90,13 +90,13 @@ func (p Proxies) Asked(r *http.Request) (scheme, host string) {
 	return strings.ToLower(scheme), host
 }
 
-// last is the last item of a list header. The nearest proxy has written it.
+// last returns the last item of a list header. The nearest proxy has written it.
 func last(r *http.Request, header string) string {
 	line := strings.Join(r.Header.Values(header), ",")
 	return strings.TrimSpace(line[strings.LastIndex(line, ",")+1:])
 }
 
-// hopsOf are the addresses in the headers, the nearest proxy's last.
+// hopsOf returns the addresses in the headers, the nearest proxy's last.
 func hopsOf(r *http.Request) (hops []string, any bool) {
 	if line := strings.Join(r.Header.Values("X-Forwarded-For"), ","); strings.Trim(line, ", \t") != "" {
 		return strings.Split(line, ","), true
@@ -113,7 +113,7 @@ func hopsOf(r *http.Request) (hops []string, any bool) {
 	return hops, true
 }
 
-// pairOf is a value of an element of Forwarded (RFC 7239), or empty.
+// pairOf returns a value of an element of Forwarded (RFC 7239), or empty.
 func pairOf(element, wanted string) (found string) {
 	for pair := range strings.SplitSeq(element, ";") {
 		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
@@ -148,7 +148,7 @@ func parse(text string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// Network is the network of one caller: an IPv4 address, or an IPv6 network of 64 bits,
+// Network returns the network of one caller: an IPv4 address, or an IPv6 network of 64 bits,
 // since each IPv6 caller has such a network.
 func Network(address string) string {
 	a, err := netip.ParseAddr(address)
@@ -166,7 +166,7 @@ func With(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, contextKey{}, address)
 }
 
-// Of is the client address of the context's request, or "".
+// Of returns the client address of the context's request, or "".
 func Of(ctx context.Context) string {
 	address, _ := ctx.Value(contextKey{}).(string)
 	return address

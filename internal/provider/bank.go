@@ -105,7 +105,7 @@ type Receiver interface {
 	// the money is on the account. Rejected means that the money did not stay there.
 	Inbound(ctx context.Context, sessionID string, virtual bool) InboundAnswer
 	// InboundSince lists the credits of all our accounts at or after from, newest
-	// first, pages counted from 0. More tells whether another page may follow. A
+	// first, pages counted from 0. More reports whether another page may follow. A
 	// credit that arrives between two pages makes one row appear twice, and hides
 	// none. Finished credits have an Outcome as in Inbound. A failure is an *Error.
 	InboundSince(ctx context.Context, from time.Time, page int) (credits []Inbound, more bool, err error)

@@ -76,7 +76,7 @@ type Reply struct {
 	Cause error
 }
 
-// Answer is the meaning of Trouble for a call that moves money: Rejected if no
+// Answer returns the meaning of Trouble for a call that moves money: Rejected if no
 // byte of the request was sent, Unknown otherwise.
 func (r Reply) Answer() Answer {
 	a := r.Unknown()
@@ -86,14 +86,14 @@ func (r Reply) Answer() Answer {
 	return a
 }
 
-// Unknown is the meaning of Trouble for a question about an earlier call: the
+// Unknown returns the meaning of Trouble for a question about an earlier call: the
 // answer is Unknown, even if the question was not sent.
 func (r Reply) Unknown() Answer { return Answer{Code: r.Trouble, Message: troubles[r.Trouble]} }
 
 // Unreadable is the Reply of an answer that is not in the provider's format.
 var Unreadable = Reply{Trouble: CodeUnreadable}
 
-// Error is the meaning of Trouble for a call that moves no money.
+// Error returns the meaning of Trouble for a call that moves no money.
 func (r Reply) Error(provider string) *Error {
 	return &Error{Provider: provider, Code: r.Trouble, Message: troubles[r.Trouble], Cause: r.Cause}
 }
@@ -106,7 +106,7 @@ var troubles = map[string]string{
 	CodeServerError: "the provider had a fault of its own",
 }
 
-// Refused is the answer to a call whose credentials the provider refused. The provider
+// Refused returns the answer to a call whose credentials the provider refused. The provider
 // carried nothing out.
 func (r Reply) Refused() Answer {
 	return Answer{Outcome: Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
@@ -164,13 +164,13 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}, nil
 }
 
-// Secure tells whether nobody can listen on the way to a URL: the URL is https, or
+// Secure reports whether nobody can listen on the way to a URL: the URL is https, or
 // on this machine.
 func Secure(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && IsLocal(u)
 }
 
-// IsLocal tells whether a URL is on this machine.
+// IsLocal reports whether a URL is on this machine.
 func IsLocal(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
@@ -180,7 +180,7 @@ func IsLocal(u *url.URL) bool {
 // and its token a second time, to another place.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// transport is a new transport. Without keepAlive, which is for payments, each
+// transport returns a new transport. Without keepAlive, which is for payments, each
 // request has a connection of its own. On a kept connection net/http may silently
 // send a request again. HTTP/2 may do so too, so only reads use HTTP/2.
 func transport(keepAlive bool) *http.Transport {
@@ -199,7 +199,7 @@ func transport(keepAlive bool) *http.Transport {
 	return t
 }
 
-// Begin is the context of a payment, its token and its one repetition after a 401.
+// Begin returns the context of a payment, its token and its one repetition after a 401.
 // The context ends at the deadline, and not with the caller: a payment that is cut
 // in half has an unknown outcome.
 func (c *Client) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -292,7 +292,7 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	return req, nil
 }
 
-// broken is the code of a failure after the first byte was sent.
+// broken returns the code of a failure after the first byte was sent.
 func broken(err error) string {
 	var netErr net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout() {

@@ -26,7 +26,7 @@ func newClient(t *testing.T, base string) *Client {
 
 var post = Call{Method: http.MethodPost, Path: "/pay?number=08031234588", Body: map[string]string{"bvn": "22222222222"}}
 
-// raw is a server whose handler has the bare connection.
+// raw returns a server whose handler has the bare connection.
 func raw(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -92,7 +92,7 @@ type Inclusion struct {
 	Head      int64  // the chain's last block
 }
 
-// Depth is the number of blocks that confirm the transaction, with its own.
+// Depth returns the number of blocks that confirm the transaction, with its own.
 func (i Inclusion) Depth() int64 {
 	if !i.Found || i.Head < i.Block {
 		return 0

@@ -19,7 +19,7 @@ var (
 		`(?:\s*[:=]\s*\S+|(?:\s+(?:is|was|code))?\s+\S*\d\S*)`)
 )
 
-// Message is a provider's sentence as a company may read it: on one line, without
+// Message returns a provider's sentence as a company may read it: on one line, without
 // personal data, at most 200 characters.
 func Message(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")

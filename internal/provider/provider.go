@@ -26,7 +26,7 @@ const (
 	Rejected                 // not done, and never done later under this reference
 )
 
-// String is the outcome's name in lower case.
+// String returns the outcome's name in lower case.
 func (o Outcome) String() string {
 	switch o {
 	case Confirmed:
@@ -80,7 +80,7 @@ type Error struct {
 	Cause    error  // for operators
 }
 
-// Error is the line for logs.
+// Error returns the line for logs.
 func (e *Error) Error() string {
 	s := e.Provider + ": " + e.Code + ": " + e.Message
 	if e.Cause != nil {

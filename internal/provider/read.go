@@ -27,7 +27,7 @@ const (
 
 var errInTrouble = errors.New("the answer is incomplete")
 
-// readPolicy is the policy of reads. The library repeats POST requests too, so
+// readPolicy returns the policy of reads. The library repeats POST requests too, so
 // payments never use this policy.
 func readPolicy() failsafe.Executor[Reply] {
 	retry := retrypolicy.NewBuilder[Reply]().

@@ -11,7 +11,7 @@ import (
 
 var list = Call{Method: http.MethodGet, Path: "/list"}
 
-// counted is a server that answers the nth request with the nth status. All further
+// counted returns a server that answers the nth request with the nth status. All further
 // requests get the last status.
 func counted(t *testing.T, statuses ...int) (*httptest.Server, *atomic.Int32) {
 	var n atomic.Int32

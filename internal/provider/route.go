@@ -49,7 +49,7 @@ func ParseRoutes(text string, f RouteForm) (Routes, error) {
 	return out, errors.Join(all...)
 }
 
-// Otherwise are the routes with a default, unless they have one.
+// Otherwise returns the routes with a default, unless they have one.
 func (r Routes) Otherwise(name string) Routes {
 	out := maps.Clone(r)
 	if out[AnyKind] == "" {
@@ -58,10 +58,10 @@ func (r Routes) Otherwise(name string) Routes {
 	return out
 }
 
-// Names are the providers that the routes name, in order.
+// Names returns the providers that the routes name, in order.
 func (r Routes) Names() []string { return slices.Compact(slices.Sorted(maps.Values(r))) }
 
-// For is the provider of a kind and a detail; "" if no route names one. A route to a
+// For returns the provider of a kind and a detail; "" if no route names one. A route to a
 // provider that is unfit does not count.
 func (r Routes) For(kind, detail string, fit func(name string) bool) string {
 	for _, what := range []string{kind + "/" + detail, kind, AnyKind} {
@@ -92,18 +92,18 @@ type Router[T any] struct {
 	Routes Routes
 }
 
-// Only is a router to one provider.
+// Only returns a router to one provider.
 func Only[T any](name string, one T) Router[T] {
 	return Router[T]{map[string]T{name: one}, Routes{AnyKind: name}}
 }
 
-// For is the provider of new work for a company. Without a provider the name is "".
+// For returns the provider of new work for a company. Without a provider the name is "".
 func (r Router[T]) For(kind, company string) (name string, of T) {
 	name = r.Routes.For(kind, company, func(name string) bool { _, there := r.All[name]; return there })
 	return name, r.All[name]
 }
 
-// Named is a provider by its name; the zero value if the provider is not configured.
+// Named returns a provider by its name; the zero value if the provider is not configured.
 func (r Router[T]) Named(name string) T { return r.All[name] }
 
 // NotConfigured is the answer of a provider that is not configured any more: nobody

@@ -41,10 +41,10 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// First is the first value that is not empty.
+// First returns the first value that is not empty.
 func First[T ~string](values ...T) string { return string(cmp.Or(values...)) }
 
-// Words is the set of the words of a text: codes or statuses with one meaning.
+// Words returns the set of the words of a text: codes or statuses with one meaning.
 func Words(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(text) {

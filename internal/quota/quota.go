@@ -85,7 +85,7 @@ func Reached(err error, at time.Time) error {
 	return fault.Newf(fault.Limited, "Daily limit of %d %s reached", r.Count.Limit, k.name).After(midnight(at).Sub(at))
 }
 
-// midnight is the end of the day in Lagos.
+// midnight returns the end of the day in Lagos.
 func midnight(at time.Time) time.Time {
 	year, month, day := at.In(clock.Lagos).Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, clock.Lagos)
@@ -98,7 +98,7 @@ type Limit struct {
 	Since time.Time // zero for the default
 }
 
-// limit is the quota in force.
+// limit returns the quota in force.
 func limit(ctx context.Context, q db.Querier, company string, k Kind) (Limit, error) {
 	l, err := db.OrZero(findLimit(ctx, q, company, k))
 	l.Kind = k
@@ -114,7 +114,7 @@ type Use struct {
 	Used int64
 }
 
-// Left is the number that may still begin today. It means nothing without a limit.
+// Left returns the number that may still begin today. It means nothing without a limit.
 func (u Use) Left() int64 { return max(u.Most-u.Used, 0) }
 
 // Actor is the operator who sets a quota. Audit appends a line to the audit log.
@@ -129,7 +129,7 @@ type Service struct {
 	clock clock.Clock
 }
 
-// New is the service on a database and its ledger.
+// New returns the service on a database and its ledger.
 func New(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
 	return &Service{db: d, book: book, clock: c}
 }
@@ -158,7 +158,7 @@ func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, mos
 	return err
 }
 
-// Uses are a company's quotas and their use on this day in Lagos.
+// Uses returns a company's quotas and their use on this day in Lagos.
 func (s *Service) Uses(ctx context.Context, company string) (day string, uses []Use, err error) {
 	now := s.clock.Now()
 	uses = make([]Use, len(kinds))

@@ -81,7 +81,7 @@ func measure(b *testing.B, do func() int64) {
 	}
 }
 
-// resident is the peak memory of the process in kilobytes since the last reset, or 0 if
+// resident returns the peak memory of the process in kilobytes since the last reset, or 0 if
 // unknown.
 func resident(b *testing.B, anew bool) (kilobytes int) {
 	if anew && os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) != nil {
@@ -97,7 +97,7 @@ func resident(b *testing.B, anew bool) (kilobytes int) {
 	return kilobytes
 }
 
-// watch is the largest heap until ctx ends.
+// watch returns the largest heap until ctx ends.
 func watch(ctx context.Context) (most uint64) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -24,7 +24,7 @@ const (
 // chargeWords match the narrations of charges.
 var chargeWords = regexp.MustCompile(`(?i)\b(charges?|fees?|commission|vat|stamp ?duty|sms|levy|emtl|maintenance|bvn|verification)\b`)
 
-// isCharge tells whether a line without an owner is a charge of the bank, or the return
+// isCharge reports whether a line without an owner is a charge of the bank, or the return
 // of a charge.
 func isCharge(l provider.StatementLine) bool {
 	return (!l.Credit || l.Reversal) && l.Amount <= mostCharge && chargeWords.MatchString(l.Narration)
@@ -126,7 +126,7 @@ func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	}
 }
 
-// breaks are the past days with different sums of charges. A bank may show a day's
+// breaks returns the past days with different sums of charges. A bank may show a day's
 // charges in one line, so only sums are compared.
 func (c *charges) breaks() (out []Break) {
 	for _, began := range slices.SortedFunc(maps.Keys(c.days), time.Time.Compare) {

@@ -33,7 +33,7 @@ var (
 	session = regexp.MustCompile(`\b[0-9]{30}\b`)
 )
 
-// named are the names of a line's possible owners, the likeliest first: the line's
+// named returns the names of a line's possible owners, the likeliest first: the line's
 // reference, and our references within it. The narration of a debit or a return counts
 // too, since the bank wrote it. The sender writes the narration of a credit, so it
 // proves nothing.
@@ -74,7 +74,7 @@ func (a *account) add(l provider.StatementLine) {
 // sheet is the statement, grouped by the names of its lines.
 type sheet map[string]*account
 
-// nameOf is the name of a line without an owner: the bank's reference. For a credit it is
+// nameOf returns the name of a line without an owner: the bank's reference. For a credit it is
 // the session within the reference, which a notification would name.
 func nameOf(l provider.StatementLine) string {
 	if told := session.FindAllString(l.Reference, -1); l.Credit && len(told) == 1 {
@@ -228,7 +228,7 @@ func (r Receipt) against(a account, w window) Break {
 	return b
 }
 
-// unknown is the break of lines without an owner.
+// unknown returns the break of lines without an owner.
 func unknown(name, company string, a account) Break {
 	b := Break{Company: company, Subject: name, Bank: a.out}
 	switch {

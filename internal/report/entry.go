@@ -30,7 +30,7 @@ type Entry struct {
 	sequence int64
 }
 
-// Moved is the entry's change of the balance.
+// Moved returns the entry's change of the balance.
 func (e Entry) Moved() money.Kobo { return e.Current - e.Previous }
 
 // EntryFilter narrows a list of entries. A zero field filters nothing.
@@ -49,7 +49,7 @@ type span struct {
 
 func (s span) len() int64 { return max(s.end-s.first, 0) }
 
-// Entry is the first entry of a reference in a settlement account of the company:
+// Entry returns the first entry of a reference in a settlement account of the company:
 // for a payout or a purchase, its debit.
 func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, error) {
 	sides, err := transferSides(ctx, s.db, company, reference)
@@ -74,7 +74,7 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 // settlementPrefix begins the ids of settlement accounts in the ledger.
 var settlementPrefix = strings.TrimSuffix(settlement.LedgerAccount(0), "0")
 
-// spans are the entries that pass a filter, account by account.
+// spans returns the entries that pass a filter, account by account.
 func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]span, error) {
 	account := ""
 	if f.SettlementID != 0 {

@@ -29,7 +29,7 @@ func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) er
 // EventsAgree is the quick test of operations and their events.
 var EventsAgree = eventsAgree
 
-// TransfersAgree is the quick test of transfers and their owners.
+// TransfersAgree returns the quick test of transfers and their owners.
 func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	moved := newDigest(maphash.MakeSeed())
 	if _, err := integrity(ctx, q, company, time.Time{}, moved.addTransfer); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// audited is a company with one credit and one open operation of 30 naira.
+// audited returns a company with one credit and one open operation of 30 naira.
 func audited(t *testing.T, d *db.DB) (r *report.Service, company, reference string) {
 	t.Helper()
 	clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))

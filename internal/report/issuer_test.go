@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// drawn is a picture with a red half and a transparent half.
+// drawn returns a picture with a red half and a transparent half.
 func drawn(w, h int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {

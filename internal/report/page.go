@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Entries is a page of the entries of the company's settlement accounts, newest first,
+// Entries returns a page of the entries of the company's settlement accounts, newest first,
 // and their number.
 func (s *Service) Entries(ctx context.Context, company string, f EntryFilter, offset, limit int) ([]Entry, int, error) {
 	spans, err := s.spans(ctx, company, f)

@@ -148,7 +148,7 @@ func (p *pdf) tree() int {
 	}
 }
 
-// utf16Hex is a text in UTF-16, as a PDF writes texts of all scripts.
+// utf16Hex returns a text in UTF-16, as a PDF writes texts of all scripts.
 func utf16Hex(text string) string {
 	out := "FEFF"
 	for _, unit := range utf16.Encode([]rune(text)) {

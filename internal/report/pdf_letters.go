@@ -156,7 +156,7 @@ func (w writing) part(from, to int) writing {
 	return out
 }
 
-// wide is the width of these characters in thousandths of the size.
+// wide returns the width of these characters in thousandths of the size.
 func (f *font) wide(codes []byte) int {
 	sum := 0
 	for _, c := range codes {

@@ -138,7 +138,7 @@ func (p *paper) words(object string) (out []word) {
 	return out
 }
 
-// text is the text that a PDF reader copies.
+// text returns the text that a PDF reader copies.
 func (p *paper) text(drawn string) string {
 	p.t.Helper()
 	var out strings.Builder

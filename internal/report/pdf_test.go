@@ -65,7 +65,7 @@ func readPDF(t *testing.T, s *report.Statement) {
 	readd(t, s, append(rows[:last-1], closing))
 }
 
-// lines are the rows of a page's table, in the columns of the CSV.
+// lines returns the rows of a page's table, in the columns of the CSV.
 func (p *paper) lines(page []word) (out [][]string) {
 	begun := false
 	rows := map[float64][]string{}

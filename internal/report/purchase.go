@@ -28,7 +28,7 @@ const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
 		AND (operation.created_at >= $5 OR $5 = 0)
 		AND (operation.created_at < $6 OR $6 = 0)`
 
-// Purchases is a page of the company's VTU transactions, newest first, and their number.
+// Purchases returns a page of the company's VTU transactions, newest first, and their number.
 func (s *Service) Purchases(ctx context.Context, company string, f PurchaseFilter, offset, limit int) ([]vtu.Transaction, int, error) {
 	scan := func(sc db.Scanner) (vtu.Transaction, error) {
 		var o operation.Operation

@@ -16,7 +16,7 @@ type QuotaSet struct {
 	By    string
 }
 
-// QuotasHistory is a page of all quotas that a company has ever had, newest first, and
+// QuotasHistory returns a page of all quotas that a company has ever had, newest first, and
 // their number. The audit line of a quota has the kind as its subject and the same
 // instant.
 func (s *Service) QuotasHistory(ctx context.Context, company string, limit, offset int) ([]QuotaSet, int64, error) {

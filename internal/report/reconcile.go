@@ -27,7 +27,7 @@ const (
 	lastPage = 100_000
 )
 
-// midnight is the begin of the bank's day at an instant.
+// midnight returns the begin of the bank's day at an instant.
 func midnight(at time.Time) time.Time {
 	y, m, d := at.In(clock.Lagos).Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, clock.Lagos)
@@ -58,14 +58,14 @@ type Break struct {
 	credit bool // the money came in
 }
 
-// Asked is the case to open about a break.
+// Asked returns the case to open about a break.
 func (b Break) Asked() operation.Case {
 	return operation.Case{
 		Company: b.Company, Subject: b.Subject, Reason: b.Reason, Detail: b.Detail, Amount: b.Bank - b.Book, HappenedAt: b.At,
 	}
 }
 
-// Undecided is the number of breaks without a decision.
+// Undecided returns the number of breaks without a decision.
 func (r Reconciliation) Undecided() (n int) {
 	for _, b := range r.Breaks {
 		if b.Case.State != operation.Resolved {
@@ -75,7 +75,7 @@ func (r Reconciliation) Undecided() (n int) {
 	return n
 }
 
-// Judged is the instant up to which the comparison is complete.
+// Judged returns the instant up to which the comparison is complete.
 func (r Reconciliation) Judged() time.Time { return window{to: r.To}.settled() }
 
 // Payment is an operation with its money at the bank according to the ledger.
@@ -154,7 +154,7 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	return breaks
 }
 
-// beginning is the begin of a statement that shows all debits of these operations. The
+// beginning returns the begin of a statement that shows all debits of these operations. The
 // bank debited an operation when it was made, which may be days before its outcome.
 func beginning(from time.Time, paid []Payment) time.Time {
 	first := from
@@ -196,7 +196,7 @@ func own(l provider.StatementLine) string {
 	return fmt.Sprint(l.At.UnixMicro(), l.Credit, l.Amount, l.Balance, l.Reference, l.Narration)
 }
 
-// missing are the names in the lines that the record does not have.
+// missing returns the names in the lines that the record does not have.
 func missing(lines []provider.StatementLine, b record) []string {
 	known, out := b.known(), map[string]bool{}
 	for _, l := range lines {
@@ -229,7 +229,7 @@ func (b record) known() names {
 	return known
 }
 
-// owner is the payment or receipt of a line. A payment's debit and return have its
+// owner returns the payment or receipt of a line. A payment's debit and return have its
 // session between the banks. A credit with that session is another company's receipt.
 func (k names) owner(l provider.StatementLine) (string, bool) {
 	for _, n := range named(l) {

@@ -44,7 +44,7 @@ func says(l provider.StatementLine, narration string) provider.StatementLine {
 	return l
 }
 
-// paidOut is a payout in a state, which began and ended long before noon.
+// paidOut returns a payout in a state, which began and ended long before noon.
 func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Payment {
 	p := Payment{Booked: booked * money.Naira}
 	p.Company, p.ID, p.Kind, p.Provider, p.State, p.Amount = "c1", ours, "payout", "bank", state, 100*money.Naira
@@ -64,7 +64,7 @@ func through(paid []Payment) []Payment {
 	return paid
 }
 
-// credit is a credit of 100 naira.
+// credit returns a credit of 100 naira.
 func credit(booked money.Kobo, told time.Time) []Receipt {
 	return []Receipt{{Company: "c1", Session: "s1", Amount: 100 * money.Naira, Booked: booked * money.Naira, At: told, Settled: told}}
 }
@@ -138,7 +138,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// verdicts are the breaks of a comparison at noon of the three days before it.
+// verdicts returns the breaks of a comparison at noon of the three days before it.
 func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, received []Receipt, owners map[string]string) string {
 	t.Helper()
 	var got []string

@@ -25,7 +25,7 @@ type Service struct {
 	issuer Issuer
 }
 
-// New is a service that reads a database.
+// New returns a service that reads a database.
 func New(d *db.DB, c clock.Clock) *Service { return &Service{db: d, clock: c} }
 
 // Letterhead sets the issuer of statements. Without it they have no letterhead.
@@ -46,7 +46,7 @@ type Outcome struct {
 	UpdatedAt     time.Time
 }
 
-// Outcomes is a page of the company's open operations, newest first, and their number.
+// Outcomes returns a page of the company's open operations, newest first, and their number.
 func (s *Service) Outcomes(ctx context.Context, company string, offset, limit int) ([]Outcome, int, error) {
 	list, total, err := page(ctx, s.db, scanOutcome, `SELECT count(*) FROM operation WHERE company_id = $1 AND state = 'PENDING'`,
 		outcomeColumns+`
@@ -90,10 +90,10 @@ type InFlight struct {
 	Amount     money.Kobo
 }
 
-// Intact tells whether everything adds up.
+// Intact reports whether everything adds up.
 func (i Integrity) Intact() bool { return len(i.Wrongs) == 0 }
 
-// Own are the accounts as their company sees them. Own adds the charges of a bank to the
+// Own returns the accounts as their company sees them. Own adds the charges of a bank to the
 // account of the fintech's money at that bank, which paid the charges. So the balances
 // still add up to zero.
 func (i Integrity) Own() []AccountCheck {
@@ -176,7 +176,7 @@ type Head struct {
 	Sequence int64
 }
 
-// Heads are all companies with a ledger, ordered by company.
+// Heads returns all companies with a ledger, ordered by company.
 func (s *Service) Heads(ctx context.Context) ([]Head, error) {
 	return db.All(ctx, s.db, db.Fields[Head], `SELECT company_id, event_sequence FROM ledger_head ORDER BY company_id`)
 }

@@ -41,7 +41,7 @@ type Statement struct {
 	span    span
 }
 
-// Statement is the statement of a settlement account. A zero from is the begin of the
+// Statement returns the statement of a settlement account. A zero from is the begin of the
 // account. A zero or future to is the present. A future period is refused.
 func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
 	now := s.clock.Now()
@@ -90,7 +90,7 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	return out, err
 }
 
-// Opened is the begin of the period.
+// Opened returns the begin of the period.
 func (s *Statement) Opened() time.Time {
 	if s.From.IsZero() {
 		return s.Holder.Since
@@ -98,15 +98,15 @@ func (s *Statement) Opened() time.Time {
 	return s.From
 }
 
-// Last is the last instant of the period.
+// Last returns the last instant of the period.
 func (s *Statement) Last() time.Time { return s.To.Add(-time.Microsecond) }
 
-// Name is the statement's file name without an extension.
+// Name returns the statement's file name without an extension.
 func (s *Statement) Name() string {
 	return fmt.Sprintf("statement-%d-%s-%s", s.SettlementID, lagos(s.Opened(), time.DateOnly), lagos(s.Last(), time.DateOnly))
 }
 
-// lagos is an instant in the time zone of Lagos.
+// lagos returns an instant in the time zone of Lagos.
 func lagos(t time.Time, layout string) string { return t.In(clock.Lagos).Format(layout) }
 
 // piece is how many entries one SQL statement reads.

@@ -40,7 +40,7 @@ func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	return out.Error()
 }
 
-// sides are the debit and the credit column of an entry. One of them is empty.
+// sides returns the debit and the credit column of an entry. One of them is empty.
 func sides(e Entry) (debit, credit string) {
 	if e.Credit {
 		return "", e.Moved().Decimal()
@@ -55,7 +55,7 @@ func some(k money.Kobo) string {
 	return k.Decimal()
 }
 
-// harmless is a text that a spreadsheet does not read as a formula. Some programs accept
+// harmless returns a text that a spreadsheet does not read as a formula. Some programs accept
 // wide signs as well.
 func harmless(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {

@@ -89,7 +89,7 @@ func signed(t *testing.T, text string) money.Kobo {
 	return kobo(t, text)
 }
 
-// printed are all texts of the PDF, one on each line.
+// printed returns all texts of the PDF, one on each line.
 func printed(t testing.TB, s *report.Statement) string {
 	t.Helper()
 	var all strings.Builder

@@ -281,7 +281,7 @@ func (p *drawing) money(column int, s style, below points, k money.Kobo) {
 
 func countText(n int64) string { return strings.TrimSuffix(grouped(money.Kobo(n)*money.Naira), ".00") }
 
-// grouped is an amount with commas between thousands: 1,234,567.00.
+// grouped returns an amount with commas between thousands: 1,234,567.00.
 func grouped(k money.Kobo) string {
 	whole, cents, _ := strings.Cut(k.Decimal(), ".")
 	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {

@@ -40,7 +40,7 @@ type ledgerBook struct {
 // frontRows is the number of rows above the table on the first sheet.
 const frontRows = 10
 
-// sheets are the names of the sheets. Each has room for its headings and the closing
+// sheets returns the names of the sheets. Each has room for its headings and the closing
 // balance.
 func (b *ledgerBook) sheets() []string {
 	names := []string{"Statement"}
@@ -114,10 +114,10 @@ func (b *ledgerBook) close() {
 		naira(totalStyle, s.Debits), naira(totalStyle, s.Credits), naira(totalStyle, s.Closing), naira(totalStyle, b.fees))
 }
 
-// naira is an amount as a number of the spreadsheet, written without floating point.
+// naira returns an amount as a number of the spreadsheet, written without floating point.
 func naira(style int, k money.Kobo) cell { return cell{style: style, number: k.Decimal()} }
 
-// moment is an instant as a spreadsheet counts: in days since the end of 1899. It has no
+// moment returns an instant as a spreadsheet counts: in days since the end of 1899. It has no
 // time zone, so the value is the time in Lagos.
 func moment(t time.Time) cell {
 	const day = int64(24 * time.Hour / time.Millisecond)

@@ -20,7 +20,7 @@ import (
 // movements is how many entries one SQL statement reads.
 const movements = 5000
 
-// movedSince is the record of all movements at a bank since an instant.
+// movedSince returns the record of all movements at a bank since an instant.
 func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) (b record, err error) {
 	err = b.read(ctx, q, bank, receiptsByID, func(company string) ([]string, error) {
 		return touchedSince(ctx, q, company, settlement.ProviderAccount(bank), from)
@@ -69,7 +69,7 @@ func (b *record) read(ctx context.Context, q db.Querier, bank, receipts string, 
 	return nil
 }
 
-// touchedSince are the references of recent entries in a company's account for a bank
+// touchedSince returns the references of recent entries in a company's account for a bank
 // and in its clearing accounts.
 func touchedSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
 	accounts, err := db.Map[string, int64](ctx, q,
@@ -112,7 +112,7 @@ func addReferences(ctx context.Context, q db.Querier, company, account string, l
 	return nil
 }
 
-// payments are a company's operations of a provider among these ids.
+// payments returns a company's operations of a provider among these ids.
 func payments(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Payment, error) {
 	return db.All(ctx, q, func(sc db.Scanner) (Payment, error) {
 		var p Payment
@@ -150,7 +150,7 @@ const (
 		GROUP BY c.company_id, c.id, c.session_id, c.amount_kobo, c.told_at, c.created_at ORDER BY c.id`
 )
 
-// corrections are the charges of a bank that operators have booked for the days of a
+// corrections returns the charges of a bank that operators have booked for the days of a
 // window, at whatever time.
 func corrections(ctx context.Context, q db.Querier, bank string, w window) (map[time.Time]money.Kobo, error) {
 	days, names := map[string]time.Time{}, []string{}

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// transferSides are both entries of all transfers of a reference, the earliest first.
+// transferSides returns both entries of all transfers of a reference, the earliest first.
 func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]span, error) {
 	type transfer struct {
 		debit       string
@@ -29,7 +29,7 @@ func transferSides(ctx context.Context, q db.Querier, company, reference string)
 	return out, err
 }
 
-// wholeSpans are all entries of the company's settlement accounts, or of one.
+// wholeSpans returns all entries of the company's settlement accounts, or of one.
 func wholeSpans(ctx context.Context, q db.Querier, company, account string) ([]span, error) {
 	return db.All(ctx, q, db.Fields[span], `SELECT id, 1, entry_sequence + 1 FROM ledger_account
 		WHERE company_id = $1 AND id LIKE 'settlement/%' AND (id = $2 OR $2 = '') ORDER BY id`, company, account)
@@ -78,7 +78,7 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	return e, err
 }
 
-// lastEntries are the last entries of a span, the newest first. The kind is credit, debit
+// lastEntries returns the last entries of a span, the newest first. The kind is credit, debit
 // or "" for both.
 func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind string, limit int) ([]Entry, error) {
 	return db.All(ctx, q, scanEntry, entryColumns+`
@@ -94,7 +94,7 @@ func entryCount(ctx context.Context, q db.Querier, company string, p span, kind 
 		company, p.account, p.first, p.end, kind)
 }
 
-// balanceBefore is the balance before the entry with a number. The number may be one
+// balanceBefore returns the balance before the entry with a number. The number may be one
 // more than the last.
 func balanceBefore(ctx context.Context, q db.Querier, company, account string, sequence int64) (money.Kobo, error) {
 	if sequence <= 1 {

@@ -19,7 +19,7 @@ type FeesSet struct {
 	At       time.Time
 }
 
-// FeesHistory is a page of all schedules that a company has ever had, newest first, and
+// FeesHistory returns a page of all schedules that a company has ever had, newest first, and
 // their number.
 func (s *Service) FeesHistory(ctx context.Context, company string, limit, offset int) ([]FeesSet, int64, error) {
 	type band struct {
@@ -61,7 +61,7 @@ type LimitSet struct {
 	By           string
 }
 
-// LimitsHistory is a page of all limits that a company and its settlement accounts have
+// LimitsHistory returns a page of all limits that a company and its settlement accounts have
 // ever had, newest first, and their number. The audit line of a limit has the settlement
 // account as its subject and the same instant.
 func (s *Service) LimitsHistory(ctx context.Context, company string, limit, offset int) ([]LimitSet, int64, error) {

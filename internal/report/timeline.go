@@ -25,7 +25,7 @@ type Step struct {
 	said string // the answer to the poll
 }
 
-// Timeline is all that is known about a case, in the order of time: the intent, the
+// Timeline returns all that is known about a case, in the order of time: the intent, the
 // provider's answers, the ledger's transfers, the company's events, and the operators'
 // actions. If the money went to another company, the transfers there are included. Long
 // numbers in a provider's text are masked, since they may be an account or a phone.
@@ -87,7 +87,7 @@ func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) 
 	return append(steps, told...), err
 }
 
-// subjectOf is the reference of a case's rows: the operation's id, or the id of the
+// subjectOf returns the reference of a case's rows: the operation's id, or the id of the
 // credit with the case's bank and session.
 func subjectOf(ctx context.Context, q db.Querier, c operation.Case) (string, error) {
 	bank, session, _ := strings.Cut(c.Subject, "/")

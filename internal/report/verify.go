@@ -21,7 +21,7 @@ type Finding struct {
 	Found    string
 }
 
-// String is the finding in one line.
+// String returns the finding in one line.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s: expected %s, found %s", f.Company, f.Check, f.ID, f.Expected, f.Found)
 }
@@ -32,10 +32,10 @@ type Verification struct {
 	Findings []Finding
 }
 
-// Sound tells whether there is no contradiction.
+// Sound reports whether there is no contradiction.
 func (v Verification) Sound() bool { return v.Intact() && len(v.Findings) == 0 }
 
-// Lines are all contradictions, one line each.
+// Lines returns all contradictions, one line each.
 func (v Verification) Lines() []string {
 	lines := append([]string(nil), v.Wrongs...)
 	for _, f := range v.Findings {
@@ -93,7 +93,7 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 	return v, errors.Join(err, checked)
 }
 
-// Verify is Service.Verify with a querier that sees one instant.
+// Verify returns Service.Verify with a querier that sees one instant.
 func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
 	v, err := added(ctx, q, company, now)
 	if err != nil {
@@ -172,7 +172,7 @@ func findings(ctx context.Context, q db.Querier, statement, company, name string
 	}, statement, company)
 }
 
-// Companies are all companies with a row in the database, in order, for `kobo verify`. A
+// Companies returns all companies with a row in the database, in order, for `kobo verify`. A
 // company without its lock row is included.
 func (s *Service) Companies(ctx context.Context) ([]string, error) {
 	return db.All(ctx, s.db, db.Value[string], `

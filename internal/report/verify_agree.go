@@ -53,7 +53,7 @@ func (t *digest) equals(u *digest) bool {
 // eventKinds. A reversal does not pass through that account.
 var steps = [...]string{"", "settle", "refund"}
 
-// eventsAgree tells whether each operation has its events once, in order, with the right
+// eventsAgree reports whether each operation has its events once, in order, with the right
 // data.
 func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	seed := maphash.MakeSeed()
@@ -180,7 +180,7 @@ func (o dueOf) add(t *digest, fact []byte) []byte {
 	return fact
 }
 
-// fact is the fact of an event of this kind, as factOf returns it.
+// fact returns the fact of an event of this kind, as factOf returns it.
 func (o dueOf) fact(b []byte, kind, state string) []byte {
 	put := func(parts ...string) {
 		for _, p := range parts {
@@ -206,7 +206,7 @@ func (o dueOf) fact(b []byte, kind, state string) []byte {
 	return b
 }
 
-// text is a text as JSON in an event. An empty text is null.
+// text returns a text as JSON in an event. An empty text is null.
 func text(s string) string {
 	if s == "" {
 		return "null"
@@ -221,7 +221,7 @@ func text(s string) string {
 	return string(b)
 }
 
-// plain tells whether JSON writes a text without escapes.
+// plain reports whether JSON writes a text without escapes.
 func plain(s string) bool {
 	for _, c := range []byte(s) {
 		if c < 0x20 || c > 0x7e || strings.IndexByte(`"\<>&`, c) >= 0 {

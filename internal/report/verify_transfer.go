@@ -44,7 +44,7 @@ func (t *digest) move(reference, kind, debit, credit string, amount money.Kobo) 
 	t.add(t.fact)
 }
 
-// transfersAgree tells whether the operations have the right transfers, and whether every
+// transfersAgree reports whether the operations have the right transfers, and whether every
 // other transfer has its owner.
 func transfersAgree(ctx context.Context, q db.Querier, company string, moved *digest) (bool, error) {
 	due, last := newDigest(moved.seed), ""

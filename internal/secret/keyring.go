@@ -68,7 +68,7 @@ func Parse(text string) (*Keyring, error) {
 	return k, nil
 }
 
-// Generate is a line with a new master key.
+// Generate returns a line with a new master key.
 func Generate() string {
 	return hex.EncodeToString(random(4)) + ":" + base64.RawURLEncoding.EncodeToString(random(size)) + "\n"
 }
@@ -109,7 +109,7 @@ func Create(path string) error {
 }
 
 // CheckMode refuses a file that others than its owner can write, since they could choose
-// the master key. It tells whether others can read the file.
+// the master key. It reports whether others can read the file.
 func CheckMode(path string) (readable bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -122,7 +122,7 @@ func CheckMode(path string) (readable bool, err error) {
 	return mode&0o044 != 0, nil
 }
 
-// Random is a new 256-bit secret of 43 characters that are safe in URLs and headers.
+// Random returns a new 256-bit secret of 43 characters that are safe in URLs and headers.
 func Random() string { return base64.RawURLEncoding.EncodeToString(random(size)) }
 
 func random(n int) []byte {
@@ -131,10 +131,10 @@ func random(n int) []byte {
 	return b
 }
 
-// current is the id of the current key.
+// current returns the id of the current key.
 func (k *Keyring) current() string { return k.ids[0] }
 
-// derive is HKDF-SHA-256 of a master key for one purpose. It returns false if the ring has
+// derive returns HKDF-SHA-256 of a master key for one purpose. It returns false if the ring has
 // no such key. Each purpose has its own key: the key for tokens opens no sealed value.
 func (k *Keyring) derive(keyID, purpose string) ([]byte, bool) {
 	if key, ok := k.derived.Load(keyID + "/" + purpose); ok {

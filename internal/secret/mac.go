@@ -14,20 +14,20 @@ type Signer struct {
 	purpose string
 }
 
-// Signer is the Signer for tokens of one purpose.
+// Signer returns the Signer for tokens of one purpose.
 func (k *Keyring) Signer(purpose string) Signer { return Signer{k, "sign/" + purpose} }
 
-// Current is the current signing key and its id.
+// Current returns the current signing key and its id.
 func (s Signer) Current() (keyID string, key []byte) {
 	keyID = s.ring.current()
 	key, _ = s.ring.derive(keyID, s.purpose)
 	return keyID, key
 }
 
-// Find is the key with an id, for verifying. It returns false for an unknown id.
+// Find returns the key with an id, for verifying. It returns false for an unknown id.
 func (s Signer) Find(keyID string) ([]byte, bool) { return s.ring.derive(keyID, s.purpose) }
 
-// MAC is a keyed hash of the parts, HMAC-SHA-256, as "keyid$hex". The hash includes the
+// MAC returns a keyed hash of the parts, HMAC-SHA-256, as "keyid$hex". The hash includes the
 // length of each part, so "ab","c" differs from "a","bc".
 func (k *Keyring) MAC(purpose string, parts ...string) string {
 	return k.mac(k.current(), purpose, parts)
@@ -54,7 +54,7 @@ func (k *Keyring) Verify(tag, purpose string, parts ...string) bool {
 	return want != "" && hmac.Equal([]byte(want), []byte(tag))
 }
 
-// Stale tells whether a tag or a sealed value comes from an older key. The caller that has
+// Stale reports whether a tag or a sealed value comes from an older key. The caller that has
 // verified the value should then replace it.
 func (k *Keyring) Stale(tagged string) bool { return !strings.HasPrefix(tagged, k.current()+"$") }
 
@@ -69,7 +69,7 @@ func (k *Keyring) BlindIndex(company, column, value string) []string {
 	return out
 }
 
-// Proofs are hashes by the keys' ids. Only a holder of a key can compute its proof, and a
+// Proofs returns hashes by the keys' ids. Only a holder of a key can compute its proof, and a
 // proof reveals nothing about the key.
 func (k *Keyring) Proofs() map[string]string {
 	out := make(map[string]string, len(k.ids))

@@ -20,7 +20,7 @@ type Text struct {
 // NewText makes a secret of a string.
 func NewText(s string) Text { return Text{&s} }
 
-// Reveal is the secret itself.
+// Reveal returns the secret itself.
 func (t Text) Reveal() string {
 	if t.value == nil {
 		return ""

@@ -18,7 +18,7 @@ import (
 // adjustmentAccount is the ledger account on the other side of each adjustment.
 const adjustmentAccount = "adjustment"
 
-// Direction tells whether an adjustment credits or debits the settlement account.
+// Direction reports whether an adjustment credits or debits the settlement account.
 type Direction string
 
 // The two directions.

@@ -36,7 +36,7 @@ func (h *house) corrected(a settlement.Account, amount money.Kobo, direction set
 	}
 }
 
-// lows are the data of the company's low-balance events.
+// lows returns the data of the company's low-balance events.
 func (h *house) lows(company string) (out []string) {
 	h.t.Helper()
 	for _, e := range h.events(company) {

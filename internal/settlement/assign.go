@@ -21,7 +21,7 @@ const AssignJob = "settlement.assign"
 // once.
 const assignStep = "assign"
 
-// assigned is the house's half of assigning money of an unknown account to a company.
+// assigned returns the house's half of assigning money of an unknown account to a company.
 // Each company has its own ledger, so the unit takes the money out of suspense and
 // enqueues a job for the company's half. The money never lacks a job.
 func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
@@ -58,7 +58,7 @@ func (s *Service) release(u *ledger.Unit, credit Credit, caseID, company string)
 	u.Append(job.Job{Kind: AssignJob, Subject: caseID, RunAt: s.Clock.Now()}.For(u.Company))
 }
 
-// suspended is the credit of a case about an unknown account.
+// suspended returns the credit of a case about an unknown account.
 func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, error) {
 	credit, err := s.suspendedIn(ctx, c.Subject)
 	if errors.Is(err, db.ErrNone) || err == nil && c.Company != House {
@@ -67,7 +67,7 @@ func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, erro
 	return credit, err
 }
 
-// Assign is the work of an AssignJob: the company's half. It may run again, and credits
+// Assign does the work of an AssignJob: the company's half. It may run again, and credits
 // the money once.
 func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
 	c, err := s.Operations.FindCase(ctx, j.Subject)

@@ -88,7 +88,7 @@ func (s *Service) free(ctx context.Context, company, number string) error {
 	return err
 }
 
-// BankAccounts are the bank accounts that feed a settlement account. Account shows the
+// BankAccounts returns the bank accounts that feed a settlement account. Account shows the
 // first of them.
 func (s *Service) BankAccounts(ctx context.Context, company string, settlementID int64) ([]BankAccount, error) {
 	if _, err := s.Find(ctx, company, settlementID); err != nil {

@@ -42,7 +42,7 @@ type Credit struct {
 	Virtual       bool
 }
 
-// subject is the subject of a case about the credit.
+// subject returns the subject of a case about the credit.
 func (c Credit) subject() string { return inbox.Subject(c.Provider, c.Session) }
 
 // Booking tells how to book a credit: the settlement account, and further effects in the
@@ -288,7 +288,7 @@ func (s *Service) foundHouse(ctx context.Context) error {
 	return s.Book.Commit(ctx, ledger.Found(House))
 }
 
-// Holds tells whether an account number belongs to one company.
+// Holds reports whether an account number belongs to one company.
 func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error) {
 	owners, err := s.holders(ctx, accountNumber)
 	return len(owners) == 1, err

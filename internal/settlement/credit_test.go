@@ -19,7 +19,7 @@ import (
 
 const bank = "safehaven"
 
-// fed is a company with a settlement account that a bank account feeds.
+// fed returns a company with a settlement account that a bank account feeds.
 func (h *house) fed(number string) settlement.Account {
 	h.t.Helper()
 	a := h.account(h.company())
@@ -53,7 +53,7 @@ func (h *house) suspended(want money.Kobo) {
 	}
 }
 
-// cases are the open cases of a reason.
+// cases returns the open cases of a reason.
 func (h *house) cases(reason operation.Reason) (found []operation.Case) {
 	h.t.Helper()
 	list, _, err := h.operations.Cases(h.t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)

@@ -326,7 +326,7 @@ func (h *house) charged(want money.Kobo) {
 	}
 }
 
-// shown is a company's balances as text.
+// shown returns a company's balances as text.
 func (h *house) shown(company string) string {
 	h.t.Helper()
 	i, err := report.New(h.db, h.clock).Integrity(h.t.Context(), company)

@@ -11,7 +11,7 @@ import (
 // needed counts the accounts that Needed opened.
 const needed = "settlement/needed"
 
-// Needed is the company's default settlement account. It opens an empty account for a
+// Needed returns the company's default settlement account. It opens an empty account for a
 // company without one. Concurrent requests and programs open only one account.
 func (s *Service) Needed(ctx context.Context, company, name string) (Account, error) {
 	a, err := s.Default(ctx, company)

@@ -32,7 +32,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// Status tells whether an account may be used.
+// Status reports whether an account may be used.
 type Status string
 
 // The states of a settlement account.
@@ -72,23 +72,23 @@ func (a Account) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// ProviderAccount is the ledger account of the fintech's money at a provider, by the
+// ProviderAccount returns the ledger account of the fintech's money at a provider, by the
 // provider's name. It may go below zero, since credits debit the bank's account.
 func ProviderAccount(name string) string { return "provider/" + name }
 
-// LedgerAccount is the ledger account of a settlement account.
+// LedgerAccount returns the ledger account of a settlement account.
 func LedgerAccount(settlementID int64) string {
 	return "settlement/" + strconv.FormatInt(settlementID, 10)
 }
 
-// ClearingAccount is the ledger account of money on its way out, by the kind of
+// ClearingAccount returns the ledger account of money on its way out, by the kind of
 // operation.
 func ClearingAccount(kind string) string { return "clearing/" + kind }
 
 // FeeAccount is the ledger account of the company's fees for our services.
 const FeeAccount = "fee"
 
-// ChargeAccount is the ledger account of a provider's charges to the fintech for this
+// ChargeAccount returns the ledger account of a provider's charges to the fintech for this
 // company's operations, by the provider's name. The charges are the fintech's expense,
 // so the account goes below zero.
 func ChargeAccount(name string) string { return "charge/" + name }
@@ -106,7 +106,7 @@ type Config struct {
 // Service manages settlement accounts and books credits.
 type Service struct{ Config }
 
-// New is the service on a database and its ledger.
+// New returns the service on a database and its ledger.
 func New(c Config) *Service {
 	s := &Service{c}
 	c.Operations.Handle("settlement", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{
@@ -182,7 +182,7 @@ func (s *Service) create(ctx context.Context, by operator.Operator, counts ledge
 	return Account{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }
 
-// Accounts are a company's settlement accounts with their balances, by number.
+// Accounts returns a company's settlement accounts with their balances, by number.
 func (s *Service) Accounts(ctx context.Context, company string) ([]Account, error) {
 	all, err := s.accounts(ctx, company)
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *Service) Find(ctx context.Context, company string, settlementID int64) 
 	return s.pick(ctx, company, func(a Account) bool { return a.ID == settlementID })
 }
 
-// Default is the company's first active settlement account.
+// Default returns the company's first active settlement account.
 func (s *Service) Default(ctx context.Context, company string) (Account, error) {
 	return s.pick(ctx, company, func(a Account) bool { return a.IsDefault })
 }

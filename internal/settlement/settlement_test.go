@@ -71,13 +71,13 @@ func (h *house) company() string {
 	return c.Reference
 }
 
-// owner is the company of a bank account.
+// owner returns the company of a bank account.
 func (h *house) owner(number, bankCode string) (string, error) {
 	return db.One(h.t.Context(), h.db, db.Value[string],
 		`SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, number, bankCode)
 }
 
-// foreign is another company's account. No other account of the test has its number.
+// foreign returns another company's account. No other account of the test has its number.
 func (h *house) foreign() settlement.Account {
 	other := h.company()
 	for range 7 {

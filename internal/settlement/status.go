@@ -37,7 +37,7 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 	return s.Find(ctx, company, settlementID)
 }
 
-// Active tells whether this is an active settlement account of the company.
+// Active reports whether this is an active settlement account of the company.
 func (s *Service) Active(ctx context.Context, company string, settlementID int64) (bool, error) {
 	status, err := s.status(ctx, company, settlementID)
 	if errors.Is(err, db.ErrNone) {
@@ -46,7 +46,7 @@ func (s *Service) Active(ctx context.Context, company string, settlementID int64
 	return status == Active, err
 }
 
-// Chosen is the settlement account that a company has chosen for its credits, or the
+// Chosen returns the settlement account that a company has chosen for its credits, or the
 // default one for 0. It must be active. Faults are Refused.
 func (s *Service) Chosen(ctx context.Context, company string, settlementID int64) (int64, error) {
 	if settlementID == 0 {
@@ -65,7 +65,7 @@ func (s *Service) Chosen(ctx context.Context, company string, settlementID int64
 
 var errNotChosen = fault.New(fault.Refused, "Settlement account not found")
 
-// Landing is the settlement account that gets a credit: the chosen one if it is active,
+// Landing returns the settlement account that gets a credit: the chosen one if it is active,
 // else the default one. 0 means the default one. If all accounts are inactive, the chosen
 // one gets the credit.
 func (s *Service) Landing(ctx context.Context, company string, chosen int64) (int64, error) {

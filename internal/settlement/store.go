@@ -52,7 +52,7 @@ func (s *Service) status(ctx context.Context, company string, settlementID int64
 		`SELECT status FROM settlement_account WHERE company_id = $1 AND id = $2`, company, settlementID)
 }
 
-// feeders are all bank accounts of a company, the oldest first.
+// feeders returns all bank accounts of a company, the oldest first.
 func (s *Service) feeders(ctx context.Context, company string) ([]feeder, error) {
 	all, err := db.All(ctx, s.DB, feeders.Scan, `SELECT `+feederColumns+` FROM settlement_bank_account WHERE company_id = $1`, company)
 	sortByAge(all)
@@ -71,7 +71,7 @@ func (s *Service) findFeeder(ctx context.Context, company string, b BankAccount)
 		WHERE company_id = $1 AND account_number = $2 AND bank_code = $3`, company, b.Number, b.BankCode)
 }
 
-// fed is the settlement account that a bank account of the company feeds.
+// fed returns the settlement account that a bank account of the company feeds.
 func (s *Service) fed(ctx context.Context, company, accountNumber string) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64],
 		`SELECT settlement_id FROM settlement_bank_account WHERE company_id = $1 AND account_number = $2`, company, accountNumber)
@@ -85,7 +85,7 @@ func (s *Service) enter(ctx context.Context, company string, b BankAccount) (own
 		SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, company, b.Number, b.BankCode)
 }
 
-// holders are the companies with an account number. Two companies may have the same
+// holders returns the companies with an account number. Two companies may have the same
 // number at two banks.
 func (s *Service) holders(ctx context.Context, accountNumber string) ([]string, error) {
 	return db.All(ctx, s.DB, db.Value[string],
@@ -98,7 +98,7 @@ func (s *Service) findAdjustment(ctx context.Context, adjustmentID string) (Adju
 	return db.One(ctx, s.DB, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment WHERE id = $1`, adjustmentID)
 }
 
-// Adjustments is a page of the adjustments of all companies, the newest first, and the
+// Adjustments returns a page of the adjustments of all companies, the newest first, and the
 // number of all. It shows those in a state, or all for "".
 func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64],
@@ -121,12 +121,12 @@ func (s *Service) decideFor(ctx context.Context, c Credit, company string) (owne
 		selectSession, company, c.Provider, c.Session)
 }
 
-// decided is the stored owner of a credit's session.
+// decided returns the stored owner of a credit's session.
 func (s *Service) decided(ctx context.Context, c Credit) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], selectSession, c.Provider, c.Session)
 }
 
-// credited tells whether a credit is in the company's ledger.
+// credited reports whether a credit is in the company's ledger.
 func (s *Service) credited(ctx context.Context, company string, c Credit) (bool, error) {
 	n, err := db.One(ctx, s.DB, db.Value[int64], `
 		SELECT count(*) FROM settlement_credit WHERE company_id = $1 AND provider = $2 AND session_id = $3`,
@@ -134,7 +134,7 @@ func (s *Service) credited(ctx context.Context, company string, c Credit) (bool,
 	return n > 0, err
 }
 
-// suspendedIn is the house's credit with the bank and the session of a case's subject.
+// suspendedIn returns the house's credit with the bank and the session of a case's subject.
 func (s *Service) suspendedIn(ctx context.Context, subject string) (Credit, error) {
 	bank, session, _ := strings.Cut(subject, "/")
 	row, err := db.One(ctx, s.DB, credits.Scan, `SELECT `+creditColumns+` FROM settlement_credit

@@ -15,7 +15,7 @@ var Names = map[provider.ServiceKind]string{
 	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
 }
 
-// Categories are a service's vendors on sale, each from one biller.
+// Categories returns a service's vendors on sale, each from one biller.
 func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
 	offered, err := s.categories(ctx, serviceID)
 	if err == nil && len(offered) == 0 {
@@ -24,7 +24,7 @@ func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, er
 	return s.onSale(offered), err
 }
 
-// findCategory is a category on sale. A category that another biller sells now counts
+// findCategory returns a category on sale. A category that another biller sells now counts
 // as missing.
 func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, error) {
 	offered, err := s.siblings(ctx, categoryID)

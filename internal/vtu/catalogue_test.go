@@ -89,7 +89,7 @@ func (m *market) sync() {
 	}
 }
 
-// shelf is the catalogue as names and prices, and as ids.
+// shelf returns the catalogue as names and prices, and as ids.
 func (m *market) shelf() (shown, ids string) {
 	m.t.Helper()
 	check := func(err error) {

@@ -90,7 +90,7 @@ func (s *Shop) PurchaseUtility(ctx context.Context, u UtilityPurchase) (Receipt,
 	})
 }
 
-// findOnSale is a category on sale, of one of the kinds.
+// findOnSale returns a category on sale, of one of the kinds.
 func (s *Shop) findOnSale(ctx context.Context, categoryID string, kinds ...provider.ServiceKind) (Category, error) {
 	category, err := s.findCategory(ctx, categoryID)
 	if fault.Is(err, fault.Missing) || err == nil && !slices.Contains(kinds, category.kind) {
@@ -99,7 +99,7 @@ func (s *Shop) findOnSale(ctx context.Context, categoryID string, kinds ...provi
 	return category, err
 }
 
-// fill is a basket for an amount of the buyer's choice.
+// fill returns a basket for an amount of the buyer's choice.
 func (s *Shop) fill(ctx context.Context, kind provider.ServiceKind, categoryID string, amount money.Kobo) (basket, error) {
 	category, err := s.findOnSale(ctx, categoryID, kind)
 	return basket{
@@ -107,7 +107,7 @@ func (s *Shop) fill(ctx context.Context, kind provider.ServiceKind, categoryID s
 	}, err
 }
 
-// pick is a basket with a product at its price. Products without a price ("top up")
+// pick returns a basket with a product at its price. Products without a price ("top up")
 // cannot be bought, since the contract has no amount for them.
 func (s *Shop) pick(ctx context.Context, kind provider.ServiceKind, categoryID, productID string) (basket, error) {
 	b, err := s.fill(ctx, kind, categoryID, 0)

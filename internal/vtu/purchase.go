@@ -138,7 +138,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 	return Receipt{Transaction: Of(o, p)}, nil
 }
 
-// request is the order to the biller.
+// request returns the order to the biller.
 func (b basket) request(o operation.Operation) provider.Purchase {
 	return provider.Purchase{
 		Reference: o.ID, Begun: o.CreatedAt, Kind: b.Type, Category: b.category.code, Product: b.productCode, Amount: b.amount,

@@ -18,14 +18,14 @@ func ParseRoutes(text string) (Routes, error) {
 	})
 }
 
-// seller is the one of the billers offering a vendor's service that sells it. A route
+// seller returns the one of the billers offering a vendor's service that sells it. A route
 // to a biller that does not offer the service does not count.
 func (s *Shop) seller(kind provider.ServiceKind, vendor string, offering []string) string {
 	name := s.Routes.For(string(kind), vendor, func(name string) bool { return slices.Contains(offering, name) })
 	return cmp.Or(name, slices.Min(offering))
 }
 
-// onSale are the categories that the routes leave on sale, of those that the
+// onSale returns the categories that the routes leave on sale, of those that the
 // billers offer.
 func (s *Shop) onSale(offered []Category) []Category {
 	type line struct {

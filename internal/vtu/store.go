@@ -30,7 +30,7 @@ func (s *Shop) findVerification(ctx context.Context, company, verificationID str
 
 func missing(err error) bool { return errors.Is(err, db.ErrNone) }
 
-// Targets are the targets in p of a Scan of PurchaseColumns, for a statement that reads
+// Targets returns the targets in p of a Scan of PurchaseColumns, for a statement that reads
 // a purchase beside other columns.
 func (p *Purchase) Targets() []any { return purchases.Targets(p) }
 
@@ -39,7 +39,7 @@ func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Pu
 		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
-// Services are the services on sale.
+// Services returns the services on sale.
 func (s *Shop) Services(ctx context.Context) ([]Service, error) {
 	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
@@ -53,7 +53,7 @@ func (s *Shop) categories(ctx context.Context, serviceID string) ([]Category, er
 		categoryColumns+`WHERE c.service_id = $1 AND c.active = 1 ORDER BY c.name, c.id`, serviceID)
 }
 
-// siblings are all billers' active categories with the service and the vendor of this
+// siblings returns all billers' active categories with the service and the vendor of this
 // category, this one among them.
 func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, error) {
 	return db.All(ctx, s.DB, db.Fields[Category], categoryColumns+`
@@ -72,7 +72,7 @@ func scanProduct(sc db.Scanner) (Product, error) {
 	return p, err
 }
 
-// Products are a vendor's products on sale.
+// Products returns a vendor's products on sale.
 func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
 	if _, err := s.findCategory(ctx, categoryID); err != nil {
 		return nil, err

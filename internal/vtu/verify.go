@@ -81,7 +81,7 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 	return v, idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
-// verified is a verification of the company for a kind of service, used or not. Only
+// verified returns a verification of the company for a kind of service, used or not. Only
 // the commit of a purchase refuses a used one.
 func (s *Shop) verified(ctx context.Context, company, verificationID string, kind provider.ServiceKind) (Verification, error) {
 	v, err := s.findVerification(ctx, company, verificationID)

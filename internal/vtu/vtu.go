@@ -90,7 +90,7 @@ type Transaction struct {
 	Token             wire.Text     `json:"token"`
 }
 
-// Of is the transaction of a purchase and its operation.
+// Of returns the transaction of a purchase and its operation.
 func Of(o operation.Operation, p Purchase) Transaction {
 	return Transaction{
 		Bought: Bought{o.ID, o.State, p.Type, money.Text(o.Amount), clock.Instant{Time: o.CreatedAt}},
@@ -115,7 +115,7 @@ type Config struct {
 // Shop is the business.
 type Shop struct{ Config }
 
-// New is the business. It registers the kind of its operations.
+// New returns the business. It registers the kind of its operations.
 func New(c Config) *Shop {
 	s := &Shop{c}
 	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects})
@@ -148,7 +148,7 @@ func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Uni
 	return nil
 }
 
-// Transaction is a purchase of the company, by its id or by the caller's own key.
+// Transaction returns a purchase of the company, by its id or by the caller's own key.
 func (s *Shop) Transaction(ctx context.Context, company, idOrKey string) (Transaction, error) {
 	o, err := s.Operations.Find(ctx, company, idOrKey)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {

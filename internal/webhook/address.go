@@ -47,7 +47,7 @@ func newGuard(loopback bool, resolver *net.Resolver) guard {
 	return guard{loopback: loopback, safe: ssrf.New(options...), resolver: resolver}
 }
 
-// client is the HTTP client for deliveries. It follows no redirect, uses no proxy, and
+// client returns the HTTP client for deliveries. It follows no redirect, uses no proxy, and
 // dials no address that the guard refuses.
 func (g guard) client() *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Control: g.safe.Safe, Resolver: g.resolver}
@@ -147,7 +147,7 @@ func (g guard) checkIP(ip netip.Addr) error {
 	return nil
 }
 
-// isOnThisMachine tells whether all addresses of a host are loopback addresses.
+// isOnThisMachine reports whether all addresses of a host are loopback addresses.
 func (g guard) isOnThisMachine(ctx context.Context, host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.IsLoopback()
@@ -164,7 +164,7 @@ func (g guard) isOnThisMachine(ctx context.Context, host string) bool {
 	return err == nil
 }
 
-// isForbidden tells whether the guard refused a connection.
+// isForbidden reports whether the guard refused a connection.
 func isForbidden(err error) bool {
 	for _, e := range []error{ssrf.ErrProhibitedIP, ssrf.ErrProhibitedNetwork, ssrf.ErrProhibitedPort, ssrf.ErrInvalidHostPort} {
 		if errors.Is(err, e) {

@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// names is a resolver with a name server of the test. The server answers every
+// names returns a resolver with a name server of the test. The server answers every
 // question with these addresses, separated by commas.
 func names(t *testing.T) (*net.Resolver, *atomic.Value) {
 	t.Helper()
@@ -67,7 +67,7 @@ func answerTo(question []byte, addresses string) []byte {
 	return a
 }
 
-// strict is a service as in live mode.
+// strict returns a service as in live mode.
 func strict(r *net.Resolver) *Service { return New(Config{Resolver: r}) }
 
 func TestAddressesThatMayNotBeSaved(t *testing.T) {

@@ -120,7 +120,7 @@ func TestNoProxyIsAsked(t *testing.T) {
 	}
 }
 
-// modern is a server that speaks HTTP/2, and a service that trusts its certificate
+// modern returns a server that speaks HTTP/2, and a service that trusts its certificate
 // and may reach it.
 func modern(t *testing.T, h http.HandlerFunc) (*httptest.Server, *Service, *http.Transport) {
 	t.Helper()

@@ -133,7 +133,7 @@ func (w *world) old(t *testing.T, e Endpoint, n int) {
 	}
 }
 
-// plan is the engine's plan for a query.
+// plan returns the engine's plan for a query.
 func (w *world) plan(t *testing.T, query string) string {
 	t.Helper()
 	explain, columns := "EXPLAIN ", 1

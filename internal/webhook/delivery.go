@@ -69,7 +69,7 @@ var ages = func() []time.Duration {
 	return out
 }()
 
-// next is the time of the retry after so many attempts. Ok is false when no retry
+// next returns the time of the retry after so many attempts. Ok is false when no retry
 // follows. Retries whose time passed while no program ran are left out. Each retry is
 // early by up to a tenth of the wait, at random. So endpoints that failed together
 // are not all retried together.
@@ -92,7 +92,7 @@ func next(created, now time.Time, attempts int64) (at time.Time, ok bool) {
 	return at, true
 }
 
-// fresh is a delivery of an event before its first attempt.
+// fresh returns a delivery of an event before its first attempt.
 func (e Endpoint) fresh(v event.Event, now time.Time) Delivery {
 	return Delivery{
 		ID: id.New(), Company: e.Company, Endpoint: e.ID, EventID: v.ID, Kind: v.Kind, Sequence: v.Sequence,
@@ -100,7 +100,7 @@ func (e Endpoint) fresh(v event.Event, now time.Time) Delivery {
 	}
 }
 
-// after is the delivery with the result of one more attempt.
+// after returns the delivery with the result of one more attempt.
 func (d Delivery) after(r result, now time.Time) Delivery {
 	d.Attempts++
 	d.Status, d.Latency, d.Excerpt, d.Trouble = wire.Number(r.status), r.latency, wire.Text(r.excerpt), wire.Text(r.trouble)
@@ -115,10 +115,10 @@ func (d Delivery) after(r result, now time.Time) Delivery {
 	return d
 }
 
-// message is the body that is posted for an event. GET /events/{id} shows the same.
+// message returns the body that is posted for an event. GET /events/{id} shows the same.
 func message(v event.Event) ([]byte, error) { return json.Marshal(v) }
 
-// Deliveries is a page of an endpoint's deliveries, newest first, and their number:
+// Deliveries returns a page of an endpoint's deliveries, newest first, and their number:
 // those in a state, or all for "".
 func (s *Service) Deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, int64, error) {
 	if _, err := s.Find(ctx, company, endpointID); err != nil {

@@ -177,7 +177,7 @@ func (s *Service) change(
 	return e, err
 }
 
-// Address is the endpoint's url for operators. It leaves out the query, where people
+// Address returns the endpoint's url for operators. It leaves out the query, where people
 // put secrets.
 func (e Endpoint) Address() string {
 	address, _, more := strings.Cut(e.URL, "?")
@@ -187,7 +187,7 @@ func (e Endpoint) Address() string {
 	return address
 }
 
-// audit is the audit log's line for a change, with the endpoint as it is afterwards.
+// audit returns the audit log's line for a change, with the endpoint as it is afterwards.
 // The line shows the host only, since people put secrets into the rest of a url.
 func (s *Service) audit(ctx context.Context, what string, e Endpoint, at time.Time) db.Record {
 	host := ""

@@ -37,7 +37,7 @@ func (f *figures) count(done []Delivery) {
 	}
 }
 
-// Metrics are the service's metrics. The gauges are read from the database at each
+// Metrics returns the service's metrics. The gauges are read from the database at each
 // scrape, so all programs on one database show the same.
 func (s *Service) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{s.figures.deliveries, s.figures.took, collector{s}}
@@ -165,7 +165,7 @@ func (s *Service) behind(ctx context.Context, w *waiting, positions []position, 
 	return err
 }
 
-// oldest is the age of the oldest event after these positions in the companies' feeds.
+// oldest returns the age of the oldest event after these positions in the companies' feeds.
 func (s *Service) oldest(ctx context.Context, after map[string]int64, now time.Time) (age time.Duration, err error) {
 	for company, sequence := range after {
 		page, _, err := s.Events.Feed(ctx, company, sequence, 1, 0)

@@ -25,7 +25,7 @@ func (s *Service) Begin(ctx context.Context) error {
 	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)}.Record())
 }
 
-// Clear is the work of a ClearJob. It removes finished deliveries that have not
+// Clear does the work of a ClearJob. It removes finished deliveries that have not
 // changed for Config.Keep. It removes a delivery that waits for a retry only if the
 // endpoint is deleted. The events stay, and a company can replay them.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
@@ -55,7 +55,7 @@ func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err err
 	}
 }
 
-// clear removes one batch and tells whether there may be another.
+// clear removes one batch and reports whether there may be another.
 func (s *Service) clear(ctx context.Context, e Endpoint, before time.Time) (more bool, err error) {
 	ids, err := s.expired(ctx, e, before, clearMost)
 	if err != nil || len(ids) == 0 {

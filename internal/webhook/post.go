@@ -116,7 +116,7 @@ func reason(err error) string {
 	return "the connection failed"
 }
 
-// printable is the beginning of a body as text that every database accepts.
+// printable returns the beginning of a body as text that every database accepts.
 func printable(body []byte) string {
 	text := strings.ToValidUTF8(string(body), "\uFFFD")
 	text = strings.TrimSpace(strings.Map(func(c rune) rune {

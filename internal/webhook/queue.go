@@ -35,7 +35,7 @@ type queue struct {
 
 func (q queue) key() string { return q.company + "/" + q.endpoint + "/" + q.id }
 
-// isFailing tells whether the endpoint has failed too often of late.
+// isFailing reports whether the endpoint has failed too often of late.
 func (q queue) isFailing() bool { return q.failures >= tolerance }
 
 const (

@@ -17,7 +17,7 @@ type health struct {
 	failingAt time.Time
 }
 
-// after is the health after one more attempt.
+// after returns the health after one more attempt.
 func (h health) after(d Delivery) health {
 	if d.State == Delivered {
 		return health{}
@@ -29,7 +29,7 @@ func (h health) after(d Delivery) health {
 	return h
 }
 
-// rest is the end of an endpoint's rest: new events wait until then. A rest is as
+// rest returns the end of an endpoint's rest: new events wait until then. A rest is as
 // long as the failures have lasted, from five seconds to an hour. The zero time means
 // no rest.
 func (h health) rest(now time.Time) time.Time {
@@ -123,7 +123,7 @@ func (v *visit) record(ctx context.Context) (before, after health, err error) {
 	return before, after, err
 }
 
-// queues are the keys of the queues that the visit writes to, in the order of locks.
+// queues returns the keys of the queues that the visit writes to, in the order of locks.
 func (v *visit) queues() [][]any {
 	q := v.queue
 	keys := [][]any{{q.company, q.endpoint, q.id}}
@@ -136,7 +136,7 @@ func (v *visit) queues() [][]any {
 	return keys
 }
 
-// writes are the rows that record commits. A delivery that failed for the first time
+// writes returns the rows that record commits. A delivery that failed for the first time
 // makes the queue for retries due earlier.
 func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	q, now := v.queue, v.Clock.Now()
@@ -221,7 +221,7 @@ func (v *visit) markActive(ctx context.Context) error {
 	return err
 }
 
-// transition is a unit that changes the endpoint's state and no other column.
+// transition returns a unit that changes the endpoint's state and no other column.
 func (e Endpoint) transition(to State) ledger.Unit {
 	u, from := ledger.For(e.Company), e.State
 	e.State = to

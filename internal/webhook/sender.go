@@ -129,7 +129,7 @@ func (s *Service) Settled(ctx context.Context) error {
 	}
 }
 
-// open are the queues without a lease that have something to send now: of some
+// open returns the queues without a lease that have something to send now: of some
 // companies, or of all for nil.
 func (s *Service) open(ctx context.Context, companies []string) ([]queue, error) {
 	idle, err := s.idleQueues(ctx, companies, s.Clock.Now())
@@ -227,7 +227,7 @@ func (s *sender) leave(q queue) {
 	delete(s.busy, q.key())
 }
 
-// slots are the slots for this sort of queue. The caller holds the lock.
+// slots returns the slots for this sort of queue. The caller holds the lock.
 func (s *sender) slots(q queue) chan struct{} {
 	switch {
 	case q.isFailing():
@@ -267,7 +267,7 @@ func (s *sender) moveToSlow(q queue) {
 	}
 }
 
-// isOver tells whether a visit must end: its endpoint is too slow for the slot, or its
+// isOver reports whether a visit must end: its endpoint is too slow for the slot, or its
 // turn is over and no slot is free.
 func (s *sender) isOver(q queue, since time.Time) bool {
 	s.mu.Lock()

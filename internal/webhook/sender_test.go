@@ -108,7 +108,7 @@ func TestReplaysHaveALimit(t *testing.T) {
 	})
 }
 
-// figuresOf are the service's metrics by name and labels.
+// figuresOf returns the service's metrics by name and labels.
 func figuresOf(t *testing.T, w *world) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()

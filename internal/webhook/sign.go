@@ -20,14 +20,14 @@ const secretPrefix = "whsec_"
 // sealedAs is the column that an encrypted secret is bound to.
 const sealedAs = "webhook_endpoint.secret"
 
-// newSecret is a random secret of 256 bits.
+// newSecret returns a random secret of 256 bits.
 func newSecret() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
 	return secretPrefix + base64.StdEncoding.EncodeToString(b)
 }
 
-// SecretOf is the secret for programs such as `kobo listen`. It follows from a key,
+// SecretOf returns the secret for programs such as `kobo listen`. It follows from a key,
 // is always the same, and reveals nothing about the key.
 func SecretOf(key string) secret.Text {
 	mac := hmac.New(sha256.New, []byte(key))
@@ -57,7 +57,7 @@ func Sign(h http.Header, messageID string, at time.Time, body []byte, secrets ..
 	return nil
 }
 
-// secrets are the secrets that sign for an endpoint now, the present one first.
+// secrets returns the secrets that sign for an endpoint now, the present one first.
 func (s *Service) secrets(e Endpoint, now time.Time) ([]secret.Text, error) {
 	current, err := s.Keys.Open(e.Company, sealedAs, e.secret)
 	if err != nil || e.oldSecret == "" || !now.Before(e.OldUntil.Time) {

@@ -33,7 +33,7 @@ func scanEndpoint(r db.Scanner) (Endpoint, error) {
 	return e, err
 }
 
-// splitKinds are the kinds in a text with commas. JSON shows none of them as [].
+// splitKinds returns the kinds in a text with commas. JSON shows none of them as [].
 func splitKinds(kinds string) []string {
 	return strings.FieldsFunc(kinds, func(c rune) bool { return c == ',' })
 }
@@ -42,13 +42,13 @@ func (s *Service) findEndpoint(ctx context.Context, company, endpointID string) 
 	return db.One(ctx, s.DB, scanEndpoint, endpointsWhere+`company_id = $1 AND id = $2`, company, endpointID)
 }
 
-// List is a company's endpoints, the newest first.
+// List returns a company's endpoints, the newest first.
 func (s *Service) List(ctx context.Context, company string) ([]Endpoint, error) {
 	return db.All(ctx, s.DB, scanEndpoint,
 		endpointsWhere+`company_id = $1 AND state <> 'DELETED' ORDER BY id DESC`, company)
 }
 
-// All is a page of the endpoints of all companies, newest first, and their number:
+// All returns a page of the endpoints of all companies, newest first, and their number:
 // those in a state, or all for "".
 func (s *Service) All(ctx context.Context, state State, limit, offset int) ([]Endpoint, int64, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64],
@@ -65,7 +65,7 @@ const idle = `SELECT l.company_id, l.endpoint_id, l.id, l.kind, l.sequence, l.th
 	FROM webhook_lane AS l JOIN webhook_endpoint AS e ON e.company_id = l.company_id AND e.id = l.endpoint_id
 	WHERE e.state IN ('ACTIVE', 'FAILING') AND l.lease_until <= $1 AND l.due_at <= $1 AND (l.due_at > 0 OR l.kind = 'events')`
 
-// idleQueues are the delivery queues without a lease that may have something to
+// idleQueues returns the delivery queues without a lease that may have something to
 // send: of some companies, or of all for nil.
 func (s *Service) idleQueues(ctx context.Context, companies []string, now time.Time) ([]queue, error) {
 	if companies == nil {
@@ -175,13 +175,13 @@ func (s *Service) findDelivery(ctx context.Context, company, deliveryID string) 
 	return db.One(ctx, s.DB, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND id = $2`, company, deliveryID)
 }
 
-// dueDeliveries are the retries that are due, the most overdue first.
+// dueDeliveries returns the retries that are due, the most overdue first.
 func (s *Service) dueDeliveries(ctx context.Context, company, endpointID string, now time.Time, limit int) ([]Delivery, error) {
 	return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND endpoint_id = $2 AND state = 'PENDING'
 		AND next_at <= $3 ORDER BY next_at LIMIT $4`, company, endpointID, clock.Micros(now), limit)
 }
 
-// deliveries is a page of an endpoint's deliveries. Two states stand in the
+// deliveries returns a page of an endpoint's deliveries. Two states stand in the
 // statement itself, so that the engine uses the small index of each.
 func (s *Service) deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, error) {
 	switch state {
@@ -224,27 +224,27 @@ func (s *Service) failedCount(ctx context.Context, company, endpointID string) (
 		`SELECT count(*) FROM webhook_delivery WHERE company_id = $1 AND endpoint_id = $2 AND state = 'FAILED'`, company, endpointID)
 }
 
-// positions are the positions of all companies' endpoints in their feeds.
+// positions returns the positions of all companies' endpoints in their feeds.
 func (s *Service) positions(ctx context.Context) ([]position, error) {
 	return db.All(ctx, s.DB, db.Fields[position], `SELECT e.company_id, e.id, e.state, l.sequence, l.due_at
 		FROM webhook_endpoint AS e JOIN webhook_lane AS l ON l.company_id = e.company_id AND l.endpoint_id = e.id AND l.id = 'events'
 		WHERE e.state <> 'DELETED'`)
 }
 
-// waitingRetries are the retries of all companies, counted by endpoint.
+// waitingRetries returns the retries of all companies, counted by endpoint.
 func (s *Service) waitingRetries(ctx context.Context) ([]retryCount, error) {
 	return db.All(ctx, s.DB, db.Fields[retryCount], `SELECT company_id, endpoint_id, count(*), min(next_at) FROM webhook_delivery
 		WHERE state = 'PENDING' GROUP BY company_id, endpoint_id`)
 }
 
-// endpointsAfter is a page of the endpoints of all companies, in the order of their
+// endpointsAfter returns a page of the endpoints of all companies, in the order of their
 // keys. Deleted endpoints are included.
 func (s *Service) endpointsAfter(ctx context.Context, company, endpointID string, limit int) ([]Endpoint, error) {
 	return db.All(ctx, s.DB, scanEndpoint, endpointsWhere+`(company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`,
 		company, endpointID, limit)
 }
 
-// expired are those among an endpoint's oldest finished deliveries that have not
+// expired returns those among an endpoint's oldest finished deliveries that have not
 // changed since an instant. It reads limit deliveries in the order of their ids,
 // which is the order of time.
 func (s *Service) expired(ctx context.Context, e Endpoint, before time.Time, limit int) ([]string, error) {

@@ -75,12 +75,12 @@ type Secret struct{ secret.Text }
 // MarshalJSON reveals the secret.
 func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.Reveal()) }
 
-// wants tells whether the endpoint wants events of this kind.
+// wants reports whether the endpoint wants events of this kind.
 func (e Endpoint) wants(kind string) bool {
 	return len(e.Kinds) == 0 || slices.Contains(e.Kinds, kind)
 }
 
-// isLive tells whether the service sends to the endpoint.
+// isLive reports whether the service sends to the endpoint.
 func (e Endpoint) isLive() bool { return e.State == Active || e.State == Failing }
 
 // Config is what the service needs.
@@ -109,7 +109,7 @@ type Service struct {
 	figures *figures
 }
 
-// New is a service that sends once Run is called.
+// New returns a service that sends once Run is called.
 func New(c Config) *Service {
 	g := newGuard(c.Loopback, c.Resolver)
 	return &Service{Config: c, guard: g, client: g.client(), sender: newSender(), figures: newFigures()}

@@ -96,13 +96,13 @@ func (w *world) tell(company, kind string, n int) {
 	all.Wait()
 }
 
-// aSecret is a secret for messages that no test verifies.
+// aSecret returns a secret for messages that no test verifies.
 func aSecret() secret.Text { return secret.NewText(newSecret()) }
 
 // none is a request without an Idempotency-Key.
 var none *idempotency.Key
 
-// during is an Idempotency-Key of a company whose request does something before its commit.
+// during returns an Idempotency-Key of a company whose request does something before its commit.
 func (w *world) during(company string, do func()) *idempotency.Key {
 	w.t.Helper()
 	key, _, err := idempotency.NewService(w.db, w.Book, w.clock, w.Keys).Open(context.Background(), company, id.New(), "print")
@@ -231,7 +231,7 @@ func (r *receiver) all() []received {
 	return append([]received(nil), r.got...)
 }
 
-// sequences are the numbers of the messages in the order of their arrival.
+// sequences returns the numbers of the messages in the order of their arrival.
 func (r *receiver) sequences() string {
 	var out []int64
 	for _, m := range r.all() {

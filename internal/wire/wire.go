@@ -10,7 +10,7 @@ type Text string
 // MarshalJSON writes the text, or null.
 func (t Text) MarshalJSON() ([]byte, error) { return json.Marshal(Optional(string(t))) }
 
-// Optional is a text as a pointer, nil when it is empty.
+// Optional returns a text as a pointer, nil when it is empty.
 func Optional(s string) *string {
 	if s == "" {
 		return nil

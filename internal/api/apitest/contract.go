@@ -33,7 +33,7 @@ func ReadContract(text []byte) (*Contract, error) {
 	return &Contract{doc}, nil
 }
 
-// Operations are the ids of the document's operations, sorted.
+// Operations returns the ids of the document's operations, sorted.
 func (c *Contract) Operations() []string {
 	var out []string
 	for _, item := range c.doc.Paths.Map() {
@@ -45,7 +45,7 @@ func (c *Contract) Operations() []string {
 	return out
 }
 
-// Operation is the id of a request's operation, or empty.
+// Operation returns the id of a request's operation, or empty.
 func (c *Contract) Operation(method, target string) string {
 	if route := c.route(method, target); route != nil {
 		return route.Operation.OperationID
@@ -106,7 +106,7 @@ func (c *Contract) named(r *http.Request, status int, header http.Header) error 
 	return nil
 }
 
-// Names tells whether the document lists a header of an answer.
+// Names reports whether the document lists a header of an answer.
 func (c *Contract) Names(method, path string, status int, header string) bool {
 	route := c.route(method, path)
 	if route == nil {

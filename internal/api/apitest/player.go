@@ -22,7 +22,7 @@ type Player struct {
 	given    func(t testing.TB) map[string]string
 }
 
-// New is a player for the server at base (scheme, host and port). The player calls given
+// New returns a player for the server at base (scheme, host and port). The player calls given
 // once for each file. Given returns the values of the transcript: base_url, those of the
 // main company (reference, api_key and settlement_id), and those of Stage.Cast. The player
 // adds "run", which differs for each file, for keys that must be new.

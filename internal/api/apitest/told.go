@@ -45,7 +45,7 @@ func (c *Contract) CheckEvent(text []byte) error {
 	return nil
 }
 
-// EventKinds are the kinds of events for webhooks, sorted.
+// EventKinds returns the kinds of events for webhooks, sorted.
 func (c *Contract) EventKinds() (out []string) {
 	for _, kind := range c.doc.Components.Schemas["EventKind"].Value.Enum {
 		out = append(out, kind.(string))
@@ -54,7 +54,7 @@ func (c *Contract) EventKinds() (out []string) {
 	return out
 }
 
-// EventExample is the contract's example of a kind of event, as JSON. It is null if the
+// EventExample returns the contract's example of a kind of event, as JSON. It is null if the
 // contract has no example.
 func (c *Contract) EventExample(kind string) ([]byte, error) {
 	told := c.doc.Webhooks[kind]

@@ -88,7 +88,7 @@ func (m *market) nothingIsLost(t *testing.T) {
 	}
 }
 
-// known tells whether the ledger has an operation of the company.
+// known reports whether the ledger has an operation of the company.
 func known(c *apptest.Client, reference string) bool {
 	return c.Do(http.MethodGet, "/api/v1/outcomes/"+reference, nil).Status == http.StatusOK
 }

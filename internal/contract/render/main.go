@@ -68,7 +68,7 @@ func render(source []byte, routes string) (map[string][]byte, error) {
 	return files, err
 }
 
-// handlers is a Go file with a table of the handlers by operation. The handler of
+// handlers returns a Go file with a table of the handlers by operation. The handler of
 // an operation is a method with the operation's id as its name.
 func handlers(c *contract.Contract, name string) ([]byte, error) {
 	var lines []string
@@ -82,7 +82,7 @@ func handlers(c *contract.Contract, name string) ([]byte, error) {
 	slices.Sort(lines)
 	return format.Source([]byte("// Code generated from openapi.yaml by internal/contract/render. DO NOT EDIT.\n\npackage " + name + `
 
-// handlers are the operations of the contract, by id.
+// handlers returns the operations of the contract, by id.
 func (e *edge) handlers() map[string]action {
 return map[string]action{
 ` + strings.Join(lines, "\n") + "\n}\n}\n"))

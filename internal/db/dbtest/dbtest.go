@@ -33,7 +33,7 @@ func Each[T runner[T]](t T, f func(t T, d *db.DB)) {
 	}
 }
 
-// New is a fresh, migrated database that closes when the test ends.
+// New returns a fresh, migrated database that closes when the test ends.
 func New(t testing.TB, dialect db.Dialect) *db.DB {
 	t.Helper()
 	return Open(t, URL(t, dialect))
@@ -50,7 +50,7 @@ func Open(t testing.TB, url string) *db.DB {
 	return d
 }
 
-// URL is the URL of a fresh, migrated database that is not open yet, for tests of whole
+// URL returns the URL of a fresh, migrated database that is not open yet, for tests of whole
 // programs. The database is removed when the test ends.
 func URL(t testing.TB, dialect db.Dialect) string {
 	t.Helper()
@@ -64,7 +64,7 @@ func URL(t testing.TB, dialect db.Dialect) string {
 	return url
 }
 
-// EmptyURL is the URL of a database without a schema.
+// EmptyURL returns the URL of a database without a schema.
 func EmptyURL(t testing.TB, dialect db.Dialect) string {
 	t.Helper()
 	if dialect == db.Postgres {

@@ -16,7 +16,7 @@ func Dump(t testing.TB, url string) (file string) {
 	return file
 }
 
-// Load is the URL of a fresh PostgreSQL database with the content of the file.
+// Load returns the URL of a fresh PostgreSQL database with the content of the file.
 func Load(t testing.TB, file string) (url string) {
 	t.Helper()
 	url = EmptyURL(t, "postgres")

@@ -62,7 +62,7 @@ func (l *Lone) Count(query string) (n int64) {
 	return n
 }
 
-// Waiting is the number of COMMITs that wait for the standby.
+// Waiting returns the number of COMMITs that wait for the standby.
 func (l *Lone) Waiting() int64 {
 	return l.Count("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name <> 'probe'")
 }
@@ -120,7 +120,7 @@ func (l *Lone) until(is func() bool) {
 	l.t.Fatal("dbtest: the server does not do as it is told")
 }
 
-// hangs tells whether a COMMIT waits for the standby.
+// hangs reports whether a COMMIT waits for the standby.
 func (l *Lone) hangs() bool {
 	l.t.Helper()
 	c, err := pgx.Connect(context.Background(), l.URL+"&application_name=probe")

@@ -55,7 +55,7 @@ func unavailable(t testing.TB, err error) {
 	t.Fatalf("dbtest: no PostgreSQL to test on: %v", err)
 }
 
-// Replicated is a primary with two standbys, of which one must hold a commit
+// Replicated returns a primary with two standbys, of which one must hold a commit
 // before its answer, and an empty database there. The servers are for this test only.
 func Replicated(t testing.TB, database string) *cluster.Replicated {
 	t.Helper()
@@ -111,7 +111,7 @@ var server = sync.OnceValues(func() (*postgres, error) {
 	return &postgres{maintenance: *u, own: own}, nil
 })
 
-// url is the address of another database on the server.
+// url returns the address of another database on the server.
 func (p *postgres) url(database string) string {
 	u := p.maintenance
 	u.Path = "/" + database
@@ -137,7 +137,7 @@ func run(ctx context.Context, c *pgx.Conn, statement string) error {
 	return nil
 }
 
-// migratedTemplate is the name of a database with the current schema. It accepts no
+// migratedTemplate returns the name of a database with the current schema. It accepts no
 // connections, so that it can always be copied. Its name has a hash of the migrations,
 // so a server gets a new template after a change of a migration.
 func (p *postgres) migratedTemplate(ctx context.Context) (string, error) {
@@ -195,7 +195,7 @@ func (p *postgres) buildTemplate(ctx context.Context, c *pgx.Conn, name string) 
 	return nil
 }
 
-// schemaHash is a short name for the migrations' content.
+// schemaHash returns a short name for the migrations' content.
 func schemaHash() (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(migration.Files, ".", func(path string, entry fs.DirEntry, err error) error {

@@ -26,7 +26,7 @@ var migrated struct {
 	content []byte
 }
 
-// migratedFile is a SQLite file with the current schema, made once for each process.
+// migratedFile returns a SQLite file with the current schema, made once for each process.
 func migratedFile(ctx context.Context) ([]byte, error) {
 	migrated.Lock()
 	defer migrated.Unlock()

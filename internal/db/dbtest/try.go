@@ -59,7 +59,7 @@ func liteTrier(t testing.TB, url string) func(string) error {
 	}
 }
 
-// liteZeros are zeros, one for each parameter of a statement.
+// liteZeros returns zeros, one for each parameter of a statement.
 func liteZeros(statement string) ([]any, error) {
 	zeros := map[int]any{}
 	for _, m := range parameter.FindAllStringSubmatch(statement, -1) {

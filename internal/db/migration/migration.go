@@ -49,7 +49,7 @@ func numberIn(pattern *regexp.Regexp, text []byte) int64 {
 	return must(strconv.ParseInt(string(pattern.FindSubmatch(text)[1]), 10, 64))
 }
 
-// Latest is the schema of this program: the number of its newest migration.
+// Latest returns the schema of this program: the number of its newest migration.
 func Latest() (latest int64) {
 	for number := range serving() {
 		latest = max(latest, number)
@@ -57,7 +57,7 @@ func Latest() (latest int64) {
 	return latest
 }
 
-// Serves is the oldest schema whose programs run on the result of all migrations above
+// Serves returns the oldest schema whose programs run on the result of all migrations above
 // another schema.
 func Serves(above int64) (oldest int64) {
 	for number, serves := range serving() {

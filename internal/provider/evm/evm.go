@@ -49,7 +49,7 @@ var _ provider.Custodian = (*Plug)(nil)
 
 const name = "EVM node"
 
-// New is a plug for one network. It makes no call yet.
+// New returns a plug for one network. It makes no call yet.
 func New(cfg Config) (*Plug, error) {
 	if cfg.Network.Kind != chain.EVM {
 		return nil, errors.New("evm: the network is not an Ethereum-like one")
@@ -67,10 +67,10 @@ func New(cfg Config) (*Plug, error) {
 	return p, nil
 }
 
-// Name is the provider's name for people.
+// Name returns the provider's name for people.
 func (p *Plug) Name() string { return name }
 
-// Pace is the network's own pace: nothing is new before the next block.
+// Pace returns the network's own pace: nothing is new before the next block.
 func (p *Plug) Pace() time.Duration { return time.Duration(p.network.BlockSeconds) * time.Second }
 
 // Address derives the address.
@@ -97,7 +97,7 @@ type receipt struct {
 	BlockHash string    `json:"blockHash"`
 }
 
-// whole tells whether the receipt has all fields that the plug reads. Without a
+// whole reports whether the receipt has all fields that the plug reads. Without a
 // status a transaction must not pass for one without an effect.
 func (r *receipt) whole() bool { return r.Status != nil && r.Block > 0 && r.BlockHash != "" }
 

@@ -33,7 +33,7 @@ type leg struct {
 	raw                any
 }
 
-// movements are the transfers in the blocks from or to our addresses.
+// movements returns the transfers in the blocks from or to our addresses.
 func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Ours) ([]provider.Movement, error) {
 	legs, err := p.legs(ctx, blocks)
 	if err != nil || len(legs) == 0 {
@@ -69,7 +69,7 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 	return out, nil
 }
 
-// legs are all transfers of the native asset and of the listed tokens in the blocks.
+// legs returns all transfers of the native asset and of the listed tokens in the blocks.
 // The question for logs has the blocks' hashes, so that the logs are of these very
 // blocks.
 func (p *Plug) legs(ctx context.Context, blocks []*block) ([]leg, error) {
@@ -141,7 +141,7 @@ func (p *Plug) tokenLeg(e entry, b *block) (leg, bool) {
 	}}, true
 }
 
-// addressOf is the address in a topic: the last 20 of its 32 bytes.
+// addressOf returns the address in a topic: the last 20 of its 32 bytes.
 func addressOf(topic string) (string, bool) {
 	const pad = len("0x") + 24
 	if len(topic) != pad+40 {
@@ -150,7 +150,7 @@ func addressOf(topic string) (string, bool) {
 	return "0x" + topic[pad:], true
 }
 
-// parties are the addresses of the legs, each once.
+// parties returns the addresses of the legs, each once.
 func parties(legs []leg) []string {
 	var out []string
 	for _, l := range legs {
@@ -186,7 +186,7 @@ func (p *Plug) reverted(ctx context.Context, legs []leg) (map[string]bool, error
 	return out, nil
 }
 
-// movement is a leg as one of its two addresses sees it, if this address is ours.
+// movement returns a leg as one of its two addresses sees it, if this address is ours.
 func (p *Plug) movement(l leg, out bool, watched map[string]bool) (provider.Movement, bool) {
 	address, counter := l.to, l.from
 	if out {

@@ -122,7 +122,7 @@ func (n *node) some(ctx context.Context, calls []call) error {
 	}
 }
 
-// once sends one request. Again tells whether another try may help.
+// once sends one request. Again reports whether another try may help.
 func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, n.window)
 	defer cancel()

@@ -90,7 +90,7 @@ func (p *Plug) start(ctx context.Context) (mark, error) {
 	return p.mark(ctx, int64(head)-p.memory)
 }
 
-// mark is the block with this number, or the chain's first block.
+// mark returns the block with this number, or the chain's first block.
 func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
 	var b *block
 	err := p.node.ask(ctx, call{"eth_getBlockByNumber", []any{quantity(max(number, 0)), false}, &bare{&b}})
@@ -142,7 +142,7 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 	return cursor{start}, gone, int64(now), err
 }
 
-// shorter tells whether a chain that is shorter than the cursor was reorganised. The
+// shorter reports whether a chain that is shorter than the cursor was reorganised. The
 // same chain may also be shorter on a node that lags. On a reorganised chain the last
 // block differs from the cursor's.
 func (p *Plug) shorter(ctx context.Context, at cursor, head int64) bool {
@@ -182,7 +182,7 @@ func (p *Plug) blocks(ctx context.Context, from, to int64) ([]*block, error) {
 	return blocks, p.node.ask(ctx, calls...)
 }
 
-// following is the first part of the blocks, in which each block follows the one
+// following returns the first part of the blocks, in which each block follows the one
 // before it, and the first follows the cursor's last.
 func following(last mark, blocks []*block) []*block {
 	for i, b := range blocks {

@@ -59,7 +59,7 @@ func RunBank(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("statement", func(t *testing.T) { statement(t, newWorld(t)) })
 }
 
-// order is a transfer to an account with this ending, after its name enquiry.
+// order returns a transfer to an account with this ending, after its name enquiry.
 func (w BankWorld) order(t *testing.T, ending string) order {
 	t.Helper()
 	named := w.Bank.NameEnquiry(context.Background(), w.BankCode, "01234567"+ending)
@@ -169,7 +169,7 @@ func (w BankWorld) expectPayout(t *testing.T, reference string) {
 	}
 }
 
-// session is an identity check whose OTP was sent and, if asked, confirmed.
+// session returns an identity check whose OTP was sent and, if asked, confirmed.
 func (w BankWorld) session(t *testing.T, confirmed bool) string {
 	t.Helper()
 	a := w.Verifier.Start(context.Background(), provider.IdentityStart{Reference: id.New(), BVN: secret.NewText("22222222222")})
@@ -181,7 +181,7 @@ func (w BankWorld) session(t *testing.T, confirmed bool) string {
 	return a.Reference
 }
 
-// wants is a request for a person's account, with the right OTP.
+// wants returns a request for a person's account, with the right OTP.
 func (w BankWorld) wants(t *testing.T) provider.AccountRequest {
 	return provider.AccountRequest{
 		Reference: id.New(), Phone: "08031234588", Email: "ada@example.test", IdentitySession: w.session(t, false),

@@ -68,7 +68,7 @@ func cards(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// look tells whether a card is on its holder's list. Once is right, or not at all.
+// look reports whether a card is on its holder's list. Once is right, or not at all.
 func (w IssuerWorld) look(t *testing.T, o provider.CardOrder) provider.Answer {
 	t.Helper()
 	list, err := w.Issuer.Cards(context.Background(), o.Cardholder)

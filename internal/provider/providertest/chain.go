@@ -176,7 +176,7 @@ func (c *Chain) Reorganise(blocks int) {
 	c.ask("anvil_dropAllTransactions", nil)
 }
 
-// Head is the number of the last block.
+// Head returns the number of the last block.
 func (c *Chain) Head() int64 {
 	c.t.Helper()
 	var text string
@@ -237,14 +237,14 @@ func (c *Chain) SendToken(contract, from, to string, units *big.Int) (hash strin
 	return hash
 }
 
-// word is a number as an argument of a contract: 32 bytes.
+// word returns a number as an argument of a contract: 32 bytes.
 func word(n *big.Int) string { return fmt.Sprintf("%064x", n) }
 
 func wordOf(address string) string {
 	return strings.Repeat("0", 24) + strings.TrimPrefix(address, "0x")
 }
 
-// textWords is a short text as an argument: its length, then the text.
+// textWords returns a short text as an argument: its length, then the text.
 func textWords(s string) string {
 	return word(big.NewInt(int64(len(s)))) + hex.EncodeToString([]byte(s)) + strings.Repeat("0", 64-2*len(s))
 }

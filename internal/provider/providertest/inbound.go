@@ -98,7 +98,7 @@ func credits(t *testing.T, w BankWorld) {
 	}
 }
 
-// since is the whole list of credits, by session.
+// since returns the whole list of credits, by session.
 func (w BankWorld) since(t *testing.T, from time.Time) (list map[string]provider.Inbound, pages int) {
 	t.Helper()
 	list = map[string]provider.Inbound{}

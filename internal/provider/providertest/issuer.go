@@ -65,7 +65,7 @@ func RunIssuer(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	t.Run("secrets", func(t *testing.T) { issuerSecrets(t, newWorld(t)) })
 }
 
-// holder is the issuer's id of a new customer.
+// holder returns the issuer's id of a new customer.
 func (w IssuerWorld) holder(t *testing.T) string {
 	t.Helper()
 	id, err := w.Issuer.OpenCardholder(context.Background(), somebody())
@@ -82,7 +82,7 @@ func somebody() provider.Cardholder {
 	}
 }
 
-// virtual is an order for a card of a new customer.
+// virtual returns an order for a card of a new customer.
 func (w IssuerWorld) virtual(t *testing.T) provider.CardOrder {
 	return provider.CardOrder{Reference: id.New(), Cardholder: w.holder(t), Type: "virtual", Brand: "Verve", Currency: "NGN"}
 }
@@ -100,7 +100,7 @@ func (w IssuerWorld) funding(t *testing.T, naira int64) provider.CardFunding {
 	}
 }
 
-// order is a funding whose naira amount has this ending. Its requery asks by the
+// order returns a funding whose naira amount has this ending. Its requery asks by the
 // issuer's id, if the answer had one, or by our reference alone.
 func (w IssuerWorld) order(t *testing.T, ending string, knowsID bool) order {
 	naira := int64(5000)

@@ -46,7 +46,7 @@ func RunTwoBanks(t *testing.T, first, second BankWorld) {
 	}
 }
 
-// lists tells whether the bank's list of credits has one on this account.
+// lists reports whether the bank's list of credits has one on this account.
 func lists(t *testing.T, w BankWorld, account string) bool {
 	t.Helper()
 	credits, _, err := w.Bank.InboundSince(context.Background(), w.Now().Add(-time.Hour), 0)
@@ -61,7 +61,7 @@ func lists(t *testing.T, w BankWorld, account string) bool {
 	return false
 }
 
-// states tells whether the bank's statement has a line with this reference.
+// states reports whether the bank's statement has a line with this reference.
 func states(t *testing.T, w BankWorld, reference string) bool {
 	t.Helper()
 	lines, _, err := w.Bank.Statement(context.Background(), w.Now().Add(-time.Hour), w.Now().Add(time.Hour), 0)

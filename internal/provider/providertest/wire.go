@@ -52,7 +52,7 @@ func (w *Wire) Plan(matches func(*http.Request) bool, times int, accident Accide
 	w.planned = append(w.planned, plan{matches, accident, times})
 }
 
-// Count is the number of requests so far whose "METHOD /path" contains s.
+// Count returns the number of requests so far whose "METHOD /path" contains s.
 func (w *Wire) Count(s string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +65,7 @@ func (w *Wire) Count(s string) int {
 	return n
 }
 
-// Sent is the number of requests so far to a path. A path that ends with a slash counts
+// Sent returns the number of requests so far to a path. A path that ends with a slash counts
 // all paths below it.
 func (w *Wire) Sent(path string) int {
 	w.mu.Lock()
@@ -165,7 +165,7 @@ func DoesAndFloods(w http.ResponseWriter, r *http.Request, provider http.Handler
 		string(bytes.Repeat([]byte("x"), 2<<20))+`"}}`)(w, r, provider)
 }
 
-// isError tells whether err is a whole *Error, as calls without money must return.
+// isError reports whether err is a whole *Error, as calls without money must return.
 func isError(err error) bool {
 	var e *provider.Error
 	return errors.As(err, &e) && e.Provider != "" && e.Code != ""

@@ -90,7 +90,7 @@ func (a account) shown(bankCode string) provider.Account {
 	}
 }
 
-// international is a Nigerian phone number in the form +234….
+// international returns a Nigerian phone number in the form +234….
 func international(phone string) string {
 	phone = strings.NewReplacer(" ", "", "-", "").Replace(phone)
 	switch {
@@ -154,7 +154,7 @@ func paging(page int) string {
 	return "&page=" + strconv.Itoa(page) + "&limit=" + strconv.Itoa(pageSize)
 }
 
-// more tells whether another page may follow: by the number of pages if the answer
+// more reports whether another page may follow: by the number of pages if the answer
 // has one, else by whether this page has rows. A page that is not full proves
 // nothing, since the bank may give fewer rows than we asked for.
 func more(page, pages, rows int) bool {
@@ -206,7 +206,7 @@ func (p *Plug) OpenVirtualAccount(ctx context.Context, r provider.VirtualAccount
 	return provider.VirtualAccountAnswer{Answer: a, Account: opened.shown(p.bankCode), ExpiresAt: expires}
 }
 
-// ourAccount is the bank's id of our account, for the statement.
+// ourAccount returns the bank's id of our account, for the statement.
 func (p *Plug) ourAccount(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	known := p.accountID

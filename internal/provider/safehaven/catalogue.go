@@ -58,7 +58,7 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	return out, nil
 }
 
-// vendor is the common word for a vendor: "MTN-DATA" is MTN.
+// vendor returns the common word for a vendor: "MTN-DATA" is MTN.
 func vendor(identifier, name string) string {
 	if identifier == "" {
 		identifier = name
@@ -118,7 +118,7 @@ func (p *Plug) list(ctx context.Context, path string, rows any) error {
 	return err
 }
 
-// page is list, and returns the number of pages, or 0 if the answer has none.
+// page returns list, and returns the number of pages, or 0 if the answer has none.
 func (p *Plug) page(ctx context.Context, path string, rows any) (pages int, err error) {
 	reply := p.ask(ctx, http.MethodGet, path, nil)
 	if reply.Trouble != "" {

@@ -48,7 +48,7 @@ func (p *Plug) entity(d entity) provider.Entity {
 	}
 }
 
-// limit is an amount that may be absent. An unreadable amount is no limit, since
+// limit returns an amount that may be absent. An unreadable amount is no limit, since
 // the provider checks its own limits anyway.
 func (p *Plug) limit(t text) money.Kobo {
 	k, ok := p.price(string(t))

@@ -34,7 +34,7 @@ func (p *Plug) Confirm(ctx context.Context, c provider.IdentityConfirm) provider
 	}), func(e envelope) claim { return identified(e, true) })
 }
 
-// identified is the claim of an identity's data. Some answers have a status, others
+// identified returns the claim of an identity's data. Some answers have a status, others
 // only a response code. A success with a wrong OTP claims nothing.
 func identified(e envelope, checked bool) claim {
 	var d struct {

@@ -106,12 +106,12 @@ func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]pr
 	return out, more(page, pages, len(rows)), nil
 }
 
-// days is the part of a query with the days from one instant to another.
+// days returns the part of a query with the days from one instant to another.
 func days(from, to time.Time) string {
 	return "&fromDate=" + from.UTC().Format(time.DateOnly) + "&toDate=" + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
-// credit is an inward transfer as an Inbound.
+// credit returns an inward transfer as an Inbound.
 func (t transfer) credit(o provider.Outcome, virtual bool) provider.Inbound {
 	amount, ok := naira(t.Amount)
 	if !ok {

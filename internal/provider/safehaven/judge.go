@@ -105,7 +105,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	return a
 }
 
-// faulty tells whether a status leaves the outcome open (docs: table of outcomes).
+// faulty reports whether a status leaves the outcome open (docs: table of outcomes).
 // The client has caught such an HTTP status before; this one is in the body.
 func faulty(status int) bool {
 	return status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
@@ -161,7 +161,7 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	return a
 }
 
-// missing tells whether the provider definitely knows no such sale, since a refund
+// missing reports whether the provider definitely knows no such sale, since a refund
 // may follow. The provider's own envelope must say so. The 404 of a gateway, or of
 // a router without such a path ("Cannot GET …"), says nothing about a sale.
 func (e envelope) missing(status int) bool {
@@ -173,13 +173,13 @@ func (e envelope) missing(status int) bool {
 		status == http.StatusBadRequest && (strings.Contains(m, "not found") || strings.Contains(m, "unable to locate"))
 }
 
-// routed tells whether the answer comes from a router that knows no such path.
+// routed reports whether the answer comes from a router that knows no such path.
 func (e envelope) routed() bool { return strings.HasPrefix(lower(e.Message), "cannot ") }
 
 func lower(t text) string { return strings.ToLower(string(t)) }
 
 // judgeLookup decides the meaning of the answer to a question about an account, a
-// smartcard or a meter. Shown tells whether the answer has a name, and proven whether
+// smartcard or a meter. Shown reports whether the answer has a name, and proven whether
 // nothing else is missing. Rejected needs a definite answer of the bank. A failed
 // question and a refused token say nothing.
 func judgeLookup(r provider.Reply, e envelope, message text, shown, proven bool) provider.Answer {
@@ -198,7 +198,7 @@ func judgeLookup(r provider.Reply, e envelope, message text, shown, proven bool)
 	return a
 }
 
-// refuses tells whether a status refuses the question, and not the client.
+// refuses reports whether a status refuses the question, and not the client.
 func refuses(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }

@@ -68,7 +68,7 @@ const (
 	liveBankCode = "090286"
 )
 
-// New is a plug for one account. It makes no call yet.
+// New returns a plug for one account. It makes no call yet.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	cfg.AmountUnit, cfg.BankCode = cmp.Or(cfg.AmountUnit, Naira), cmp.Or(cfg.BankCode, liveBankCode)
 	client, err := provider.NewClient(cfg.ClientConfig)
@@ -96,10 +96,10 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	}, nil
 }
 
-// Name is the provider's name for people.
+// Name returns the provider's name for people.
 func (p *Plug) Name() string { return "Safe Haven" }
 
-// Own is the name and the code of the bank that payers choose.
+// Own returns the name and the code of the bank that payers choose.
 func (p *Plug) Own() provider.BankCode { return provider.BankCode{Code: p.bankCode, Name: bankName} }
 
 // once makes a call that must not be made twice, since it moves money, sends an SMS

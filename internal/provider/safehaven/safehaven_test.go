@@ -62,7 +62,7 @@ func serve(t *testing.T) *recorded {
 	return s
 }
 
-// seen is the number of tokens given, and the payments received.
+// seen returns the number of tokens given, and the payments received.
 func (s *recorded) seen() (tokens int, sent []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -75,7 +75,7 @@ type sessions struct {
 	now    session
 }
 
-// current is a valid session, or the reply of a call without one. Such a call was
+// current returns a valid session, or the reply of a call without one. Such a call was
 // not sent, so its trouble is CodeNotSent.
 func (s *sessions) current(ctx context.Context) (session, *provider.Reply) {
 	if kept, ok := s.kept(); ok {

@@ -94,7 +94,7 @@ type transfer struct {
 	VirtualAccount json.RawMessage `json:"virtualAccount"` // an id, or the whole account
 }
 
-// word is the status in lower case, unless another field contradicts the status.
+// word returns the status in lower case, unless another field contradicts the status.
 func (t transfer) word() string {
 	switch w := lower(t.Status); {
 	case bool(t.IsReversed):
@@ -106,7 +106,7 @@ func (t transfer) word() string {
 	}
 }
 
-// charge is the bank's charge on top of the amount. An unreadable charge counts as
+// charge returns the bank's charge on top of the amount. An unreadable charge counts as
 // zero, since the statement proves the charges.
 func (t transfer) charge() (sum money.Kobo) {
 	for _, part := range []text{t.Fees, t.VAT, t.StampDuty} {
@@ -210,7 +210,7 @@ func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	return t, a
 }
 
-// outcome is the outcome in the record, unless its own codes contradict the status.
+// outcome returns the outcome in the record, unless its own codes contradict the status.
 func (t transfer) outcome(c codes) provider.Outcome {
 	switch w := t.word(); {
 	case w == reversed: // the money came back

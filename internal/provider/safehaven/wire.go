@@ -27,7 +27,7 @@ func read(body []byte) (envelope, bool) {
 	return e, ok
 }
 
-// status is the HTTP status or, if HTTP says 200, the statusCode in the body. Some
+// status returns the HTTP status or, if HTTP says 200, the statusCode in the body. Some
 // failures come as HTTP 200.
 func (e envelope) status(httpStatus int) int {
 	if inner := e.inner(); httpStatus < 300 && inner != 0 {
@@ -36,13 +36,13 @@ func (e envelope) status(httpStatus int) int {
 	return httpStatus
 }
 
-// inner is the statusCode in the body, or 0.
+// inner returns the statusCode in the body, or 0.
 func (e envelope) inner() int { return provider.Number(e.StatusCode) }
 
 // into reads the data into v. It returns false if there is none of that shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
-// pages is the number of pages of a list, or 0 if the answer has none.
+// pages returns the number of pages of a list, or 0 if the answer has none.
 func (e envelope) pages() int {
 	var p struct {
 		Pages text `json:"pages"`
@@ -53,7 +53,7 @@ func (e envelope) pages() int {
 	return provider.Number(p.Pages)
 }
 
-// shut tells whether the provider refused our token, and so did not read the
+// shut reports whether the provider refused our token, and so did not read the
 // request.
 func shut(r provider.Reply) bool {
 	if r.Trouble != "" {
@@ -69,7 +69,7 @@ func shut(r provider.Reply) bool {
 	return s == http.StatusUnauthorized || s == http.StatusForbidden
 }
 
-// duplicate tells whether the provider has seen our reference before. Then it may
+// duplicate reports whether the provider has seen our reference before. Then it may
 // have carried an earlier call out, despite this answer.
 func (e envelope) duplicate(httpStatus int) bool {
 	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.codes().has(repeated) ||
@@ -87,18 +87,18 @@ func (e envelope) codes() codes {
 	return codes{string(e.ResponseCode), string(inside.ResponseCode)}
 }
 
-// clear tells whether no code contradicts a success.
+// clear reports whether no code contradicts a success.
 func (c codes) clear() bool { return plain(c[0]) && plain(c[1]) }
 
 func plain(code string) bool { return code == "" || code == approved }
 
-// any tells whether a list has one of the codes.
+// any reports whether a list has one of the codes.
 func (c codes) any(list map[string]bool) bool { return list[c[0]] || list[c[1]] }
 
-// has tells whether one of the codes is equal to code.
+// has reports whether one of the codes is equal to code.
 func (c codes) has(code string) bool { return slices.Contains(c[:], code) }
 
-// worst is the more telling code: a code other than 00 comes before 00.
+// worst returns the more telling code: a code other than 00 comes before 00.
 func (c codes) worst() string {
 	if !plain(c[0]) || plain(c[1]) && c[0] != "" {
 		return c[0]

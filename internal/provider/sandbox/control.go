@@ -19,7 +19,7 @@ import (
 // farthest is how far the clock may be moved in all.
 const farthest = 10 * 365 * 24 * time.Hour
 
-// methods are the controls of a path, by method. The last element of a path may
+// methods returns the controls of a path, by method. The last element of a path may
 // be the caller's own.
 func (s *Sandbox) methods(of string) map[string]books.Control {
 	of = strings.TrimSuffix(of, "/")
@@ -29,7 +29,7 @@ func (s *Sandbox) methods(of string) map[string]books.Control {
 	return s.controls[path.Dir(of)+"/"]
 }
 
-// Control is the endpoints with which a test or a developer steers the sandbox.
+// Control returns the endpoints with which a test or a developer steers the sandbox.
 // It answers everything below /sandbox/, and may be mounted beside the API.
 func (s *Sandbox) Control() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,7 +99,7 @@ type clockMove struct {
 	Advance string `json:"advance"`
 }
 
-// moveClock is POST /sandbox/clock {"advance": "2h"}. All that becomes due is
+// moveClock returns POST /sandbox/clock {"advance": "2h"}. All that becomes due is
 // done before the answer.
 func (s *Sandbox) moveClock(ctx context.Context, req clockMove) (any, error) {
 	by, err := time.ParseDuration(req.Advance)
@@ -130,12 +130,12 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	return s.onAdvance(ctx, offset)
 }
 
-// providerLedger is the ledger of all providers on the common books.
+// providerLedger returns the ledger of all providers on the common books.
 func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
 	return ledgerOf(s.Books, s.parts...)(r)
 }
 
-// ledgerOf is GET /sandbox/provider-ledger?reference=: the requests that providers on
+// ledgerOf returns GET /sandbox/provider-ledger?reference=: the requests that providers on
 // these books really carried out, oldest first, whatever they answered.
 func ledgerOf(b *books.Books, parts ...books.Part) books.Control {
 	return func(r *http.Request) (any, error) {

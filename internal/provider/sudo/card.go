@@ -156,7 +156,7 @@ func (p *Plug) CardToken(ctx context.Context, cardID string) (provider.CardToken
 	return provider.CardToken{Value: secret.NewText(t.Token), ExpiresIn: life(t.Token)}, nil
 }
 
-// life is the life of a token, from its own claims. No other claim of the token is
+// life returns the life of a token, from its own claims. No other claim of the token is
 // used.
 func life(token string) time.Duration {
 	parts := strings.Split(token, ".")

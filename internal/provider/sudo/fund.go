@@ -75,7 +75,7 @@ func (p *Plug) byID(ctx context.Context, f provider.CardFunding) provider.Answer
 	return t.answer()
 }
 
-// answer is the outcome of a transfer that is certainly ours.
+// answer returns the outcome of a transfer that is certainly ours.
 func (t transfer) answer() provider.Answer {
 	word, code := lower(t.Status), string(t.ResponseCode)
 	a := provider.Answer{Reference: string(t.ID), Code: provider.First(word, string(t.ResponseCode), "listed")}
@@ -90,7 +90,7 @@ func (t transfer) answer() provider.Answer {
 	return a
 }
 
-// names tells whether a transfer has our reference, in its field or as a word of the
+// names reports whether a transfer has our reference, in its field or as a word of the
 // narration.
 func (t transfer) names(reference string) bool {
 	return string(t.Reference) == reference ||
@@ -99,7 +99,7 @@ func (t transfer) names(reference string) bool {
 		})
 }
 
-// is tells whether a transfer is the funding, by our reference and by the amount.
+// is reports whether a transfer is the funding, by our reference and by the amount.
 func (p *Plug) is(t transfer, f provider.CardFunding) bool {
 	amount, ok := p.amount(t.Amount)
 	return t.names(f.Reference) && ok && amount == f.Amount

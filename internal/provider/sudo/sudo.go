@@ -63,7 +63,7 @@ var _ provider.Issuer = (*Plug)(nil)
 // only when the first card is made.
 const accountIDLength = 24
 
-// New is a plug for one account. It makes no call yet.
+// New returns a plug for one account. It makes no call yet.
 func New(cfg Config, c clock.Clock) (*Plug, error) {
 	cfg.Unit = cmp.Or(cfg.Unit, Major)
 	p := &Plug{cfg: cfg, clock: c, header: http.Header{"Authorization": {"Bearer " + cfg.APIKey}}}
@@ -85,7 +85,7 @@ func New(cfg Config, c clock.Clock) (*Plug, error) {
 	return p, nil
 }
 
-// Name is the issuer's name for people.
+// Name returns the issuer's name for people.
 func (p *Plug) Name() string { return "Sudo" }
 
 // once makes a call that must not be made twice.

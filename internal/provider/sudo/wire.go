@@ -36,7 +36,7 @@ func read(body []byte) (envelope, bool) {
 	return e, ok && e.StatusCode != odd
 }
 
-// status is the HTTP status or, if HTTP says 200, the statusCode in the body. An
+// status returns the HTTP status or, if HTTP says 200, the statusCode in the body. An
 // error without a statusCode is a fault of Sudo's.
 func (e envelope) status(httpStatus int) int {
 	inner, err := strconv.Atoi(string(e.StatusCode))
@@ -58,10 +58,10 @@ func code(status int) string { return strconv.Itoa(status) }
 // into reads the data into v. It returns false if there is none of that shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
-// empty tells whether there is no data at all.
+// empty reports whether there is no data at all.
 func (e envelope) empty() bool { return len(e.Data) == 0 || string(e.Data) == "null" }
 
-// message is Sudo's message in one line, without personal data. An array gives the
+// message returns Sudo's message in one line, without personal data. An array gives the
 // text of each rule, in alphabetical order for each field.
 func (e envelope) message() string {
 	var one string
@@ -89,7 +89,7 @@ func (e envelope) message() string {
 	return provider.Message(strings.Join(lines, "; "))
 }
 
-// pages is the number of pages of a list, or 0 if the answer has none.
+// pages returns the number of pages of a list, or 0 if the answer has none.
 func (e envelope) pages() int { return provider.Number(e.Pagination.Pages) }
 
 type text = provider.Text

@@ -41,7 +41,7 @@ func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (pro
 	return at, nil
 }
 
-// head is the number of the chain's last block. Each family of chains has its own
+// head returns the number of the chain's last block. Each family of chains has its own
 // path.
 func (p *Plug) head(ctx context.Context, n chain.Network) (int64, error) {
 	var number int64

@@ -22,7 +22,7 @@ import (
 // HashHeader is the header with the signature: base64 of the HMAC-SHA512 of the body.
 const HashHeader = "X-Payload-Hash"
 
-// Sign is the signature of a body.
+// Sign returns the signature of a body.
 func Sign(secret string, body []byte) string {
 	return base64.StdEncoding.EncodeToString(sum(secret, body))
 }
@@ -101,7 +101,7 @@ func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	return []provider.Movement{m}, nil
 }
 
-// asset is the asset of a movement. Taken is false for assets that we do not take,
+// asset returns the asset of a movement. Taken is false for assets that we do not take,
 // and for fees, failures and collectibles. A token counts by its contract, since its
 // maker may choose any symbol.
 func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, err error) {

@@ -58,7 +58,7 @@ func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (stri
 	return made.ID, err
 }
 
-// refused tells whether Tatum definitely refused.
+// refused reports whether Tatum definitely refused.
 func refused(err error) bool {
 	switch provider.AsError(name, err).Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:

@@ -56,7 +56,7 @@ const name = "Tatum"
 // secretLimit is the length of the longest secret that Tatum takes.
 const secretLimit = 100
 
-// New is a plug for one account. It makes no call yet.
+// New returns a plug for one account. It makes no call yet.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	secrets := len(cfg.HMACSecret.Reveal())
 	callback, unread := url.Parse(cfg.CallbackURL)
@@ -76,10 +76,10 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	return p, nil
 }
 
-// Name is the provider's name for people.
+// Name returns the provider's name for people.
 func (p *Plug) Name() string { return name }
 
-// Pace is the pause between two readings of the list of failed notifications.
+// Pace returns the pause between two readings of the list of failed notifications.
 func (p *Plug) Pace() time.Duration { return 5 * time.Minute }
 
 // Address derives the address. With RemoteAddresses, Tatum must derive the same
@@ -168,7 +168,7 @@ func refusal(r provider.Reply) error {
 	return e
 }
 
-// notFound tells whether Tatum says that the thing does not exist. Tatum has several
+// notFound reports whether Tatum says that the thing does not exist. Tatum has several
 // codes for that, with the same ending. A 404 in another form comes from a proxy, and
 // says nothing.
 func notFound(err error) bool {

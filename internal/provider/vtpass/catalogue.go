@@ -59,7 +59,7 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	return out, nil
 }
 
-// vendor is the common word for a vendor: "mtn-data" is MTN.
+// vendor returns the common word for a vendor: "mtn-data" is MTN.
 func vendor(serviceID string) string {
 	v := strings.ToUpper(serviceID)
 	return strings.TrimSuffix(strings.TrimSuffix(v, "-DATA"), "-ELECTRIC")

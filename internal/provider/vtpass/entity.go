@@ -63,7 +63,7 @@ func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAns
 	return out
 }
 
-// entity is the answer as an Entity. The kind in the answer replaces the kind in the
+// entity returns the answer as an Entity. The kind in the answer replaces the kind in the
 // question. An unreadable limit is no limit, since VTpass checks its own limits.
 func (d entity) entity(asked string) provider.Entity {
 	renewal, _ := naira(d.Renewal)
@@ -75,7 +75,7 @@ func (d entity) entity(asked string) provider.Entity {
 	}
 }
 
-// day is the date of an instant without a time zone, or "".
+// day returns the date of an instant without a time zone, or "".
 func day(t text) string {
 	if len(t) >= 10 && t[4] == '-' && t[7] == '-' {
 		return string(t[:10])

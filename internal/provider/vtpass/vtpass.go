@@ -35,7 +35,7 @@ var (
 	_ provider.EntityVerifier = (*Plug)(nil)
 )
 
-// New is a plug for one account. It makes no call yet.
+// New returns a plug for one account. It makes no call yet.
 func New(cfg Config) (*Plug, error) {
 	client, err := provider.NewClient(cfg.ClientConfig)
 	err = provider.Wrong("vtpass",
@@ -53,7 +53,7 @@ func New(cfg Config) (*Plug, error) {
 	}, nil
 }
 
-// Name is the provider's name for people.
+// Name returns the provider's name for people.
 func (p *Plug) Name() string { return "VTpass" }
 
 // once makes the call that buys, once.

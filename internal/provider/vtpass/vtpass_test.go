@@ -57,13 +57,13 @@ func (s *recorded) config() Config {
 	}
 }
 
-// done is the answer with a code and the status of its transaction.
+// done returns the answer with a code and the status of its transaction.
 func done(code, status string) string {
 	return fmt.Sprintf(`{"code":%q,"content":{"transactions":{"status":%q,"transactionId":"17"}},"response_description":"WORDS","requestId":%q,
 		"purchased_code":""}`, code, status, ourID)
 }
 
-// bare is an answer with a code alone.
+// bare returns an answer with a code alone.
 func bare(code string) string { return fmt.Sprintf(`{"code":%q,"response_description":"WORDS"}`, code) }
 
 var answers = map[string]struct {

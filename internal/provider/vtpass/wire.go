@@ -37,7 +37,7 @@ func read(body []byte) (envelope, bool) {
 // into reads the content into v. It returns false if there is none of that shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Content, v) }
 
-// token is a prepaid meter's token. One company writes "Token : 1234…".
+// token returns a prepaid meter's token. One company writes "Token : 1234…".
 func (e envelope) token() string {
 	t := strings.TrimSpace(provider.First(e.Token, e.MainToken, e.Purchased))
 	if rest, ok := strings.CutPrefix(strings.ToLower(t), "token"); ok {
@@ -60,7 +60,7 @@ func naira(t text) (money.Kobo, bool) {
 // number writes an amount without a float.
 func number(k money.Kobo) json.Number { return json.Number(k.Number()) }
 
-// requestID is our reference in VTpass's form. A request_id begins with the date and
+// requestID returns our reference in VTpass's form. A request_id begins with the date and
 // the time in Lagos, to the minute. The time is that of the purchase's intent or, for
 // a time-ordered UUID, the time in the UUID. So the id is the same at each call, and
 // need not be stored. It returns false for a reference that VTpass cannot take.

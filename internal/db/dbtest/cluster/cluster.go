@@ -131,7 +131,7 @@ func start(ctx context.Context, bin string, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// command is a command that runs as the server's user.
+// command returns a command that runs as the server's user.
 func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 	command := exec.Command(name, args...)
 	command.Dir, command.SysProcAttr = c.dir, c.user
@@ -168,7 +168,7 @@ func (c *Cluster) Stop() error {
 	return errors.Join(err, os.RemoveAll(c.dir))
 }
 
-// Binaries is the folder of the newest installed server.
+// Binaries returns the folder of the newest installed server.
 func Binaries() (string, error) {
 	var folders []string
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -202,7 +202,7 @@ func runnable(folder, name string) bool {
 	return err == nil && !info.IsDir() && info.Mode()&0o111 != 0
 }
 
-// settings are the server's command line. initdb has set locale, encoding and trust.
+// settings returns the server's command line. initdb has set locale, encoding and trust.
 func settings(port int, o Options) string {
 	s := []string{
 		"listen_addresses=127.0.0.1", fmt.Sprintf("port=%d", port), "unix_socket_directories=",
@@ -257,7 +257,7 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
 }
 
-// logTail is the end of the server's log, for the error of a failed start.
+// logTail returns the end of the server's log, for the error of a failed start.
 func (c *Cluster) logTail() string {
 	log, err := os.ReadFile(filepath.Join(c.dir, "log"))
 	if err != nil {

@@ -70,7 +70,7 @@ func TestAStartThatIsNotWaitedForLeavesNothing(t *testing.T) {
 	}
 }
 
-// tempThatOthersMayEnter is a temporary folder for the unprivileged user: the
+// tempThatOthersMayEnter returns a temporary folder for the unprivileged user: the
 // one of the testing package is closed to everyone else.
 func tempThatOthersMayEnter(t *testing.T) string {
 	t.Helper()

@@ -49,7 +49,7 @@ func (r *Replicated) Stop() error {
 	return err
 }
 
-// URL is the URL of a database on the server that takes writes.
+// URL returns the URL of a database on the server that takes writes.
 func (r *Replicated) URL(database string) string {
 	hosts := []string{r.Primary.host(), r.Standbys[0].host(), r.Standbys[1].host()}
 	return "postgres://kobo@" + strings.Join(hosts, ",") + "/" + database + "?sslmode=disable&target_session_attrs=read-write"
@@ -72,7 +72,7 @@ func (r *Replicated) StopStandbys(ctx context.Context) error {
 
 func (c *Cluster) host() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 
-// conninfo is the address of the primary for a standby with this name.
+// conninfo returns the address of the primary for a standby with this name.
 func (c *Cluster) conninfo(standby string) string {
 	return fmt.Sprintf("host=127.0.0.1 port=%d user=kobo application_name=%s", c.port, standby)
 }
@@ -135,7 +135,7 @@ func (c *Cluster) Kill(ctx context.Context) error {
 	}
 }
 
-// childrenOf are the processes that a process has started. Without /proc they are not
+// childrenOf returns the processes that a process has started. Without /proc they are not
 // known, and the children of a postmaster end soon after it by themselves.
 func childrenOf(parent int) (children []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed

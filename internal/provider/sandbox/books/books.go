@@ -175,10 +175,10 @@ func (b *Books) Close() {
 	b.DB.Close()
 }
 
-// Now is the clock's time in microseconds.
+// Now returns the clock's time in microseconds.
 func (b *Books) Now() int64 { return clock.Micros(b.Clock.Now()) }
 
-// Text is an instant as the answers show it.
+// Text returns an instant as the answers show it.
 func Text(micros int64) string { return clock.Text(clock.Time(micros)) }
 
 // clockOffset is the setting with the offset of the clock.
@@ -211,7 +211,7 @@ func (b *Books) Follow(ctx context.Context) error {
 	return nil
 }
 
-// Setting is a stored value, or "" if there is none.
+// Setting returns a stored value, or "" if there is none.
 func (b *Books) Setting(ctx context.Context, name string) (string, error) {
 	return db.OrZero(db.One(ctx, b, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, name))
 }
@@ -223,7 +223,7 @@ func (b *Books) Set(ctx context.Context, name, value string) error {
 	return err
 }
 
-// Remember is a setting that is made at its first use. If two programs make it at once,
+// Remember returns a setting that is made at its first use. If two programs make it at once,
 // both get the same value.
 func (b *Books) Remember(ctx context.Context, name string, newValue func() (string, error)) (string, error) {
 	value, err := b.Setting(ctx, name)
@@ -253,7 +253,7 @@ func (b *Books) OpenAccount(ctx context.Context, number string) error {
 	return err
 }
 
-// Balance is the balance of an account.
+// Balance returns the balance of an account.
 func (b *Books) Balance(ctx context.Context, number string) (money.Kobo, error) {
 	return db.One(ctx, b, db.Value[money.Kobo], `SELECT balance_kobo FROM sandbox_account WHERE number = $1`, number)
 }

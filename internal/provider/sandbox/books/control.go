@@ -15,7 +15,7 @@ type Control func(*http.Request) (any, error)
 // Success is the body of an answer without data.
 var Success = map[string]any{"status": "success"}
 
-// Steer is a Control that reads its request as a JSON object of type T.
+// Steer returns a Control that reads its request as a JSON object of type T.
 func Steer[T any](do func(ctx context.Context, req T) (any, error)) Control {
 	return func(r *http.Request) (any, error) {
 		var req T
@@ -34,7 +34,7 @@ func Steer[T any](do func(ctx context.Context, req T) (any, error)) Control {
 // mostCopies limits the copies of one notice.
 const mostCopies = 1000
 
-// Copies is the number of further copies of a notice, from the field "duplicate" of a
+// Copies returns the number of further copies of a notice, from the field "duplicate" of a
 // control: true or a number.
 func Copies(duplicate json.RawMessage) (more int64, err error) {
 	var twice bool

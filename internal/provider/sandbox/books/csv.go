@@ -17,7 +17,7 @@ func ReadCSV(text string) [][]string {
 	return rows[1:]
 }
 
-// Price is a price of such a file in naira, or 0 for an empty field.
+// Price returns a price of such a file in naira, or 0 for an empty field.
 func Price(naira string) money.Kobo {
 	price, err := money.Parse(cmp.Or(naira, "0"))
 	if err != nil {

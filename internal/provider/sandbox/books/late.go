@@ -28,7 +28,7 @@ type queued struct {
 
 var queue = NewTable[queued]("sandbox_late")
 
-// DelayNext is the control {"late": "3h"}. It delays the next purchase, payout or card
+// DelayNext returns the control {"late": "3h"}. It delays the next purchase, payout or card
 // funding at any provider.
 func (b *Books) DelayNext(farthest time.Duration) Control {
 	return Steer(func(ctx context.Context, req struct {
@@ -43,7 +43,7 @@ func (b *Books) DelayNext(farthest time.Duration) Control {
 	})
 }
 
-// Payment is the handler of a path that moves money. A payment that a control has delayed
+// Payment returns the handler of a path that moves money. A payment that a control has delayed
 // goes into the queue, and its answer is lost. All other payments are carried out at once.
 func (b *Books) Payment(pattern string, pay http.HandlerFunc) http.HandlerFunc {
 	b.late.HandleFunc(pattern, pay)
@@ -101,7 +101,7 @@ func (b *Books) CarryOut(ctx context.Context) error {
 
 type lateKey struct{}
 
-// Late tells whether a request is carried out late. Came is the time at which the request
+// Late reports whether a request is carried out late. Came is the time at which the request
 // was sent.
 func Late(ctx context.Context) (came time.Time, is bool) {
 	came, is = ctx.Value(lateKey{}).(time.Time)

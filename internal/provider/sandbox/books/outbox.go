@@ -86,7 +86,7 @@ type Sent struct {
 	Notice
 }
 
-// GivenUp tells whether the notice has no try left.
+// GivenUp reports whether the notice has no try left.
 func (s Sent) GivenUp() bool { return s.State == givenUp }
 
 // Sent lists the notices that were tried, or those that were given up. The oldest
@@ -98,14 +98,14 @@ func (o *Outbox) Sent(ctx context.Context, onlyGivenUp, newestFirst bool, size, 
 		o.Sender, db.Flag(onlyGivenUp), db.Flag(newestFirst), size, offset)
 }
 
-// IsLocal tells whether a callback URL is on this machine. The sandbox sends
+// IsLocal reports whether a callback URL is on this machine. The sandbox sends
 // notices nowhere else.
 func IsLocal(callback string) bool {
 	u, err := url.Parse(callback)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && provider.IsLocal(u)
 }
 
-// newClient is the HTTP client that sends notices. It connects to this machine
+// newClient returns the HTTP client that sends notices. It connects to this machine
 // only, whatever a name resolves to, and follows no redirect.
 func newClient() *http.Client {
 	dialer := net.Dialer{Timeout: noticeTimeout, Control: func(_, address string, _ syscall.RawConn) error {
@@ -136,7 +136,7 @@ func (o *Outbox) SetCallback(callback string) error {
 	return nil
 }
 
-// Callback is the address that SetCallback has set, or "".
+// Callback returns the address that SetCallback has set, or "".
 func (o *Outbox) Callback() string {
 	if p := o.callback.Load(); p != nil {
 		return *p
@@ -152,7 +152,7 @@ func (b *Books) Nudge() {
 	}
 }
 
-// Nudges is the channel of Nudge for the sender.
+// Nudges returns the channel of Nudge for the sender.
 func (b *Books) Nudges() <-chan struct{} { return b.wake }
 
 // Deliver sends every due notice once.
@@ -234,7 +234,7 @@ func (o *Outbox) send(ctx context.Context, n Notice) (status int, words string) 
 	return res.StatusCode, fmt.Sprintf("HTTP %d", res.StatusCode)
 }
 
-// Next is the time until the next notice is due, at most LookAgain.
+// Next returns the time until the next notice is due, at most LookAgain.
 func (o *Outbox) Next(ctx context.Context) (time.Duration, error) {
 	at, err := db.One(ctx, o.Books, db.Value[int64], `SELECT COALESCE(MIN(MAX(next_at, lease_until)), 0) FROM sandbox_outbox
 		WHERE sender = $1 AND state = 'waiting' AND (url <> '' AND $3 = 0 OR $2 <> '')`, o.Sender, o.Callback(), db.Flag(o.Redirect))

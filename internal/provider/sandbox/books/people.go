@@ -16,12 +16,12 @@ const LeastVend = 500 * money.Naira
 // CustomerName is the name on every smartcard and meter.
 const CustomerName = "ADA TESTER"
 
-// Exists tells whether there is such a smartcard or meter.
+// Exists reports whether there is such a smartcard or meter.
 func Exists(number string) bool {
 	return len(number) >= 8 && IsDigits(number) && !strings.HasSuffix(number, NotFound)
 }
 
-// MeterKind is PREPAID, or POSTPAID for a meter that begins with 9.
+// MeterKind returns PREPAID, or POSTPAID for a meter that begins with 9.
 func MeterKind(number string) string {
 	if strings.HasPrefix(number, "9") {
 		return "POSTPAID"
@@ -29,7 +29,7 @@ func MeterKind(number string) string {
 	return "PREPAID"
 }
 
-// MeterToken is a token of twenty digits, always the same for a reference.
+// MeterToken returns a token of twenty digits, always the same for a reference.
 func MeterToken(reference string) string {
 	n, err := strconv.ParseUint(Digest("token", reference)[:15], 16, 64)
 	if err != nil {
@@ -39,16 +39,16 @@ func MeterToken(reference string) string {
 	return ("00000000000000000000" + digits)[len(digits):]
 }
 
-// Digest is the SHA-256 in hex of a text and its use.
+// Digest returns the SHA-256 in hex of a text and its use.
 func Digest(use, text string) string {
 	sum := sha256.Sum256([]byte(use + "\x00" + text))
 	return hex.EncodeToString(sum[:])
 }
 
-// NewID is a random id of 24 hex digits.
+// NewID returns a random id of 24 hex digits.
 func NewID() string { return Digest("id", id.New())[:24] }
 
-// IsDigits tells whether a text has digits only.
+// IsDigits reports whether a text has digits only.
 func IsDigits(s string) bool {
 	for _, c := range []byte(s) {
 		if c < '0' || c > '9' {
@@ -74,7 +74,7 @@ var (
 		NWOSU OKAFOR OLADIPO PETERS SANUSI TAIWO UMAR WILLIAMS YUSUF`)
 )
 
-// PersonName is a name made from a digest, always the same for it.
+// PersonName returns a name made from a digest, always the same for it.
 func PersonName(digest string) (first, last string) {
 	n, err := strconv.ParseUint(digest[:8], 16, 64)
 	if err != nil {

@@ -94,7 +94,7 @@ type Row struct {
 	At         int64      `json:"-"`
 }
 
-// Row is the executed request of this story, with its number masked.
+// Row returns the executed request of this story, with its number masked.
 func (s *Story) Row(reference, kind string, amount money.Kobo, number string, at int64) Row {
 	return Row{
 		Reference: reference, Kind: kind, Amount: amount, Status: s.Status, Number: masked(number),
@@ -117,7 +117,7 @@ func (b *Books) Reply(w http.ResponseWriter, r *http.Request, s Story, refusal s
 	}
 }
 
-// TellNext is the control {"story": "02"}. It sets the story of the next request of a kind
+// TellNext returns the control {"story": "02"}. It sets the story of the next request of a kind
 // without a number.
 func (b *Books) TellNext(kind string) Control {
 	return Steer(func(ctx context.Context, req struct {

@@ -22,7 +22,7 @@ func NewTable[T any](name string, rules ...string) Table[T] {
 	return Table[T]{db.Declare[T](name), rules}
 }
 
-// Definition is the statement that makes the table.
+// Definition returns the statement that makes the table.
 func (t Table[T]) Definition() string {
 	var parts []string
 	if t.Key == 0 {
@@ -39,12 +39,12 @@ func (t Table[T]) Definition() string {
 
 func (t Table[T]) names() string { return strings.Join(t.Names(), ", ") }
 
-// One is the row that a condition names, or db.ErrNone.
+// One returns the row that a condition names, or db.ErrNone.
 func (t Table[T]) One(ctx context.Context, q db.Querier, where string, args ...any) (T, error) {
 	return db.One(ctx, q, t.Scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }
 
-// All are the rows that a condition names. The condition ends with the order.
+// All returns the rows that a condition names. The condition ends with the order.
 func (t Table[T]) All(ctx context.Context, q db.Querier, where string, args ...any) ([]T, error) {
 	return db.All(ctx, q, t.Scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }

@@ -21,7 +21,7 @@ type No struct {
 	Message string
 }
 
-// Error is the message.
+// Error returns the message.
 func (n No) Error() string { return n.Message }
 
 // Complaint is the refusal of a wrong request: HTTP 400.
@@ -109,7 +109,7 @@ func (b *Books) declineRepeated(w http.ResponseWriter) {
 	})
 }
 
-// Decoded is a handler that reads a body of type T. It refuses any other body.
+// Decoded returns a handler that reads a body of type T. It refuses any other body.
 func Decoded[T any](handle func(w http.ResponseWriter, r *http.Request, req T), refuse func(http.ResponseWriter)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var req T

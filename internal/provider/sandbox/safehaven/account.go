@@ -117,7 +117,7 @@ func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) erro
 	})
 }
 
-// held is the account that an earlier request opened: the same request, or one for the same
+// held returns the account that an earlier request opened: the same request, or one for the same
 // company.
 func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 	held, err := findHolder(ctx, q, v.reference)
@@ -138,7 +138,7 @@ func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 	return held, err == nil, err
 }
 
-// owner is the identity of the holder of a new account. The request of a person has an OTP,
+// owner returns the identity of the holder of a new account. The request of a person has an OTP,
 // which is used up here. The signatory of a company was verified before.
 func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (identity, error) {
 	if req.IdentityType == "BVN" {

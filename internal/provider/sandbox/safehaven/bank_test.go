@@ -54,7 +54,7 @@ func newBankWorld(t *testing.T) providertest.BankWorld {
 	return worldOf(t, open(t, sandbox.Config{Hold: 300 * time.Millisecond}))
 }
 
-// worldOf is a bank of the sandbox with its plug.
+// worldOf returns a bank of the sandbox with its plug.
 func worldOf(t *testing.T, s opened) providertest.BankWorld {
 	l := listen(t)
 	s.listen(t, l.URL)
@@ -168,7 +168,7 @@ func (b banker) must(method, path string, body any) map[string]any {
 
 type object = map[string]any
 
-// notice is the kind and the data of the next notification.
+// notice returns the kind and the data of the next notification.
 func (b banker) notice() (kind string, data object) {
 	b.T.Helper()
 	var n struct {

@@ -30,7 +30,7 @@ type creditRequest struct {
 	Stray bool `json:"stray"`
 }
 
-// creditByHand is POST /sandbox/credit: a credit from another bank. Late credits and wrong
+// creditByHand returns POST /sandbox/credit: a credit from another bank. Late credits and wrong
 // amounts reach a virtual account too, since the client decides about them.
 func (b *Bank) creditByHand(ctx context.Context, req creditRequest) (any, error) {
 	switch {
@@ -69,7 +69,7 @@ func (b *Bank) creditByHand(ctx context.Context, req creditRequest) (any, error)
 	}}, nil
 }
 
-// receiver is the account of a credit.
+// receiver returns the account of a credit.
 func (b *Bank) receiver(ctx context.Context, req creditRequest) (holder, error) {
 	v, err := findHolder(ctx, b, req.AccountNumber)
 	switch {
@@ -83,7 +83,7 @@ func (b *Bank) receiver(ctx context.Context, req creditRequest) (holder, error) 
 	return v, books.Complaint("There is no such account at this bank")
 }
 
-// inward is a new credit from another bank.
+// inward returns a new credit from another bank.
 func (b *Bank) inward(v holder, from string, amount money.Kobo) transfer {
 	now := b.Clock.Now()
 	t := transfer{
@@ -211,7 +211,7 @@ type reverseRequest struct {
 	Silent    bool   `json:"silent"`
 }
 
-// reverseByHand is POST /sandbox/reverse: a transfer that arrived comes back. The bank
+// reverseByHand returns POST /sandbox/reverse: a transfer that arrived comes back. The bank
 // sends a notice, unless the request is silent.
 func (b *Bank) reverseByHand(ctx context.Context, req reverseRequest) (any, error) {
 	copies := int64(1)

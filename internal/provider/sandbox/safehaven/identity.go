@@ -18,7 +18,7 @@ const (
 	otpLife  = 10 * time.Minute
 )
 
-// person is the digest of a BVN. The sandbox does not store the BVN.
+// person returns the digest of a BVN. The sandbox does not store the BVN.
 func person(bvn string) string { return books.Digest("bvn", bvn) }
 
 type identityRequest struct {
@@ -103,7 +103,7 @@ func (b *Bank) checkOTP(ctx context.Context, q db.Querier, session, otp string) 
 	return v, nil
 }
 
-// showOTP is GET /sandbox/otp/{bvn}: the OTP that the phone would show.
+// showOTP returns GET /sandbox/otp/{bvn}: the OTP that the phone would show.
 func (b *Bank) showOTP(r *http.Request) (any, error) {
 	of := person(path.Base(strings.TrimSuffix(r.URL.Path, "/")))
 	v, err := identities.One(r.Context(), b, "person = $1 ORDER BY created_at DESC, id LIMIT 1", of)

@@ -71,7 +71,7 @@ func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameReque
 	})
 }
 
-// accountName is the name on an account. A control may have set the name. Accounts of this
+// accountName returns the name on an account. A control may have set the name. Accounts of this
 // bank have a stored name, and all others a generated one. db.ErrNone means that there is
 // no such account.
 func (b *Bank) accountName(ctx context.Context, bank, number string) (string, error) {
@@ -101,7 +101,7 @@ type renameRequest struct {
 	AccountName   string `json:"accountName"`
 }
 
-// renameAccount is POST /sandbox/account-name: an account changes its name, for
+// renameAccount returns POST /sandbox/account-name: an account changes its name, for
 // example between a name enquiry and a late payout.
 func (b *Bank) renameAccount(ctx context.Context, req renameRequest) (any, error) {
 	if !isKnownBank(req.BankCode) || req.AccountNumber == "" || req.AccountName == "" {
@@ -110,7 +110,7 @@ func (b *Bank) renameAccount(ctx context.Context, req renameRequest) (any, error
 	return books.Success, b.Set(ctx, nameSetting(req.BankCode, req.AccountNumber), req.AccountName)
 }
 
-// nameOf is a generated name, always the same for a text.
+// nameOf returns a generated name, always the same for a text.
 func nameOf(use, text string) string {
 	first, last := books.PersonName(books.Digest(use, text))
 	return last + " " + first

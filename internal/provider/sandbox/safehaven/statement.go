@@ -18,7 +18,7 @@ type plantRequest struct {
 	Narration string     `json:"narration"`
 }
 
-// plantLine is POST /sandbox/statement-line: a line on the bank's statement that
+// plantLine returns POST /sandbox/statement-line: a line on the bank's statement that
 // belongs to no request. Reconciliation should find the line.
 func (b *Bank) plantLine(ctx context.Context, req plantRequest) (any, error) {
 	l := line{

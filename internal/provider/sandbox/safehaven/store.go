@@ -65,7 +65,7 @@ func (b *Bank) acceptSale(ctx context.Context, v sale) error {
 	})
 }
 
-// askSale is a sale by the bank's id or the client's reference. The second question
+// askSale returns a sale by the bank's id or the client's reference. The second question
 // settles a pending sale.
 func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
@@ -139,7 +139,7 @@ type holder struct {
 	createdAt    int64      `db:"created_at"`
 }
 
-// findHolder is an account by its number, the bank's id or the client's reference.
+// findHolder returns an account by its number, the bank's id or the client's reference.
 func findHolder(ctx context.Context, q db.Querier, key string) (holder, error) {
 	return holders.One(ctx, q, "number = $1 OR id = $1 OR reference = $1", key)
 }
@@ -197,7 +197,7 @@ type transfer struct {
 	updatedAt int64 `db:"updated_at,changes"`
 }
 
-// findTransfer is a transfer by its session, or one that went out by the client's
+// findTransfer returns a transfer by its session, or one that went out by the client's
 // reference.
 func findTransfer(ctx context.Context, q db.Querier, session, reference string) (transfer, error) {
 	if session != "" {
@@ -208,13 +208,13 @@ func findTransfer(ctx context.Context, q db.Querier, session, reference string) 
 
 const outwardReference = "direction = 'Outwards' AND reference = $1"
 
-// isPaidInto tells whether something came into an account.
+// isPaidInto reports whether something came into an account.
 func (b *Bank) isPaidInto(ctx context.Context, account string) (bool, error) {
 	n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_transfer WHERE account = $1 AND status = 'successful'`, account)
 	return n > 0, err
 }
 
-// executed are the sales, payouts and credits that the bank carried out.
+// executed returns the sales, payouts and credits that the bank carried out.
 func (b *Bank) executed(ctx context.Context, reference string) (rows []books.Row, err error) {
 	const carriedOut = "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, "
 	sold, err := sales.All(ctx, b, carriedOut+"reference", reference)

@@ -20,7 +20,7 @@ const (
 	outwards = "Outwards"
 )
 
-// newSession is an id between the banks: the code of the sending bank, the time,
+// newSession returns an id between the banks: the code of the sending bank, the time,
 // twelve digits.
 func newSession(bank string, at time.Time) string {
 	tail := strconv.FormatInt(1_000_000_000_000+rand.Int64N(1_000_000_000_000), 10)[1:]
@@ -92,7 +92,7 @@ type statusRequest struct {
 	PaymentReference string `json:"paymentReference"`
 }
 
-// showStatus is POST /transfers/status, by session or payment reference, or
+// showStatus returns POST /transfers/status, by session or payment reference, or
 // POST /virtual-accounts/status for what came into virtual accounts.
 func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
 	return books.Reading(b.Books, func(w http.ResponseWriter, r *http.Request, req statusRequest) {
@@ -185,10 +185,10 @@ func (v transfer) fees() money.Kobo {
 	return 25 * money.Naira
 }
 
-// vat is 7.5 % of the fees.
+// vat returns 7.5 % of the fees.
 func (v transfer) vat() money.Kobo { return v.fees() * 75 / 1000 }
 
-// record is the transfer in answers, lists and notices.
+// record returns the transfer in answers, lists and notices.
 func (v transfer) record() map[string]any {
 	out := map[string]any{
 		"_id": v.id, "queued": false, "limitExceeded": false, "client": ibsClientID, "type": v.direction, "sessionId": v.session,
@@ -209,7 +209,7 @@ func (v transfer) record() map[string]any {
 	return out
 }
 
-// notice is the webhook that tells of the transfer.
+// notice returns the webhook that tells of the transfer.
 func (v transfer) notice() ([]byte, error) {
 	kind := "transfer"
 	if v.virtual {

@@ -216,7 +216,7 @@ func (v *sale) line(kind string, amount money.Kobo) line {
 	return line{reference: v.reference, kind: kind, payment: payment, narration: "VAS " + v.kind + " " + v.reference, amount: amount}
 }
 
-// ownReference is the bank's own reference, the same each time.
+// ownReference returns the bank's own reference, the same each time.
 func (v *sale) ownReference() string { return books.Digest("reference", v.reference)[:32] }
 
 func (v *sale) message() string {
@@ -226,7 +226,7 @@ func (v *sale) message() string {
 	return kinds[v.kind].thanks
 }
 
-// receipt is the sale as the answer to a payment shows it.
+// receipt returns the sale as the answer to a payment shows it.
 func (v *sale) receipt() map[string]any {
 	out := map[string]any{
 		"clientId": ibsClientID, "serviceCategoryId": v.category, "reference": v.ownReference(),
@@ -252,7 +252,7 @@ func (b *Bank) showSale(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// record is the sale as GET /vas/transaction shows it.
+// record returns the sale as GET /vas/transaction shows it.
 func (v *sale) record() map[string]any {
 	var reversal any
 	if v.Status == books.Failed && v.Polls > 0 {

@@ -75,7 +75,7 @@ func (b *Bank) openVirtual(w http.ResponseWriter, r *http.Request, req virtualRe
 	b.finish(w, err, func() { books.Answer(w, "Virtual account created", v.virtual(now, false)) })
 }
 
-// virtual is the account as the answers about virtual accounts show it.
+// virtual returns the account as the answers about virtual accounts show it.
 func (v holder) virtual(now time.Time, paid bool) map[string]any {
 	status := "Active"
 	switch {

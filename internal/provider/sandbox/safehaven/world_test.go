@@ -49,7 +49,7 @@ func connect(t *testing.T, s opened, clk clock.Clock) (*plug.Plug, *providertest
 	return p, wire
 }
 
-// mtn is a purchase of a bundle of the catalogue, for a phone with this ending.
+// mtn returns a purchase of a bundle of the catalogue, for a phone with this ending.
 func mtn(ending string) provider.Purchase {
 	return provider.Purchase{
 		Kind: provider.Data, Category: catalogue[1].categories[0].id, Product: "mtn-1gb-7d",

@@ -110,7 +110,7 @@ func (r cardRequest) card(now int64) card {
 	}
 }
 
-// record is a new card as the answer shows it, with bare ids.
+// record returns a new card as the answer shows it, with bare ids.
 func (c card) record() map[string]any {
 	at := books.Text(c.createdAt)
 	return map[string]any{
@@ -122,7 +122,7 @@ func (c card) record() map[string]any {
 	}
 }
 
-// whole is a card as all later answers show it, with objects in place of ids.
+// whole returns a card as all later answers show it, with objects in place of ids.
 func (c card) whole() map[string]any {
 	out := c.record()
 	out["customer"] = map[string]any{"_id": c.customer}
@@ -132,7 +132,7 @@ func (c card) whole() map[string]any {
 	return out
 }
 
-// find is the card of the path. Without one, find answers and returns false.
+// find returns the card of the path. Without one, find answers and returns false.
 func (i *Issuer) find(w http.ResponseWriter, r *http.Request) (card, bool) {
 	c, err := cards.One(r.Context(), i, "id = $1", r.PathValue("id"))
 	switch {

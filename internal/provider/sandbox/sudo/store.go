@@ -66,7 +66,7 @@ func (v transfer) settle(ctx context.Context, q db.Querier) error {
 	return err
 }
 
-// ask is a transfer by Sudo's id. The second question settles a pending transfer.
+// ask returns a transfer by Sudo's id. The second question settles a pending transfer.
 func (i *Issuer) ask(ctx context.Context, id string) (v transfer, err error) {
 	err = i.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = transfers.One(ctx, q, "id = $1", id); err != nil {
@@ -86,7 +86,7 @@ func (v *transfer) poll(ctx context.Context, q db.Querier) error {
 	return v.settle(ctx, q)
 }
 
-// list is a page of the client's list. A list is a question about each pending
+// list returns a page of the client's list. A list is a question about each pending
 // transfer on it.
 func (i *Issuer) list(ctx context.Context, p books.Page) (list []transfer, total int64, err error) {
 	err = i.Tx(ctx, func(q db.Querier) (err error) {
@@ -101,7 +101,7 @@ func (i *Issuer) list(ctx context.Context, p books.Page) (list []transfer, total
 	return list, total, err
 }
 
-// executed are the transfers that Sudo really made.
+// executed returns the transfers that Sudo really made.
 func (i *Issuer) executed(ctx context.Context, reference string) ([]books.Row, error) {
 	list, err := transfers.All(ctx, i, "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, reference", reference)
 	var rows []books.Row

@@ -63,7 +63,7 @@ func (v transfer) code() string {
 	return map[string]string{books.Pending: underway, books.Successful: approved, books.Failed: declined}[v.Status]
 }
 
-// record is a transfer in the answers and in the list.
+// record returns a transfer in the answers and in the list.
 func (v transfer) record() map[string]any {
 	words := map[string]string{books.Pending: "Pending", books.Successful: "Completed", books.Failed: "Failed"}
 	return map[string]any{
@@ -105,7 +105,7 @@ type noticeRequest struct {
 	Authorization *string    `json:"authorization"`
 }
 
-// notice is POST /sandbox/card-notice: Sudo sends the client a notification about
+// notice returns POST /sandbox/card-notice: Sudo sends the client a notification about
 // a card, or a request for an authorization. The answer shows what the client
 // said.
 func (i *Issuer) notice(ctx context.Context, req noticeRequest) (any, error) {

@@ -15,7 +15,7 @@ import (
 // firstBlock is the number of the chains' block at the beginning of time.
 const firstBlock = 1_000_000
 
-// testnet is a network by its id, or by its chain's short name.
+// testnet returns a network by its id, or by its chain's short name.
 func testnet(name string) (chain.Network, bool) {
 	for _, n := range chain.Testnets() {
 		if n.ID == name || n.Chain == name {
@@ -25,7 +25,7 @@ func testnet(name string) (chain.Network, bool) {
 	return chain.Network{}, false
 }
 
-// headOf is the last block of a chain now. A block comes with every BlockSeconds
+// headOf returns the last block of a chain now. A block comes with every BlockSeconds
 // of the clock.
 func (c *Custodian) headOf(n chain.Network) int64 {
 	return firstBlock + c.Clock.Now().Unix()/n.BlockSeconds
@@ -112,7 +112,7 @@ type dropRequest struct {
 	Hash string `json:"txHash"`
 }
 
-// dropTransaction is POST /sandbox/crypto-drop: the chain is reorganised, and none
+// dropTransaction returns POST /sandbox/crypto-drop: the chain is reorganised, and none
 // of its blocks holds the transaction any more.
 func (c *Custodian) dropTransaction(ctx context.Context, req dropRequest) (any, error) {
 	n, err := c.drop(ctx, req.Hash)

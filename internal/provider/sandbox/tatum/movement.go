@@ -37,13 +37,13 @@ type movement struct {
 	copies    int64
 }
 
-// deposit is POST /sandbox/crypto-deposit: a stranger sends an asset to an address of
+// deposit returns POST /sandbox/crypto-deposit: a stranger sends an asset to an address of
 // the client.
 func (c *Custodian) deposit(ctx context.Context, req moveRequest) (any, error) {
 	return c.move(ctx, req, false)
 }
 
-// withdraw is POST /sandbox/crypto-withdrawal: the client spends from its address.
+// withdraw returns POST /sandbox/crypto-withdrawal: the client spends from its address.
 func (c *Custodian) withdraw(ctx context.Context, req moveRequest) (any, error) {
 	return c.move(ctx, req, true)
 }
@@ -107,7 +107,7 @@ func (r moveRequest) read(to subscription, out bool) (movement, error) {
 	return m, err
 }
 
-// stranger is an address that is not the client's.
+// stranger returns an address that is not the client's.
 func (m movement) stranger() string {
 	key, err := chain.ReadKey(chain.PublicTestKeys[chain.EVM])
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, 
 	return nil
 }
 
-// payload is the notification in the legacy template.
+// payload returns the notification in the legacy template.
 func (m movement) payload(sub subscription, hash string, block int64, mempool bool) map[string]any {
 	amount := chain.FormatUnits(m.units, m.asset.Decimals)
 	if m.out {

@@ -191,7 +191,7 @@ func (c *Custodian) turnSignaturesOn(r *http.Request) (any, error) {
 	return nil, c.Set(r.Context(), hmacSetting, req.Secret)
 }
 
-// turnSignaturesOff is the call that unsubscribing with an empty id would make by
+// turnSignaturesOff returns the call that unsubscribing with an empty id would make by
 // accident.
 func (c *Custodian) turnSignaturesOff(r *http.Request) (any, error) {
 	return nil, c.Set(r.Context(), hmacSetting, "")
@@ -206,7 +206,7 @@ func (c *Custodian) sign(ctx context.Context, header http.Header, body string) e
 	return err
 }
 
-// listNotices is Tatum's list of the notifications that it has sent.
+// listNotices returns Tatum's list of the notifications that it has sent.
 func (c *Custodian) listNotices(r *http.Request) (any, error) {
 	size, offset, err := readPage(r)
 	if err != nil {

@@ -100,7 +100,7 @@ func (b *Biller) requery(w http.ResponseWriter, r *http.Request, req request) {
 	}
 }
 
-// isStamped tells whether an id begins with the date and time in Lagos, at most
+// isStamped reports whether an id begins with the date and time in Lagos, at most
 // a day from now.
 func isStamped(requestID string, now time.Time) bool {
 	if len(requestID) < 12 {
@@ -137,7 +137,7 @@ func (v sale) show(w http.ResponseWriter) {
 	books.Write(w, http.StatusOK, body)
 }
 
-// clientReference is the client's reference of a sale. Kobo writes its reference
+// clientReference returns the client's reference of a sale. Kobo writes its reference
 // after the stamp: a short one as it is, or a UUID without dashes.
 func clientReference(requestID string) string {
 	tail := requestID[min(len(requestID), 12):]

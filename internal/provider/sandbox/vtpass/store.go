@@ -36,7 +36,7 @@ func (b *Biller) accept(ctx context.Context, v sale) error {
 	})
 }
 
-// ask is a sale by its request_id. The second question settles a pending sale.
+// ask returns a sale by its request_id. The second question settles a pending sale.
 func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = sales.One(ctx, q, "request_id = $1", requestID); err != nil {
@@ -51,7 +51,7 @@ func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) 
 	return v, err
 }
 
-// executed are the sales that VTpass really made.
+// executed returns the sales that VTpass really made.
 func (b *Biller) executed(ctx context.Context, reference string) ([]books.Row, error) {
 	sold, err := sales.All(ctx, b, "executions > 0 ORDER BY created_at, request_id")
 	var rows []books.Row
