@@ -2,7 +2,7 @@
 
 package admin
 
-// handlers are the operations of the contract, by id.
+// handlers returns the operations of the contract, by id.
 func (e *edge) handlers() map[string]action {
 	return map[string]action{
 		"approveAdjustment": taking(e.approveAdjustment),
