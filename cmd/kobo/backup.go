@@ -70,7 +70,7 @@ restore" in docs/operating/incidents.md before you need it.`,
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
 		describe(c.OutOrStdout(), k.File, held)
-		fmt.Fprintln(c.OutOrStdout(), "restored; the companies' door is closed")
+		fmt.Fprintln(c.OutOrStdout(), "restored; API access for companies is closed")
 		if kept != "" {
 			fmt.Fprintln(c.OutOrStdout(), "what was there is kept as", kept)
 		}
@@ -87,6 +87,6 @@ func describe(w io.Writer, name string, h app.Holding) {
 	if h.Added {
 		fmt.Fprintf(w, "%d entries, %d operations open: everything adds up\n", h.Entries, h.Open)
 	} else {
-		fmt.Fprintln(w, "its pages are sound, its book was not re-added")
+		fmt.Fprintln(w, "its pages are sound, its ledger was not added up again")
 	}
 }

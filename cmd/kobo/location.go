@@ -77,7 +77,7 @@ func (l *location) mustExist(cfg app.Config) error {
 		return nil
 	}
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("there is no book: %w", err)
+		return fmt.Errorf("there is no database: %w", err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (l *location) dev(folder string) (app.Config, error) {
 		return cfg, l.mustExist(cfg)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "master.key")); err != nil {
-		return cfg, fmt.Errorf("there is no book: %w", err)
+		return cfg, fmt.Errorf("there is no database: %w", err)
 	}
 	return cfg, nil
 }

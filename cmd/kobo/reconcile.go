@@ -76,7 +76,7 @@ func printEarlier(out io.Writer, cases []operation.Case) {
 	}
 	fmt.Fprintf(out, "breaks of earlier comparisons to decide: %d\n", len(cases))
 	for _, c := range cases {
-		fmt.Fprintf(out, "  %s  company %s  %s\n    bank less book %s: %s\n    case %s: %s\n",
+		fmt.Fprintf(out, "  %s  company %s  %s\n    bank less ledger %s: %s\n    case %s: %s\n",
 			c.Reason, c.Company, c.Subject, c.Amount.Decimal(), c.Detail, c.ID, became(c))
 	}
 }
@@ -89,7 +89,7 @@ func printBreaks(out io.Writer, r report.Reconciliation) {
 	}
 	fmt.Fprintln(out)
 	for _, b := range r.Breaks {
-		fmt.Fprintf(out, "  %s  company %s  %s\n    bank %s, book %s: %s\n    case %s: %s\n",
+		fmt.Fprintf(out, "  %s  company %s  %s\n    bank %s, ledger %s: %s\n    case %s: %s\n",
 			b.Reason, b.Company, b.Subject, b.Bank.Decimal(), b.Book.Decimal(), b.Detail, b.Case.ID, became(b.Case))
 	}
 }

@@ -33,7 +33,7 @@ func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 	r := report.Reconciliation{Bank: "bank", From: at, Lines: 3, Breaks: []report.Break{one(operation.Case{State: operation.Open}), one(proposed), one(done)}}
 	var out bytes.Buffer
 	printBreaks(&out, r)
-	const about = "  UNKNOWN_DEBIT  company house  bank/x\n    bank 5.00, book 0.00: why\n    case c-1: "
+	const about = "  UNKNOWN_DEBIT  company house  bank/x\n    bank 5.00, ledger 0.00: why\n    case c-1: "
 	want := "bank since 2030-01-02T03:04:05.000Z: 3 lines, 0 operations, 0 credits, 3 breaks, 1 of them decided\n" +
 		about + "open since 2030-01-02T03:04:05.000Z\n" +
 		about + "open since 2030-01-02T03:04:05.000Z; ada proposes dismissed: seen\n" +
@@ -75,7 +75,7 @@ func TestAnOldBreakFailsReconcileUntilItIsDecided(t *testing.T) {
 			now.MoveTo(now.Offset() + 30*24*time.Hour)
 			out, err := reconciled(t, p)
 			want := "breaks of earlier comparisons to decide: 1\n" +
-				"  UNKNOWN_DEBIT  company house  safehaven/old\n    bank less book 5.00: a debit of 5.00\n    case " + c.ID + ": open since "
+				"  UNKNOWN_DEBIT  company house  safehaven/old\n    bank less ledger 5.00: a debit of 5.00\n    case " + c.ID + ": open since "
 			if err == nil || !strings.Contains(err.Error(), "breaks to decide: 1;") || !strings.Contains(out, want) {
 				t.Errorf("%v\n%s", err, out)
 			}

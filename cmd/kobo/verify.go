@@ -62,7 +62,7 @@ func verify(c *cobra.Command, d *db.DB, _ []string) error {
 	}
 	_ = bar.Finish()
 	if wrong {
-		return errors.New("the book does not add up")
+		return errors.New("the ledger does not add up")
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)
 	return nil

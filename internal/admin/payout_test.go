@@ -177,10 +177,10 @@ func TestAPIAccessIsClosedAndOpened(t *testing.T) {
 		const path = "/admin/v1/door"
 		const open, shut = `{"closed":false,"reason":null,"since":null}`, `{"closed":true,"reason":"restored","since":"2030-01-02T03:04:05.000Z"}`
 		d.told(d.ok(d.ada, "GET", path, ""), open)
-		d.no(d.ada, "POST", path, `{"closed":false}`, 400, "the door is open")
+		d.no(d.ada, "POST", path, `{"closed":false}`, 400, "API access is open")
 		d.no(d.ada, "POST", path, `{}`, 400, `"closed" is required`)
 		d.no(d.ada, "POST", path, `{"closed":true}`, 400, `"reason" is required`)
-		d.no(d.ada, "POST", path, `{"closed":true,"reason":""}`, 400, "a closed door needs a reason")
+		d.no(d.ada, "POST", path, `{"closed":true,"reason":""}`, 400, "closing API access needs a reason")
 		d.no(d.ada, "POST", path, `{"closed":false,"reason":"x"}`, 400, `"reason" is not allowed`)
 		d.told(d.ok(d.ada, "POST", path, `{"closed":true,"reason":"restored"}`), shut)
 		d.told(d.ok(d.bob, "GET", path, ""), shut)

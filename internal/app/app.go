@@ -147,9 +147,9 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.Still)
 	a.plugs = p
-	openers := routed(p, a.opener)
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
+	openers := routed(p, a.opener) // they know the inbox's callback URLs
 	identities := identity.New(identity.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Keys: keys, Window: a.cfg.Window,
 		Banks: routed(p, func(_ string, b bank) provider.Verifier { return b.verifier }),

@@ -59,7 +59,7 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 		return Holding{}, fmt.Errorf("%s is there already (--force overwrites it)", c.File)
 	}
 	if err := checkApart(from, c.File); err != nil {
-		return Holding{}, fmt.Errorf("there is no book: %w", err)
+		return Holding{}, fmt.Errorf("there is no database: %w", err)
 	}
 	draft, err := draftOf(ctx, from, c.File)
 	if err != nil {
@@ -159,7 +159,7 @@ func (h *Holding) add(ctx context.Context, r *report.Service) error {
 			return err
 		}
 		if !found.Sound() {
-			return fmt.Errorf("the book does not add up: %s (kobo verify says more, --quick goes on without)", found.Lines()[0])
+			return fmt.Errorf("the ledger does not add up: %s (kobo verify says more, --quick goes on without)", found.Lines()[0])
 		}
 		h.Entries += found.Entries
 		h.Open += found.InFlight.Operations

@@ -300,7 +300,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 			altered(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1); UPDATE db_schema SET serves = 9999"), "it is for a newer Kobo",
 		},
 		"a cooked book": {
-			altered(t, path, "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('c', 5, 0)"), "the book does not add up",
+			altered(t, path, "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('c', 5, 0)"), "the ledger does not add up",
 		},
 	} {
 		file := filepath.Join(t.TempDir(), "backup")

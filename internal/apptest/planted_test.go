@@ -68,18 +68,18 @@ var alterations = []alteration{
 	{"money forged from a provider to the wallet, all put right", "transfer owner", forging},
 	{"floor lowered", "account floor", []string{`UPDATE ledger_account SET floor_kobo = -1000000 WHERE company_id = $1 AND id = ` + wallet}},
 	{"account row deleted", "settlement account", []string{`DELETE FROM ledger_account WHERE company_id = $1 AND id = ` + wallet}},
-	{"head row deleted", "has no head row", []string{`DELETE FROM ledger_head WHERE company_id = $1`}},
-	{"head sequence up", "where the head says", []string{`UPDATE ledger_head SET event_sequence = event_sequence + 1 WHERE company_id = $1`}},
-	{"head sequence down", "where the head says", []string{`UPDATE ledger_head SET event_sequence = event_sequence - 1 WHERE company_id = $1`}},
+	{"head row deleted", "has no company lock row", []string{`DELETE FROM ledger_head WHERE company_id = $1`}},
+	{"head sequence up", "where the company lock row says", []string{`UPDATE ledger_head SET event_sequence = event_sequence + 1 WHERE company_id = $1`}},
+	{"head sequence down", "where the company lock row says", []string{`UPDATE ledger_head SET event_sequence = event_sequence - 1 WHERE company_id = $1`}},
 
 	// Events.
 	{"event deleted in the middle", "event count", []string{`DELETE FROM event WHERE company_id = $1 AND sequence = ` + told}},
-	{"last event deleted", "where the head says", []string{`DELETE FROM event WHERE company_id = $1 AND sequence = (SELECT max(sequence) FROM event WHERE company_id = $1)`}},
+	{"last event deleted", "where the company lock row says", []string{`DELETE FROM event WHERE company_id = $1 AND sequence = (SELECT max(sequence) FROM event WHERE company_id = $1)`}},
 	{"last event deleted, and the head put right", "event count", []string{
 		`DELETE FROM event WHERE company_id = $1 AND sequence = (SELECT max(sequence) FROM event WHERE company_id = $1)`,
 		`UPDATE ledger_head SET event_sequence = event_sequence - 1 WHERE company_id = $1`,
 	}},
-	{"event renumbered", "where the head says", []string{`UPDATE event SET sequence = sequence + 100000 WHERE company_id = $1 AND sequence = ` + told}},
+	{"event renumbered", "where the company lock row says", []string{`UPDATE event SET sequence = sequence + 100000 WHERE company_id = $1 AND sequence = ` + told}},
 	{"two events of one operation swapped", "operation event", swapping(told, `(SELECT min(e.sequence) FROM event AS e WHERE e.company_id = $1 AND e.kind = 'payout.pending'
 		AND substr(e.data, 15, 36) = (SELECT substr(f.data, 15, 36) FROM event AS f WHERE f.company_id = $1 AND f.sequence = `+told+`))`)},
 	{"two events of two operations swapped", "operation event", swapping(told, `(SELECT max(sequence) FROM event WHERE company_id = $1 AND kind = 'payout.success')`)},
@@ -118,10 +118,10 @@ var alterations = []alteration{
 	{"meter's verification", "bill verification", []string{`UPDATE vtu_verification SET entity_number = '1' WHERE company_id = $1 AND state = 'USED' AND kind = 'UTILITY'`}},
 
 	// Credits and adjustments.
-	{"credit doubled", "is not in the book as it came in", []string{`INSERT INTO settlement_credit
+	{"credit doubled", "is not in the ledger as it was received", []string{`INSERT INTO settlement_credit
 		SELECT company_id, 'doubled', session_id || '2', provider, account_number, settlement_id, amount_kobo, sender_name, sender_account, sender_bank,
 			narration, reference, told_at, created_at FROM settlement_credit WHERE company_id = $1 AND id = ` + credited}},
-	{"credit amount", "is not in the book as it came in", []string{`UPDATE settlement_credit SET amount_kobo = amount_kobo + 1 WHERE company_id = $1 AND id = ` + credited}},
+	{"credit amount", "is not in the ledger as it was received", []string{`UPDATE settlement_credit SET amount_kobo = amount_kobo + 1 WHERE company_id = $1 AND id = ` + credited}},
 	{"credit session", "credit session", []string{`UPDATE settlement_credit SET session_id = 'another' WHERE company_id = $1 AND id = ` + credited}},
 	{"credit deleted", "transfer owner", []string{`DELETE FROM settlement_credit WHERE company_id = $1 AND id = ` + credited}},
 	{"adjustment amount", "transfer owner", []string{`UPDATE settlement_adjustment SET amount_kobo = amount_kobo + 1 WHERE company_id = $1 AND state = 'APPROVED'`}},
@@ -266,7 +266,7 @@ func TestACompanyWithoutItsLockRowIsNotSkipped(t *testing.T) {
 		t.Errorf("companies %q, %v", companies, err)
 	}
 	_, err = app.Backup(t.Context(), app.Copying{Database: p.Home.Database, File: filepath.Join(t.TempDir(), "backup")})
-	if err == nil || !strings.Contains(err.Error(), p.Reference+": has no head row") {
+	if err == nil || !strings.Contains(err.Error(), p.Reference+": has no company lock row") {
 		t.Errorf("backed up: %v", err)
 	}
 }

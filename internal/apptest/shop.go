@@ -322,7 +322,7 @@ func (c *Client) intact(t testing.TB) {
 	var envelope struct{ Data json.RawMessage }
 	a.Into(t, &envelope)
 	if err := json.Unmarshal(envelope.Data, &found); err != nil || !found.Intact || !found.InFlight.Intact {
-		t.Errorf("the book does not add up: %s", a)
+		t.Errorf("the ledger does not add up: %s", a)
 	}
 }
 

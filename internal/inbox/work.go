@@ -114,7 +114,7 @@ func (s *Service) credit(ctx context.Context, n Notification, bank provider.Rece
 	}
 	if notice.Amount != 0 && notice.Amount != in.Amount || notice.Account != "" && notice.Account != in.CreditAccount {
 		err := s.Ask(ctx, Subject(n.Provider, in.SessionID), Mismatch, fmt.Sprintf(
-			"a notification from %s said %s into account %s; asked, it said %s into account %s, and that is in the book",
+			"a notification from %s said %s into account %s; asked, it said %s into account %s, and that is in the ledger",
 			n.Provider, notice.Amount, notice.Account, in.Amount, in.CreditAccount))
 		if err != nil {
 			return result{}, err

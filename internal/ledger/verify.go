@@ -82,7 +82,7 @@ func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) er
 		return err
 	}
 	if len(heads) == 0 {
-		r.wrong("has no head row")
+		r.wrong("has no company lock row")
 	} else {
 		r.Sequence = heads[0]
 	}

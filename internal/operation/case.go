@@ -194,7 +194,7 @@ func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (boo
 func tooLate(r *ledger.Refusal) error {
 	switch {
 	case r.Reason == ledger.Exists:
-		return fault.New(fault.Conflict, "What the case is about has just come into a book: look at the case again")
+		return fault.New(fault.Conflict, "The ledger has just recorded what the case is about: look at the case again")
 	case r.Table != cases.Table:
 		return fault.New(fault.Conflict, "The operation has just got its outcome: look at the case again")
 	case r.State == string(Open):
@@ -263,7 +263,7 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 		case f.Outcome == Booked:
 			return ledger.Unit{}, fault.New(fault.Refused, "Only a bank's charges of a day can be booked")
 		}
-		return ledger.Unit{}, fault.New(fault.Refused, "Only money of an unknown account, or a credit that is in no book, can be assigned")
+		return ledger.Unit{}, fault.New(fault.Refused, "Only money of an unknown account, or a credit that is in no ledger, can be assigned")
 	case FoundConfirmed:
 		answer.Outcome = provider.Confirmed
 	case FoundRejected:

@@ -24,7 +24,7 @@ func (s *Service) Door(ctx context.Context) (Door, error) {
 // CloseDoor closes API access, or changes the reason of closed API access.
 func (s *Service) CloseDoor(ctx context.Context, by Operator, reason string) error {
 	if reason == "" {
-		return fault.New(fault.Invalid, "a closed door needs a reason")
+		return fault.New(fault.Invalid, "closing API access needs a reason")
 	}
 	return s.db.Tx(ctx, func(q db.Querier) error { return s.shut(ctx, q, by, reason) })
 }
@@ -53,5 +53,5 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 // OpenDoor opens API access again.
 func (s *Service) OpenDoor(ctx context.Context, by Operator) error {
 	line := by.Note("", "door.open", "", nil, s.clock.Now())
-	return s.change(ctx, line, fault.New(fault.Refused, "the door is open"), func(q db.Querier) (int64, error) { return openDoor(ctx, q) })
+	return s.change(ctx, line, fault.New(fault.Refused, "API access is open"), func(q db.Querier) (int64, error) { return openDoor(ctx, q) })
 }

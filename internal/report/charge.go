@@ -138,7 +138,7 @@ func (c *charges) breaks() (out []Break) {
 		b := Break{
 			Reason: operation.UnbookedCharge, Company: settlement.House, Subject: began.Format(time.DateOnly), At: began,
 			Bank: d.unbooked, Book: d.short + d.corrected,
-			Detail: fmt.Sprintf("%d charges of %s on the statement are in no book; %d of %s in our book are not on the statement",
+			Detail: fmt.Sprintf("%d charges of %s on the statement are in no ledger; %d of %s in our ledger are not on the statement",
 				d.lines, d.unbooked, d.booked, d.short),
 		}
 		if d.corrected != 0 {

@@ -221,7 +221,7 @@ func (r Receipt) against(a account, w window) Break {
 	case a.debits+a.returns == 0 && w.mayBeBefore(r.At), -a.out == r.Amount:
 		return Break{}
 	case a.debits+a.returns == 0:
-		b.Reason, b.Detail = operation.NotOnStatement, fmt.Sprintf("a credit of %s is in our book and not on the statement", r.Amount)
+		b.Reason, b.Detail = operation.NotOnStatement, fmt.Sprintf("a credit of %s is in our ledger and not on the statement", r.Amount)
 	default:
 		b.Reason, b.Detail = operation.AmountDiffers, fmt.Sprintf("a credit of %s; the statement has %s", r.Amount, -a.out)
 	}
@@ -236,7 +236,7 @@ func unknown(name, company string, a account) Break {
 		b.Reason, b.Detail = operation.UnknownDebit, fmt.Sprintf("a debit of %s that nothing of ours asked for", a.out)
 	case a.out < 0:
 		b.Bank = -a.out
-		b.Reason, b.Detail = operation.MissingCredit, fmt.Sprintf("a credit of %s that is in no book", -a.out)
+		b.Reason, b.Detail = operation.MissingCredit, fmt.Sprintf("a credit of %s that is in no ledger", -a.out)
 	}
 	return b
 }

@@ -21,7 +21,7 @@ func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
 		return err
 	}
 	for _, id := range lost {
-		i.wrong("the credit %s is not in the book as it came in", id)
+		i.wrong("the credit %s is not in the ledger as it was received", id)
 	}
 	waiting, err := db.One(ctx, q, db.Value[money.Kobo], `
 		SELECT CAST(coalesce(sum(c.amount_kobo), 0) AS BIGINT) FROM settlement_credit AS c

@@ -62,7 +62,7 @@ func TestIntegrityOfCredits(t *testing.T) {
 			t.Error(w)
 		}
 		for _, fault := range []struct{ company, statement, want string }{
-			{c.Reference, `UPDATE settlement_credit SET amount_kobo = 501 WHERE session_id = 's-1'`, "not in the book as it came in"},
+			{c.Reference, `UPDATE settlement_credit SET amount_kobo = 501 WHERE session_id = 's-1'`, "not in the ledger as it was received"},
 			{settlement.House, `UPDATE settlement_credit SET amount_kobo = 400 WHERE session_id = 's-3'`, "suspense holds 500 kobo for credits of 400"},
 			{c.Reference, `INSERT INTO collection (company_id, id, external_reference, request, state, provider, reference, settlement_id, amount_kobo,
 				amount_control, account_number, account_name, bank_name, bank_code, credit_id, called_until, expires_at, created_at, updated_at)

@@ -161,7 +161,7 @@ func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 		return err
 	}
 	if c.events != i.Sequence || c.last != i.Sequence {
-		i.wrong("there are %d events, the last numbered %d, where the head says %d", c.events, c.last, i.Sequence)
+		i.wrong("there are %d events, the last numbered %d, where the company lock row says %d", c.events, c.last, i.Sequence)
 	}
 	return i.addCredits(ctx, q)
 }

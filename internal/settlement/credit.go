@@ -154,7 +154,7 @@ func (s *Service) withdrawn(ctx context.Context, c Credit) error {
 		return err
 	}
 	return s.Operations.OpenCase(ctx, company, c.subject(), operation.Contradiction,
-		"this credit is in the book, and "+c.Provider+" now says that it did not stay")
+		"this credit is in the ledger, and "+c.Provider+" now says that it did not stay")
 }
 
 // booking asks the recipients in their order, and at last the settlement accounts' own

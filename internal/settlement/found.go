@@ -75,7 +75,7 @@ func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 	}
 	for _, c := range missing {
 		if strings.HasPrefix(c.Subject, credit.Provider+"/") {
-			return fault.Newf(fault.Refused, "It may be %s of company %s, which is in the book and not on the statement: settle case %s first",
+			return fault.Newf(fault.Refused, "It may be %s of company %s, which is in the ledger and not on the statement: settle case %s first",
 				c.Subject, c.Company, c.ID)
 		}
 	}
@@ -103,7 +103,7 @@ func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, 
 	case there && owner == House:
 		return fault.New(fault.Refused, "The bank has told of this credit since, and it is in suspense: assign it in its own case, and dismiss this one")
 	case there:
-		return fault.Newf(fault.Refused, "The bank has told of this credit since, and it is in the book of company %s: dismiss the case", owner)
+		return fault.Newf(fault.Refused, "The bank has told of this credit since, and it is in the ledger of company %s: dismiss the case", owner)
 	case owner != company:
 		return fault.Newf(fault.Refused, "The bank has told of this credit since, and is about to credit company %s", owner)
 	}

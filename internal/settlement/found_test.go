@@ -28,7 +28,7 @@ func (h *house) finds(company, name string, amount money.Kobo) operation.Case {
 		h.t.Fatal(err)
 	}
 	c, err := h.operations.Raise(h.t.Context(), operation.Case{
-		Company: company, Subject: bank + "/" + name, Reason: operation.MissingCredit, Detail: "a credit that is in no book",
+		Company: company, Subject: bank + "/" + name, Reason: operation.MissingCredit, Detail: "a credit that is in no ledger",
 		Amount: amount, HappenedAt: h.clock.Now().Add(-time.Hour),
 	}, h.clock.Now())
 	if err != nil {
@@ -119,7 +119,7 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 // A notification may come while the operators decide. It books the credit, and the
 // operators cannot book it again.
 func TestANotificationBeforeTheAssignment(t *testing.T) {
-	for told, says := range map[string]string{"8000000011": "in the book of company", "8000000099": "in suspense"} {
+	for told, says := range map[string]string{"8000000011": "in the ledger of company", "8000000099": "in suspense"} {
 		for _, proposed := range []bool{false, true} {
 			t.Run(fmt.Sprint(told, proposed), func(t *testing.T) {
 				each(t, func(t *testing.T, h *house) {
