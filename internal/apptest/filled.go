@@ -21,6 +21,8 @@ import (
 
 // kept are homes of earlier releases, each filled by the program of its schema. The keys in
 // them are test values.
+//
+//go:embed testdata/filled/*.tar.gz
 var kept embed.FS
 
 // These are the files of a kept home.
