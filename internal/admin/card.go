@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
 )
 
@@ -21,7 +22,7 @@ func (e *edge) findCardAddress(ctx context.Context, r *request) (any, error) {
 	if a.Since.IsZero() {
 		source = "deployment"
 	}
-	return CardAddress{&address, &source, moment(a.Since)}, nil
+	return CardAddress{&address, &source, clock.Optional(a.Since)}, nil
 }
 
 func (e *edge) setCardAddress(ctx context.Context, r *request, body AddressRequest) (any, error) {

@@ -6,6 +6,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // caseOf shows a decision once the case is resolved, and before that the proposal
@@ -13,7 +14,7 @@ import (
 func caseOf(c operation.Case) Case {
 	row := Case{
 		ID: c.ID, Company: c.Company, Subject: c.Subject, Reason: string(c.Reason), Detail: c.Detail, Status: string(c.State),
-		Amount: present(c.Amount), ProposedBy: present(c.ProposedBy), ResolvedBy: present(c.ResolvedBy), CreatedAt: clock.Text(c.CreatedAt), UpdatedAt: clock.Text(c.UpdatedAt),
+		Amount: wire.Optional(c.Amount), ProposedBy: wire.Optional(c.ProposedBy), ResolvedBy: wire.Optional(c.ResolvedBy), CreatedAt: clock.Text(c.CreatedAt), UpdatedAt: clock.Text(c.UpdatedAt),
 	}
 	var target *Target
 	if c.Target != "" {
@@ -21,7 +22,7 @@ func caseOf(c operation.Case) Case {
 	}
 	switch {
 	case c.State == operation.Resolved:
-		row.Outcome, row.Note, row.Assigned = present(c.Outcome), present(c.Note), target
+		row.Outcome, row.Note, row.Assigned = wire.Optional(c.Outcome), wire.Optional(c.Note), target
 	case c.ProposedBy != "":
 		row.Proposal = &Proposal{c.Outcome, c.Note, target, c.ProposedBy, clock.Text(c.ProposedAt)}
 	}

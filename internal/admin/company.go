@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -14,16 +13,7 @@ func companyOf(c company.Company) Company {
 }
 
 func keyOf(k company.Key) Key {
-	return Key{k.ID, k.State, clock.Text(k.CreatedAt), moment(k.ExpiresAt)}
-}
-
-// moment returns an instant as text, or null for the zero time.
-func moment(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := clock.Text(t)
-	return &s
+	return Key{k.ID, k.State, clock.Text(k.CreatedAt), clock.Optional(k.ExpiresAt)}
 }
 
 func (e *edge) createCompany(ctx context.Context, r *request, body CompanyRequest) (any, error) {

@@ -205,12 +205,3 @@ func rows[T, R any](items []T, row func(T) R) []R {
 	}
 	return out
 }
-
-// present returns a value, or null for one that does not exist.
-func present[T comparable](v T) *T {
-	var none T
-	if v == none {
-		return nil
-	}
-	return &v
-}

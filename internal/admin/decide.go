@@ -6,19 +6,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // adjustmentOf shows the deciding operator as approvedBy or rejectedBy.
 func adjustmentOf(a settlement.Adjustment) Adjustment {
 	row := Adjustment{
 		ID: a.ID, Company: a.Company, SettlementID: a.SettlementID, Amount: a.Amount, Direction: string(a.Direction),
-		Reason: a.Reason, Status: string(a.State), CreatedBy: a.CreatedBy, Note: present(a.Note), CreatedAt: clock.Text(a.CreatedAt),
+		Reason: a.Reason, Status: string(a.State), CreatedBy: a.CreatedBy, Note: wire.Optional(a.Note), CreatedAt: clock.Text(a.CreatedAt),
 	}
 	switch a.State {
 	case settlement.Approved:
-		row.ApprovedBy, row.ApprovedAt = present(a.DecidedBy), moment(a.DecidedAt)
+		row.ApprovedBy, row.ApprovedAt = wire.Optional(a.DecidedBy), clock.Optional(a.DecidedAt)
 	case settlement.Rejected:
-		row.RejectedBy, row.RejectedAt = present(a.DecidedBy), moment(a.DecidedAt)
+		row.RejectedBy, row.RejectedAt = wire.Optional(a.DecidedBy), clock.Optional(a.DecidedAt)
 	}
 	return row
 }
@@ -60,7 +61,7 @@ func (e *edge) listOperators(ctx context.Context, _ *request) (any, error) {
 }
 
 func lineOf(l operator.Line) AuditLine {
-	return AuditLine{l.ID, present(l.Company), l.Operator, l.Action, l.Subject, l.Details, clock.Text(l.CreatedAt)}
+	return AuditLine{l.ID, wire.Optional(l.Company), l.Operator, l.Action, l.Subject, l.Details, clock.Text(l.CreatedAt)}
 }
 
 func (e *edge) listAudit(ctx context.Context, r *request) (any, error) {

@@ -3,13 +3,15 @@ package admin
 import (
 	"context"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // findDoor reports whether the API for companies is open. The admin API is always open.
 func (e *edge) findDoor(ctx context.Context, _ *request) (any, error) {
 	d, err := e.Operators.Door(ctx)
-	return Door{d.Closed, present(d.Reason), moment(d.Since)}, err
+	return Door{d.Closed, wire.Optional(d.Reason), clock.Optional(d.Since)}, err
 }
 
 // setDoor opens or closes the API for companies. Closing needs a reason, which only

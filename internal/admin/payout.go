@@ -7,6 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // findFees shows the company's fee schedule. since is null if no operator has set one.
@@ -16,7 +17,7 @@ func (e *edge) findFees(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	schedule, since, err := e.Payouts.FeesSince(ctx, c.Reference)
-	return Fees{rows(schedule, bandOf), moment(since)}, err
+	return Fees{rows(schedule, bandOf), clock.Optional(since)}, err
 }
 
 // bandOf shows basis points as a percentage. A basis point is a hundredth of a percent, so
@@ -44,7 +45,7 @@ func (e *edge) setFees(ctx context.Context, r *request, body FeesRequest) (any, 
 // limitOf shows a limit with its use. A remaining null means no limit.
 func limitOf(u payout.Use) Limit {
 	row := Limit{
-		SettlementID: present(u.SettlementID), Amount: u.Amount, Payouts: u.Payouts, Since: moment(u.Since), Used: Used{u.Used, u.UsedPayouts},
+		SettlementID: wire.Optional(u.SettlementID), Amount: u.Amount, Payouts: u.Payouts, Since: clock.Optional(u.Since), Used: Used{u.Used, u.UsedPayouts},
 	}
 	amount, payouts := u.Left()
 	if u.Amount != 0 {
@@ -67,7 +68,7 @@ func (e *edge) findLimits(ctx context.Context, r *request) (any, error) {
 
 func (e *edge) listLimitsHistory(ctx context.Context, r *request) (any, error) {
 	row := func(l report.LimitSet) LimitSet {
-		return LimitSet{present(l.SettlementID), l.Amount, l.Payouts, clock.Text(l.Since), l.By}
+		return LimitSet{wire.Optional(l.SettlementID), l.Amount, l.Payouts, clock.Text(l.Since), l.By}
 	}
 	return history(ctx, e, r, row, e.Reports.LimitsHistory)
 }

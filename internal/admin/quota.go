@@ -9,7 +9,7 @@ import (
 )
 
 func quotaOf(u quota.Use) Quota {
-	row := Quota{Kind: string(u.Kind), Most: u.Most, Since: moment(u.Since), Used: u.Used}
+	row := Quota{Kind: string(u.Kind), Most: u.Most, Since: clock.Optional(u.Since), Used: u.Used}
 	if u.Most > 0 {
 		left := u.Left()
 		row.Remaining = &left

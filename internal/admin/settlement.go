@@ -7,13 +7,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 func accountOf(a settlement.Account) SettlementAccount {
 	return SettlementAccount{
-		ID: a.ID, Name: a.Name, AccountNumber: present(string(a.AccountNumber)),
-		AccountName: present(string(a.AccountName)), BankName: present(string(a.BankName)), Balance: a.Balance, IsDefault: a.IsDefault,
-		Status: string(a.Status), CreatedAt: clock.Text(a.CreatedAt.Time), LowBalance: present(a.LowBalance),
+		ID: a.ID, Name: a.Name, AccountNumber: wire.Optional(string(a.AccountNumber)),
+		AccountName: wire.Optional(string(a.AccountName)), BankName: wire.Optional(string(a.BankName)), Balance: a.Balance, IsDefault: a.IsDefault,
+		Status: string(a.Status), CreatedAt: clock.Text(a.CreatedAt.Time), LowBalance: wire.Optional(a.LowBalance),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 func webhookOf(e webhook.Endpoint) Webhook {
 	events := append([]string{}, e.Kinds...) // never null
-	return Webhook{e.ID, e.Company, e.Address(), events, string(e.State), e.Failures, moment(e.FailingAt.Time), clock.Text(e.CreatedAt.Time)}
+	return Webhook{e.ID, e.Company, e.Address(), events, string(e.State), e.Failures, clock.Optional(e.FailingAt.Time), clock.Text(e.CreatedAt.Time)}
 }
 
 func (e *edge) listWebhooks(ctx context.Context, r *request) (any, error) {

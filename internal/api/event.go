@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/event"
 )
@@ -19,15 +18,11 @@ func (h *handlers) ListEvents(ctx context.Context, r ListEventsRequestObject) (L
 	limit := contract.Clamp(r.Params.Limit, 100, 1000)
 	wait := time.Duration(contract.Clamp(r.Params.Wait, 0, 30)) * time.Second
 	events, more, err := h.Events.Feed(ctx, callOf(ctx).company, after, limit, wait)
-	return ListEvents200JSONResponse{Status: "success", Data: EventFeed{Data: each(events, eventRow), HasMore: more}}, err
+	return ListEvents200JSONResponse{Status: "success", Data: EventFeed{Data: append([]event.Event{}, events...), HasMore: more}}, err
 }
 
 // FindEvent shows one event.
 func (h *handlers) FindEvent(ctx context.Context, r FindEventRequestObject) (FindEventResponseObject, error) {
 	one, err := h.Events.Find(ctx, callOf(ctx).company, r.ID)
-	return FindEvent200JSONResponse{Status: "success", Data: eventRow(one)}, err
-}
-
-func eventRow(e event.Event) Event {
-	return Event{ID: e.ID, Sequence: e.Sequence, Event: e.Kind, CreatedAt: clock.Text(e.CreatedAt), CompanyID: e.Company, Data: e.Data}
+	return FindEvent200JSONResponse{Status: "success", Data: one}, err
 }

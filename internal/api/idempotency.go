@@ -15,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // once gives an operation the Idempotency-Key (completion.md §4.1): the same key with the
@@ -209,7 +210,7 @@ func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyR
 	if err != nil {
 		return nil, err
 	}
-	row := IdempotencyUse{Key: use.Value, Status: "RUNNING", Reference: present(use.Subject), CreatedAt: clock.Text(use.CreatedAt)}
+	row := IdempotencyUse{Key: use.Value, Status: "RUNNING", Reference: wire.Optional(use.Subject), CreatedAt: clock.Text(use.CreatedAt)}
 	if a := use.Answer; a != nil {
 		status, response := int64(a.Status), json.RawMessage(a.Body)
 		row.Status, row.ResponseStatus, row.Response = "DONE", &status, &response

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // ListLedgerEntries shows the entries of the settlement accounts, newest first.
@@ -33,7 +34,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 	}
 	return FindLedgerEntry200JSONResponse{Status: "success", Data: LedgerEntry{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
-		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: present(e.Customer),
+		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: wire.Optional(e.Customer),
 	}}, nil
 }
 
@@ -41,7 +42,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 func ledgerRow(e report.Entry) LedgerRow {
 	return LedgerRow{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
-		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: present(e.Customer),
+		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: wire.Optional(e.Customer),
 		ID: e.ID, Reference: e.Reference, SettlementID: e.SettlementID,
 	}
 }

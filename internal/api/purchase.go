@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/vtu"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // PurchaseData buys a data bundle.
@@ -75,7 +76,7 @@ func messageOf(r vtu.Receipt) (*string, error) {
 // purchase.
 func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	if r.Preview != nil {
-		return PurchaseAnswer{Success: true, Message: present("Dry run. Nothing was bought."), Data: r.Preview}, nil
+		return PurchaseAnswer{Success: true, Message: wire.Optional("Dry run. Nothing was bought."), Data: r.Preview}, nil
 	}
 	message, err := messageOf(r)
 	return PurchaseAnswer{Success: true, Message: message, Data: r.Transaction.Bought}, err
@@ -95,21 +96,12 @@ func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject
 	return answer(ctx, func(v vtu.Verification) (VerifyEntity200JSONResponse, error) {
 		return VerifyEntity200JSONResponse{Success: true, Data: EntityVerification{
 			MeterVerificationID: v.ID, ServiceCategoryID: v.CategoryID, EntityNumber: v.Number, CustomerName: v.CustomerName,
-			Address: present(v.Address), CurrentPackage: present(v.CurrentPackage), DueDate: present(v.DueDate), RenewalAmount: priced(v.Renewal),
-			VendType: present(v.VendType), CreatedAt: clock.Text(v.CreatedAt), MinVendAmount: priced(v.Least), MaxVendAmount: priced(v.Most),
+			Address: wire.Optional(v.Address), CurrentPackage: wire.Optional(v.CurrentPackage), DueDate: wire.Optional(v.DueDate), RenewalAmount: wire.Optional(money.Text(v.Renewal)),
+			VendType: wire.Optional(v.VendType), CreatedAt: clock.Text(v.CreatedAt), MinVendAmount: wire.Optional(money.Text(v.Least)), MaxVendAmount: wire.Optional(money.Text(v.Most)),
 		}}, nil
 	}, func(key *idempotency.Key) (vtu.Verification, error) {
 		return h.VTU.VerifyEntity(ctx, vtu.EntityQuery{
 			Company: callOf(ctx).company, CategoryID: r.Body.ServiceCategoryID, Number: r.Body.EntityNumber, Key: key,
 		})
 	})
-}
-
-// priced returns an amount, or null for 0.
-func priced(k money.Kobo) *money.Text {
-	if k == 0 {
-		return nil
-	}
-	t := money.Text(k)
-	return &t
 }

@@ -2,10 +2,10 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // ListOutcomes shows the operations without a known outcome.
@@ -25,17 +25,9 @@ func (h *handlers) FindOutcome(ctx context.Context, r FindOutcomeRequestObject) 
 func outcomeRow(o report.Outcome) Outcome {
 	return Outcome{
 		Reference: o.Reference, Type: o.Type, Status: o.Status, Amount: o.Amount, Attempts: o.Attempts,
-		LastAnswer: present(o.LastAnswer), LastAskedAt: moment(o.LastAskedAt), NextTryAt: moment(o.NextTryAt),
+		LastAnswer: wire.Optional(o.LastAnswer), LastAskedAt: clock.Optional(o.LastAskedAt), NextTryAt: clock.Optional(o.NextTryAt),
 		NeedsDecision: o.NeedsDecision, CreatedAt: clock.Text(o.CreatedAt), UpdatedAt: clock.Text(o.UpdatedAt),
 	}
-}
-
-// moment returns an instant in JSON. The zero instant is null.
-func moment(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return present(clock.Text(t))
 }
 
 // CheckIntegrity compares the balances of the company's ledger with the sums of the entries.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/settlement"
-	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // ListSettlementAccounts lists the company's settlement accounts.
@@ -40,6 +39,3 @@ func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertR
 		return h.Settlements.AlertOwn(ctx, callOf(ctx).company, settlementID, sent(r.Body.LowBalance), key)
 	})
 }
-
-// present returns a text, or null for an empty text.
-func present(s string) *string { return wire.Optional(s) }

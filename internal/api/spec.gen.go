@@ -21,6 +21,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -448,35 +449,7 @@ type EntityVerification struct {
 }
 
 // Event defines model for Event.
-type Event struct {
-	// ID The same in every delivery of the event.
-	//
-	// Examples: 0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e
-	ID string `json:"id"`
-
-	// Sequence Counts your events, without a gap.
-	//
-	// Examples: 42
-	Sequence int64 `json:"sequence"`
-
-	// Event The kind: `vtu.pending`, `vtu.success`, `vtu.failed`, `kyb.changed`, …
-	//
-	// Examples: vtu.success
-	Event string `json:"event"`
-
-	// CreatedAt The time of the event. It never decreases with `sequence`.
-	//
-	// Examples: 2030-01-02T03:04:05.678Z
-	CreatedAt Instant `json:"createdAt"`
-
-	// CompanyID Your company's reference.
-	//
-	// Examples: c3v7k2m9x4q8z1n6b5t0w2y7d
-	CompanyID string `json:"companyId"`
-
-	// Data The object, as its GET operation shows it.
-	Data json.RawMessage `json:"data"`
-}
+type Event = event.Event
 
 // EventFeed defines model for EventFeed.
 type EventFeed struct {

@@ -97,6 +97,15 @@ func Time(micros int64) time.Time {
 // Text returns the instant as the API shows it: 2030-01-02T03:04:05.678Z.
 func Text(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
+// Optional returns the instant as Text does, or nil for the zero instant.
+func Optional(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := Text(t)
+	return &text
+}
+
 // Instant is a time as JSON shows it: like Text, and null when it is zero.
 type Instant struct{ time.Time }
 

@@ -10,12 +10,13 @@ type Text string
 // MarshalJSON writes the text, or null.
 func (t Text) MarshalJSON() ([]byte, error) { return json.Marshal(Optional(string(t))) }
 
-// Optional returns a text as a pointer, nil when it is empty.
-func Optional(s string) *string {
-	if s == "" {
+// Optional returns a pointer to a value, or nil for the zero value.
+func Optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return &s
+	return &v
 }
 
 // Number is a number that is null when it is 0.
