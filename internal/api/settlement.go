@@ -27,8 +27,8 @@ func (h *handlers) CreateSettlementAccount(ctx context.Context, r CreateSettleme
 	})
 }
 
-// SetSettlementAlert sets the low-balance alert of a settlement account. A path without
-// a number gets the answer of an unknown account.
+// SetSettlementAlert sets the low-balance alert of a settlement account. If the id in the path
+// is not a number, the response is that for an unknown account.
 func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertRequestObject) (SetSettlementAlertResponseObject, error) {
 	settlementID, err := strconv.ParseInt(r.SettlementID, 10, 64)
 	if err != nil {
