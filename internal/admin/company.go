@@ -17,7 +17,7 @@ func keyOf(k company.Key) Key {
 	return Key{k.ID, k.State, clock.Text(k.CreatedAt), moment(k.ExpiresAt)}
 }
 
-// moment returns an instant as text, or null for the zero time.
+// moment returns an instant as text, or nil for the zero time, which becomes null in JSON.
 func moment(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -35,8 +35,8 @@ func (e *edge) listCompanies(ctx context.Context, r *request) (any, error) {
 	return listed(ctx, r, companyOf, e.Companies.List)
 }
 
-// findCompany shows a company with its API keys and settlement accounts. Other operations
-// need their ids.
+// findCompany shows a company with its API keys and settlement accounts. Other operations need
+// the ids of these keys and accounts.
 func (e *edge) findCompany(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
