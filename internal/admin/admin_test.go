@@ -152,7 +152,7 @@ func (d *door) describes(r *http.Request, body string, w *http.Response, text []
 	}
 }
 
-// ok makes a request that must succeed, and returns the data of the response.
+// The method ok sends a request that must succeed, and returns the data of the response.
 func (d *door) ok(key, method, path, body string) map[string]any {
 	d.t.Helper()
 	status, out, _ := d.send(key, method, path, body)
@@ -163,8 +163,8 @@ func (d *door) ok(key, method, path, body string) map[string]any {
 	return data
 }
 
-// no makes a request that must be refused with the given status. The message or the details of
-// the response must contain the given text.
+// The method no sends a request that must be refused with the given status. The message or the
+// details of the response must contain the given text.
 func (d *door) no(key, method, path, body string, status int, message string) {
 	d.t.Helper()
 	got, out, _ := d.send(key, method, path, body)

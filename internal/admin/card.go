@@ -6,8 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 )
 
-// findCardAddress shows the fallback address for cardholders of the company who have no address.
-// While the fallback is null, such a customer cannot get a card.
+// findCardAddress shows the company's fallback address, which is for cardholders who have no
+// address. While the fallback is null, a customer without an address cannot get a card.
 func (e *edge) findCardAddress(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// A payment without an outcome becomes a case. When two operators send the same finding, the
-// money moves once.
+// A payment without an outcome becomes a case. When two operators send the same finding, the money
+// moves once.
 func TestACaseIsResolvedByAnOperator(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		ctx := t.Context()

@@ -36,7 +36,7 @@ var (
 // Reference serves the contract. The document contains no secret and needs no key.
 func Reference() http.Handler { return contract.Asset("application/json", public, false) }
 
-// taking turns a function that takes a body into an action. It decodes the body of the request.
+// taking returns an action that decodes the body of a request and passes it to the function do.
 func taking[B any](do func(ctx context.Context, r *request, body B) (any, error)) action {
 	return func(ctx context.Context, r *request) (any, error) {
 		var body B
@@ -171,7 +171,7 @@ type list[R any] struct {
 	Meta Meta `json:"meta"`
 }
 
-// listed requests the page of the list that the request wants, and shapes its rows.
+// listed reads the page that the request wants, and shapes the rows of the page.
 func listed[T, R any](ctx context.Context, r *request, row func(T) R, ask func(ctx context.Context, limit, offset int) ([]T, int64, error)) (any, error) {
 	page := contract.NewPage(r.URL.Query().Get("page"), r.URL.Query().Get("pageSize"))
 	items, total, err := ask(ctx, page.Size, page.Offset())
@@ -181,7 +181,7 @@ func listed[T, R any](ctx context.Context, r *request, row func(T) R, ask func(c
 // pages is a function that returns a page of a filtered list, and the total count.
 type pages[F, T any] func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)
 
-// filtered is like listed, for a list with a filter.
+// The function filtered is like listed, but for a list with a filter.
 func filtered[F, T, R any](ctx context.Context, r *request, row func(T) R, filter F, ask pages[F, T]) (any, error) {
 	return listed(ctx, r, row, func(ctx context.Context, limit, offset int) ([]T, int64, error) {
 		return ask(ctx, filter, limit, offset)

@@ -122,5 +122,6 @@ func New(cfg Config) (http.Handler, error) {
 	return otelhttp.NewHandler(e, "http", otelhttp.WithTracerProvider(cfg.Traces), otelhttp.WithFilter(traced)), nil
 }
 
-// traced excludes callbacks: their paths contain secrets, and a span shows its path.
+// traced reports whether a request may be traced. Callbacks are not traced, because their paths
+// contain secrets and a span shows its path.
 func traced(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/callbacks/") }

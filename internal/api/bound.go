@@ -24,7 +24,8 @@ func headerBytes(r *http.Request) int {
 	return n
 }
 
-// fits reports whether the headers of a request are short enough. If not, fits sends the error.
+// fits reports whether the headers of a request are short enough. If not, it also sends the error
+// response.
 func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 	if headerBytes(r) <= MaxHeader {
 		return true

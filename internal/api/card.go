@@ -31,7 +31,7 @@ func generatedCard(g card.Generated) (GenerateCard200JSONResponse, error) {
 	return GenerateCard200JSONResponse{Status: "success", Message: "Card generated successfully", Data: g}, nil
 }
 
-// passing is a response with a card token and a header that forbids caching.
+// passing is the type of a response with a card token. Its header forbids caching.
 type passing GenerateCardToken200JSONResponse
 
 // VisitGenerateCardTokenResponse writes the header and the token.
@@ -64,7 +64,7 @@ func (h *handlers) FindCard(ctx context.Context, r FindCardRequestObject) (FindC
 	return FindCard200JSONResponse{Status: "success", Message: "Card fetched successfully", Data: c}, err
 }
 
-// SendDefaultPin requests that the issuer sends the card's first PIN.
+// SendDefaultPin has the issuer send the card's first PIN.
 func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestObject) (SendDefaultPinResponseObject, error) {
 	return answer(ctx, func(message string) (SendDefaultPin200JSONResponse, error) {
 		return SendDefaultPin200JSONResponse{Status: "success", Message: message}, nil

@@ -22,7 +22,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// call holds what the edge knows about one request.
+// A call holds what the edge knows about one request.
 type call struct {
 	id      string
 	request *http.Request
@@ -34,7 +34,7 @@ type call struct {
 	body    *contract.Body      // nil if the operation takes no body
 	key     *idempotency.Key    // nil if the request has no Idempotency-Key
 	err     error               // the reason for a refusal, for the log line
-	// failed counts a refused token operation, and may replace the fault of the refusal.
+	// failed counts a token operation that was refused. It may replace the fault of the refusal.
 	failed func(*fault.Fault) *fault.Fault
 }
 
@@ -177,7 +177,7 @@ type recorder struct {
 	begun  bool
 }
 
-// WriteHeader records the first final status.
+// WriteHeader records the first status that is not informational (1xx).
 func (r *recorder) WriteHeader(status int) {
 	if !r.begun && status >= 200 {
 		r.status, r.begun = status, true

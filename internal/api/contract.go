@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// source is openapi.yaml as JSON with its x- fields, for the program. public is openapi.yaml as
-// JSON without them, for callers.
+// source is the JSON form of openapi.yaml with its x- fields, for the program. public is the JSON
+// form without the x- fields, for callers.
 var (
 	//go:embed contract.json
 	source []byte

@@ -54,7 +54,7 @@ func decoded(t testing.TB, text []byte) (doc map[string]any) {
 	return doc
 }
 
-// each calls see for every object in the document, except for examples.
+// each calls the function see for every object in the document, except for examples.
 func each(path string, node any, see func(path string, object map[string]any)) {
 	switch n := node.(type) {
 	case map[string]any:

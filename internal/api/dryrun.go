@@ -51,7 +51,8 @@ func isLike(name, text string) bool {
 // slip returns the fault for one wrong parameter.
 func slip(name, text string) *fault.Fault { return wrongFields([]string{name}, text) }
 
-// wrongFields returns the fault for several parameters. corporateFamily also shows their names.
+// wrongFields returns one fault for several parameters. The responses of corporateFamily also
+// show the names of these parameters.
 func wrongFields(names []string, text string) *fault.Fault {
 	var q query
 	for _, name := range names {

@@ -76,7 +76,8 @@ func TestTheLogKeepsSecrets(t *testing.T) {
 	}
 }
 
-// A panic causes the response of an internal error. Only the log shows the panic and its stack.
+// After a panic, the response is that of an internal error. Only the log shows the panic and its
+// stack.
 func TestAPanicIsAnswered(t *testing.T) {
 	config, log := broken{func() error { panic(secretCause) }}.config()
 	config.Mounts = map[string]http.Handler{"/elsewhere/": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("there too") })}

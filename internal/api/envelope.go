@@ -12,15 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// family is the form that the error responses of a part of the contract have (x-family).
+// A family is the form of the error responses in one part of the contract (x-family).
 type family string
 
 const (
-	// auth responds with {message}.
+	// auth error responses have the body {message}.
 	auth family = "auth"
 	// token is like auth, except that an internal error is a 400.
 	token family = "token"
-	// account responds with {status: "error", message}.
+	// account error responses have the body {status: "error", message}.
 	account family = "account"
 	// corporateFamily is like account, except that broken rules are a list of errors by field. An
 	// error may show the bank's reason in addition to the message. An unknown id is a 404.
@@ -30,7 +30,8 @@ const (
 	// cardFamily is like account. The message begins with the type of the broken rules. The error
 	// of an unresolved funding also has data.
 	cardFamily family = "card"
-	// vtuFamily responds with {success: false, message}. For broken rules it is like account.
+	// vtuFamily error responses have the body {success: false, message}. For broken rules they
+	// are like those of account.
 	vtuFamily family = "vtu"
 	// settlementFamily is like account, except that a refusal by a business rule is
 	// {error: " failed: <reason>"}.

@@ -17,15 +17,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
 
-// once handles the Idempotency-Key of an operation (completion.md §4.1): a repeated request
-// with the same key and body gets the first response again, byte for byte. The body has passed
-// the rules before, so a typing error does not use up the key.
+// The middleware once handles the Idempotency-Key of an operation (completion.md §4.1). A repeated
+// request with the same key and body gets the first response again, byte for byte. The body has
+// passed the rules before, so a typing error does not use up the key.
 //
-// The business service stores the response in the commit that decides the request. Key.Render
-// builds that response. Other responses of the operation, such as "Insufficient balance", are
-// stored afterwards. Some responses are not stored, because they do not show what the operation
-// did: internal errors, unavailable services, limits, conflicts and refused access tokens. A
-// response that a different request with the same key may contradict is not sent.
+// The business service stores the response in the commit that decides the request. The function
+// that was given to Key.Render builds this response. Other responses of the operation, such as
+// "Insufficient balance", are stored afterwards. Responses that do not show what the operation did
+// are not stored. These are internal errors, unavailable services, limits, conflicts and refused
+// access tokens. While a different request with the same key is running, this response is not
+// sent, because the other request may end differently.
 func (e *edge) once(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, ok := r.Header["Idempotency-Key"]
@@ -45,7 +46,7 @@ func (e *edge) once(handler http.Handler) http.Handler {
 // keyShape matches a valid Idempotency-Key.
 var keyShape = regexp.MustCompile(`^[ -~]{1,255}$`)
 
-// use handles a request with an Idempotency-Key.
+// The method use handles a request that has an Idempotency-Key.
 func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler http.Handler) {
 	c := callOf(r.Context())
 	key, answer, err := e.Keys.Open(r.Context(), c.company, value, fingerprint(r, c.body))
@@ -157,9 +158,9 @@ func send(w http.ResponseWriter, a idempotency.Answer) {
 	_, _ = w.Write(a.Body) // an error means that the caller has disconnected
 }
 
-// answer calls a business service and shapes the result into a response. The Idempotency-Key of
-// the request, if there is one, receives the shape first. The commit that decides the request
-// can then store the response.
+// The function answer calls a business service and shapes its result into a response. The
+// request's Idempotency-Key, if there is one, first receives the function that builds the
+// response. The commit that decides the request can then store the response.
 func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key *idempotency.Key) (R, error)) (A, error) {
 	c := callOf(ctx)
 	c.key.Render(func(result any, err error) idempotency.Answer {
@@ -190,7 +191,7 @@ func render(f family, body any, err error) idempotency.Answer {
 	return a
 }
 
-// written encodes a body exactly as it is sent.
+// The function written encodes a body exactly as it is sent.
 func written(status int, body any) []byte {
 	m := &memory{header: http.Header{}}
 	contract.Write(m, status, body)

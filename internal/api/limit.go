@@ -68,10 +68,10 @@ func (e *edge) takeCompany(h http.Header, reference string) error {
 	return take(h, e.limits.companies, reference, e.limits.Company)
 }
 
-// watchToken arranges that a token operation that fails is counted by the caller's address. The
-// operation always runs, because a valid key is never refused for the failures of others. There
-// are no buckets by reference, because a caller can invent a new reference for each request. All
-// such requests fail at the same address.
+// watchToken makes a token operation count against the caller's address if the operation fails.
+// The operation always runs, because a valid key is never refused for the failures of others.
+// There are no buckets by reference, because a caller can invent a new reference for each request.
+// All such requests fail at the same address.
 func (e *edge) watchToken(c *call) {
 	if e.limits.Token == (Limit{}) {
 		return
@@ -81,8 +81,8 @@ func (e *edge) watchToken(c *call) {
 	e.limits.failures.Look(address, e.limits.Token).Show(c.header)
 }
 
-// failed counts a token operation that failed by the caller's mistake. Over the limit, the
-// response no longer names the mistake.
+// The method failed counts a token operation that failed by the caller's mistake. Over the limit,
+// the response no longer names the mistake.
 func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fault {
 	switch why.Kind {
 	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, contract.TooLarge:
@@ -93,8 +93,9 @@ func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fa
 	return why
 }
 
-// mayTakeTokens refuses a company that is at its limit. Otherwise a valid key would invalidate
-// the earlier refresh token. Requests with a wrong key do not count towards this limit.
+// mayTakeTokens refuses a company that is at its limit. Otherwise a request over the limit, with a
+// valid key, would invalidate the earlier refresh token. Requests with a wrong key do not count
+// towards this limit.
 func (e *edge) mayTakeTokens(reference string) error {
 	if e.limits.Company == (Limit{}) {
 		return nil

@@ -30,7 +30,7 @@ type limited struct {
 // caller is a company with its credentials.
 type caller struct {
 	reference string
-	keys      map[string]string // "right" and "new"
+	keys      map[string]string // by the names "right" and "new"
 	refresh   []string          // every refresh token; only the last one is valid
 }
 

@@ -141,7 +141,7 @@ func BenchmarkARequest(b *testing.B) {
 // request waits in its provider call until end is closed. Meanwhile the second gets its result.
 type twins struct {
 	came             atomic.Int32
-	both, begun, end chan struct{} // closed when both are in, when the first has begun, and when it may end
+	both, begun, end chan struct{} // closed when both requests are in, when the first has begun, and when the first may end
 	other            func() (any, error)
 }
 

@@ -105,7 +105,7 @@ func (h *handlers) VerifyEntity(ctx context.Context, r VerifyEntityRequestObject
 	})
 }
 
-// priced returns an amount, or null for 0.
+// priced returns a pointer to an amount, or nil for 0, which becomes null in JSON.
 func priced(k money.Kobo) *money.Text {
 	if k == 0 {
 		return nil

@@ -30,7 +30,7 @@ func outcomeRow(o report.Outcome) Outcome {
 	}
 }
 
-// moment returns an instant in JSON. The zero instant is null.
+// moment returns an instant as text, or nil for the zero instant, which becomes null in JSON.
 func moment(t time.Time) *string {
 	if t.IsZero() {
 		return nil

@@ -41,5 +41,5 @@ func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertR
 	})
 }
 
-// present returns a text, or null for an empty text.
+// present returns a pointer to a text, or nil for an empty text, which becomes null in JSON.
 func present(s string) *string { return wire.Optional(s) }

@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// longStatement returns a company whose statement has 20,001 entries. All after the first are of
-// one naira.
+// longStatement returns a company whose statement has 20,001 entries. Every entry after the first
+// is a credit of one naira.
 func longStatement(t *testing.T) (*world, api.Config, *lines) {
 	t.Helper()
 	w := newWorld(t)

@@ -70,7 +70,7 @@ func TestEveryPOSTThatMovesSomethingTakesAKey(t *testing.T) {
 	}
 }
 
-// kinds returns the kinds of events that the constants of package event list.
+// kinds returns all kinds of events. It reads them from the constants of package event.
 func kinds(t testing.TB) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../event/event.go", nil, parser.SkipObjectResolution)
@@ -148,7 +148,7 @@ func TestEveryKindOfEventHasAnExample(t *testing.T) {
 	}
 }
 
-// The check of events, which the transcripts use, finds wrong events.
+// The transcripts check events against the contract, and this check finds wrong events.
 func TestAWrongEventIsFound(t *testing.T) {
 	c := contract(t)
 	const frame = `{"id":"a","sequence":1,"createdAt":"2030-01-02T03:04:05.678Z","companyId":"c","event":`

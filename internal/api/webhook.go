@@ -146,8 +146,9 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 	})
 }
 
-// place returns the sequence number at which a replay begins or ends. For an instant, a replay
-// begins with the first event from then on, or ends with the last event up to then.
+// place returns the sequence number at which a replay begins or ends. The caller may send an
+// instant instead of a number. A replay then begins with the first event from that instant on, or
+// ends with the last event up to that instant.
 func (h *handlers) place(ctx context.Context, q *query, name string, value json.RawMessage, end bool) (int64, error) {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
@@ -166,7 +167,7 @@ func (h *handlers) place(ctx context.Context, q *query, name string, value json.
 	}
 	n, err := h.Events.Since(ctx, callOf(ctx).company, at)
 	if end {
-		n-- // Since counts from the instant after the end, so the last event is the one before
+		n-- // Since returns the first event after the end of the range, so the event before it is the last
 	}
 	return n, err
 }

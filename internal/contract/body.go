@@ -20,8 +20,8 @@ const (
 	// MaxBody is the largest accepted size of a body, in bytes.
 	MaxBody  = 64 << 10
 	maxDepth = 32
-	// maxNumber is the longest accepted number, and is longer than any amount or id. The limit
-	// prevents that 1e999999999 becomes a number of a billion digits.
+	// maxNumber is the length of the longest accepted number. No amount or id is longer. The
+	// limit keeps 1e999999999 from becoming a number of a billion digits.
 	maxNumber = 40
 )
 
@@ -41,7 +41,7 @@ var (
 type Body struct {
 	Value       any
 	text        *bytes.Reader
-	keys        []string   // of every object, in the order in which they were sent
+	keys        []string   // the keys of every object, in the order in which they were sent
 	unprintable [][]string // the paths of texts that contain control characters
 	isControl   func(c rune) bool
 }
@@ -151,8 +151,8 @@ func malformed(raw []byte) error {
 	return ErrMalformed.Because(err)
 }
 
-// read returns the next value from d. The text is known to be valid JSON. So read fails only for
-// values that JSON allows and the contract forbids.
+// read returns the next value from d. The text is already known to be valid JSON. So read fails
+// only for values that JSON allows and the contract forbids.
 func (b *Body) read(d *json.Decoder, path []string) (any, error) {
 	if len(path) > maxDepth {
 		return nil, fault.New(fault.Invalid, "Request body is nested too deeply")

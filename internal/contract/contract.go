@@ -31,7 +31,7 @@ type Operation struct {
 	Path       string
 	Family     string // x-family: the form of its error responses
 	Open       bool   // the operation needs no access token
-	Tokens     bool   // x-limit: token. It issues tokens, so rate limits count by address and by company
+	Tokens     bool   // x-limit: token. It issues tokens, and its rate limits count by address and by company
 	Idempotent bool   // the operation accepts an Idempotency-Key
 	Lenient    bool   // x-specified: it ignores unknown query parameters, as the specification requires
 	Query      []Parameter

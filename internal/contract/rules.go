@@ -264,7 +264,8 @@ func (p *problems) add(f Field, text string, isAlone bool) {
 	*p = append(*p, problem{f, text, isAlone})
 }
 
-// lines returns the problems in the form that the caller reads, and the field of each problem.
+// The method lines returns the problems in the form that the caller reads, and the field of each
+// problem.
 func (p problems) lines() (out, fields []string) {
 	slices.SortStableFunc(p, func(a, b problem) int {
 		order := slices.Compare(a.field.place, b.field.place)

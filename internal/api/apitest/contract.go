@@ -92,7 +92,8 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	return nil
 }
 
-// named returns an error if a response has a listed header that the document does not describe.
+// The method named returns an error if a response has one of these headers and the document does
+// not list it.
 func (c *Contract) named(r *http.Request, status int, header http.Header) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil {

@@ -191,7 +191,7 @@ func (v values) capture(where, kind, name string, got any) error {
 	return nil
 }
 
-// shown returns a decoded value as JSON.
+// shown encodes a decoded value as JSON.
 func shown(v any) string {
 	switch v := v.(type) {
 	case object:

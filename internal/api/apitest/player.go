@@ -47,7 +47,7 @@ func New(t testing.TB, base string, given func(t testing.TB) map[string]string) 
 	return p
 }
 
-// Play plays a transcript. It stops at the first exchange that fails, because later exchanges
+// Play plays a transcript. It stops at the first exchange that fails, because each exchange may
 // depend on earlier exchanges.
 func (p *Player) Play(t *testing.T, files fs.FS, name string) {
 	exchanges, err := Read(files, name)

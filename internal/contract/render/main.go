@@ -88,7 +88,7 @@ return map[string]action{
 ` + strings.Join(lines, "\n") + "\n}\n}\n"))
 }
 
-// number adds x-order to the properties of every schema: their position in the text.
+// number adds x-order to the properties of every schema. x-order is the position in the text.
 func number(n *yaml.Node) {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "properties" && isProperties(child) {
