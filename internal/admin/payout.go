@@ -9,7 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// findFees shows the company's fee schedule. since is null if no operator has set a schedule.
+// findFees shows the company's fee schedule. The field since is null if
+// no operator has set a schedule.
 func (e *edge) findFees(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {

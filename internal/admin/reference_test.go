@@ -70,8 +70,8 @@ func TestEveryOperationListsItsRefusals(t *testing.T) {
 	}
 }
 
-// An address without a valid key gets a 401 and then a 429. The document describes both
-// responses, and each header about the limit.
+// Requests without a valid key from one address get a 401 and, over the limit, a 429. The document
+// describes both responses, and each header about the limit.
 func TestTheDocumentDescribesTheRateLimit(t *testing.T) {
 	c, err := described()
 	if err != nil {

@@ -1,5 +1,6 @@
 // Package api is the HTTP API for companies. It turns requests into calls of the business
-// services. It turns their results into the bodies that the contract promises.
+// services, such as payout.Service. It turns the results of these calls into the response bodies
+// that the contract promises.
 //
 // The contract is openapi.yaml. Routes and types are generated from it (spec.gen.go). The rules
 // for bodies are read from it when the program starts (internal/contract). Routes, types and

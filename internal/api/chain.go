@@ -113,7 +113,7 @@ func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
 var probes = []string{"/healthz", "/readyz", "/metrics"}
 
 // finish writes the log line of a request and counts the request. The line has no query,
-// headers or bodies, since these may hold secrets.
+// headers or bodies, because these may contain secrets.
 func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duration) {
 	route := r.Pattern
 	if c.op != nil {

@@ -22,7 +22,7 @@ import (
 type custodian struct {
 	mu      sync.Mutex
 	watched map[string]string // address → network
-	deep    map[string]bool   // transaction → confirmed
+	deep    map[string]bool   // transaction → true if confirmed
 	sent    int
 }
 

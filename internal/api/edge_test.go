@@ -143,7 +143,8 @@ func TestHeadAndOptions(t *testing.T) {
 	}
 }
 
-// Metrics have the route as their label, so a caller cannot create more series.
+// Metrics have the route as their label. So a caller cannot create new time series with invented
+// paths or methods.
 func TestFigures(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	config, _ := broken{func() error { return nil }}.config()
@@ -216,7 +217,7 @@ func TestAnUnknownOutcomeIsA503(t *testing.T) {
 	}
 }
 
-// The name of a span is the route, as it is in the metrics.
+// A span has the name of the route, and not of the path. The metrics use the same name.
 func TestSpans(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	config, _ := broken{func() error { return nil }}.config()

@@ -33,7 +33,7 @@ const (
 	// vtuFamily error responses have the body {success: false, message}. For broken rules they
 	// are like those of account.
 	vtuFamily family = "vtu"
-	// settlementFamily is like account, except that a refusal by a business rule is
+	// settlementFamily is like account, except that a refusal by a business rule has the body
 	// {error: " failed: <reason>"}.
 	settlementFamily family = "settlement"
 )

@@ -15,9 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// limited is the API with limits. An address may fail sixty times a minute, in bursts of two. A
-// company may send bursts of three requests. A test names its companies, and the first use of a
-// name creates a real company.
+// limited is the API with limits. Token operations from one address may fail sixty times a minute,
+// in bursts of two. A company may send bursts of three requests. A test names its companies, and
+// the first use of a name creates a real company.
 type limited struct {
 	t         *testing.T
 	h         http.Handler

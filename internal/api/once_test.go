@@ -35,7 +35,7 @@ func (w *world) shop(t testing.TB) shop {
 	return s
 }
 
-// field returns the text at a path of a JSON text.
+// field returns the string at a path in a JSON text.
 func field(t testing.TB, text string, path ...string) string {
 	t.Helper()
 	var v any

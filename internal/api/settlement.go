@@ -18,7 +18,7 @@ func (h *handlers) ListSettlementAccounts(ctx context.Context, _ ListSettlementA
 	return ListSettlementAccounts200JSONResponse{Status: "success", Data: append([]SettlementAccount{}, accounts...)}, nil
 }
 
-// CreateSettlementAccount opens another settlement account.
+// CreateSettlementAccount opens a further settlement account for the company.
 func (h *handlers) CreateSettlementAccount(ctx context.Context, r CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error) {
 	return answer(ctx, func(a settlement.Account) (CreateSettlementAccount200JSONResponse, error) {
 		return CreateSettlementAccount200JSONResponse{Status: "success", Data: a}, nil

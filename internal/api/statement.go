@@ -107,7 +107,8 @@ func (s statementFile) json(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The last two characters of head close the list and its object. They follow the entries.
+	// The last two characters of head close the list and its object. So they are left out here
+	// and written after the entries.
 	if _, err := io.WriteString(w, `{"status":"success","data":`+string(head[:len(head)-2])); err != nil {
 		return err
 	}

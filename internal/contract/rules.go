@@ -75,7 +75,8 @@ func (r *rules) resolve(n *node) *node {
 	return n
 }
 
-// mark collects the fields below a path that need checks beyond the schema: days and names.
+// mark records the fields below a path for which the schema is not enough. These are the days with
+// x-past and the names to trim.
 func (r *rules) mark(path []string, n *node) {
 	for name, child := range r.resolve(n).Properties {
 		at := append(slices.Clone(path), name)
@@ -89,7 +90,7 @@ func (r *rules) mark(path []string, n *node) {
 	}
 }
 
-// field returns the field at a location in a body, with the properties that its schema gives.
+// The method field describes the value at a location in a body, with properties from its schema.
 func (r *rules) field(b *Body, location []string) Field {
 	f, n := Field{Value: b.Value, isKnown: len(location) > 0}, r.root
 	for _, step := range location {
@@ -191,7 +192,7 @@ func (r *rules) future(b *Body) (found problems) {
 	return found
 }
 
-// collect turns the leaves of a validation error into problems.
+// collect adds a problem for each leaf of a validation error.
 func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference:

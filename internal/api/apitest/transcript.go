@@ -53,7 +53,7 @@ func Read(files fs.FS, name string) ([]Exchange, error) {
 	var out []Exchange
 	for i, part := range strings.Split("\n"+string(text), "\n### ") {
 		if i == 0 {
-			continue // the introduction of the file
+			continue // the text before the first title is an introduction
 		}
 		e, err := parse(part)
 		if err != nil {
