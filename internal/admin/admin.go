@@ -1,10 +1,10 @@
-// Package admin is the API for operators, the people who run Kobo. They add
-// companies, approve corrections of balances and decide cases over HTTP.
+// Package admin is the API for operators, who are the staff that run Kobo. They add companies,
+// approve corrections of balances and decide cases over HTTP.
 //
-// The contract is openapi.yaml. Routes, the rules of bodies, and the types of requests
-// and answers are generated from it. Each operator has a key. Every change is one line
-// of the audit log. The business that makes the change writes the line in the same
-// commit. This package reads requests, calls the businesses, and shapes their answers.
+// The contract is openapi.yaml. Routes, the rules for bodies, and the types of requests and
+// responses are generated from it. Each operator has a key. Every change writes one line to the
+// audit log. The business service that makes the change writes that line in the same commit. This
+// package reads requests, calls the business services, and shapes the responses.
 package admin
 
 import (
@@ -47,8 +47,8 @@ type Config struct {
 	Quotas      *quota.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
-	// Failed limits the requests of an address without a valid key. With nil there is
-	// no limit.
+	// Failed limits the requests without a valid key from one address. If nil, there is no
+	// limit.
 	Failed *limit.Limit
 }
 
@@ -58,19 +58,19 @@ type edge struct {
 	buckets *limit.Buckets
 }
 
-// request is one call of an operator.
+// request is one request of an operator.
 type request struct {
 	*http.Request
 	by   operator.Operator
 	op   *contract.Operation
-	body any // decoded, and checked by the rules of the operation
+	body any // decoded, and checked against the rules of the operation
 }
 
-// action does the work of an operation. It returns the value of the field data, or nil. A
-// refusal is a *fault.Fault.
+// action runs an operation. It returns the value of the response field data, or nil. If it
+// refuses the request, it returns a *fault.Fault.
 type action func(ctx context.Context, r *request) (any, error)
 
-// New serves the operations of the contract.
+// New returns a handler that serves the operations of the contract.
 func New(c Config) (http.Handler, error) {
 	spec, err := contract.Read(source, contract.Style{Words: words, Formats: formats})
 	if err != nil {
@@ -88,10 +88,10 @@ func New(c Config) (http.Handler, error) {
 	return e.mux, nil
 }
 
-// admit asks for the operator's key and checks the request before the action.
+// admit checks the operator's key and the request before the action runs.
 func (e *edge) admit(op *contract.Operation, do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		// Answers hold keys and balances, so no cache may store them.
+		// Responses may contain keys and balances, so no cache may store them.
 		w.Header().Set("Cache-Control", "no-store")
 		data, err := e.act(w, &request{Request: r, op: op}, do)
 		if err != nil {
@@ -121,8 +121,8 @@ func (e *edge) act(w http.ResponseWriter, r *request, do action) (any, error) {
 	return do(r.Context(), r)
 }
 
-// authenticate finds the operator by the key of the request. The operator's lines
-// of the audit log show the address of the request.
+// authenticate returns the operator to whom the key of the request belongs. The operator's lines
+// in the audit log show the address of the request.
 func (e *edge) authenticate(r *http.Request) (operator.Operator, error) {
 	key := contract.Bearer(r)
 	if key == "" {
@@ -132,8 +132,8 @@ func (e *edge) authenticate(r *http.Request) (operator.Operator, error) {
 	return by.From(r.Context()), err
 }
 
-// failed counts a request without a valid key, by its address. Requests with a
-// valid key from the same address still pass.
+// failed counts a request without a valid key against its address. Requests with a valid key
+// from the same address are still accepted.
 func (e *edge) failed(w http.ResponseWriter, r *http.Request, err error) error {
 	if e.Failed == nil || !fault.Is(err, fault.Unauthenticated) {
 		return err
@@ -146,15 +146,15 @@ func (e *edge) failed(w http.ResponseWriter, r *http.Request, err error) error {
 	return err
 }
 
-// isText reports whether a URL is valid text without control characters. PostgreSQL refuses
-// other bytes.
+// isText reports whether a URL is valid UTF-8 without control characters. PostgreSQL does not
+// accept other texts.
 func isText(u *url.URL) bool {
 	query, err := url.QueryUnescape(u.RawQuery)
 	whole := u.Path + query
 	return err == nil && utf8.ValidString(whole) && !strings.ContainsFunc(whole, unicode.IsControl)
 }
 
-// unknown answers an unknown path, or a method that the path does not have.
+// unknown refuses an unknown path, or a method that the path does not have.
 func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := contract.Allowed(e.mux, r)
 	if allowed == nil {
@@ -183,7 +183,7 @@ var statuses = map[fault.Kind]int{
 	fault.Unknown:         http.StatusServiceUnavailable,
 }
 
-// refuse answers with a fault. The log has the details that no caller may read.
+// refuse responds with a fault. Details that callers must not read go only into the log.
 func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
 	body := Problem{Status: "error", Message: why.Message, Details: why.Details}
@@ -198,7 +198,7 @@ func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", why.RetryAfter())
 	}
 	if status == http.StatusRequestEntityTooLarge {
-		w.Header().Set("Connection", "close") // the server would read on before it answers
+		w.Header().Set("Connection", "close") // otherwise the server would read the body before it responds
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")

@@ -34,7 +34,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// door is a running admin API, with the keys of two operators.
+// door is a running admin API with the keys of two operators.
 type door struct {
 	t           *testing.T
 	url         string
@@ -45,9 +45,9 @@ type door struct {
 	operators   *operator.Service
 	operations  *operation.Service
 	webhooks    *webhook.Service
-	ada, bob    string // their keys
+	ada, bob    string // the admin keys of the two operators
 	log         *bytes.Buffer
-	seen        []string // every answer
+	seen        []string // the bodies of all responses so far
 }
 
 func each(t *testing.T, f func(t *testing.T, d *door)) {
@@ -104,7 +104,7 @@ func open(t *testing.T, base *db.DB) *door {
 	return d
 }
 
-// send makes one request and returns the answer.
+// send makes one request. It returns the status, the decoded body and the header.
 func (d *door) send(key, method, path, body string) (int, map[string]any, http.Header) {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, d.url+path, strings.NewReader(body))
@@ -131,7 +131,7 @@ func (d *door) send(key, method, path, body string) (int, map[string]any, http.H
 	return w.StatusCode, out, w.Header
 }
 
-// describes compares each accepted request and each answer with the contract.
+// describes compares each accepted request and each response with the contract.
 func (d *door) describes(r *http.Request, body string, w *http.Response, text []byte) {
 	d.t.Helper()
 	c, err := described()
@@ -152,7 +152,7 @@ func (d *door) describes(r *http.Request, body string, w *http.Response, text []
 	}
 }
 
-// ok makes a request that must succeed, and returns its data.
+// The method ok sends a request that must succeed, and returns the data of the response.
 func (d *door) ok(key, method, path, body string) map[string]any {
 	d.t.Helper()
 	status, out, _ := d.send(key, method, path, body)
@@ -163,8 +163,8 @@ func (d *door) ok(key, method, path, body string) map[string]any {
 	return data
 }
 
-// no makes a request that must be refused with a status, and with a message or a
-// line of details.
+// The method no sends a request that must be refused with the given status. The message or the
+// details of the response must contain the given text.
 func (d *door) no(key, method, path, body string, status int, message string) {
 	d.t.Helper()
 	got, out, _ := d.send(key, method, path, body)
@@ -178,7 +178,8 @@ func (d *door) no(key, method, path, body string, status int, message string) {
 	}
 }
 
-// company returns a new company with a settlement account, and their names in URLs.
+// company creates a company with a settlement account. It returns the company's path and the
+// account's id.
 func (d *door) company() (path string, settlementID string) {
 	d.t.Helper()
 	path = "/admin/v1/companies/" + d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)["reference"].(string)
@@ -195,7 +196,7 @@ func (d *door) balance(path string) any {
 	return d.ok(d.ada, "GET", path, "")["settlementAccounts"].([]any)[0].(map[string]any)["balance"]
 }
 
-// A new company gets tokens after its KYB is approved and it is live.
+// A new company gets tokens only when its KYB is approved and the company is live.
 func TestOnboarding(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		made := d.ok(d.ada, "POST", "/admin/v1/companies", `{"name":"Acme"}`)
@@ -258,7 +259,7 @@ func TestOnboarding(t *testing.T) {
 	})
 }
 
-// pin expects a state of the company's PIN.
+// pin checks the state of the company's PIN.
 func (d *door) pin(path, want string) {
 	d.t.Helper()
 	if got := d.ok(d.ada, "GET", path, "")["pinStatus"]; got != want {
@@ -266,8 +267,8 @@ func (d *door) pin(path, want string) {
 	}
 }
 
-// audited expects these lines in the audit log of a company. It expects no secret in
-// the audit log or in the log.
+// audited checks that the audit log of a company has exactly these lines. It also checks that
+// neither the audit log nor the program's log contains a secret.
 func (d *door) audited(want []string, reference string) {
 	d.t.Helper()
 	rows := d.ok(d.ada, "GET", "/admin/v1/audit?company="+reference, "")["data"].([]any)
@@ -391,7 +392,7 @@ func TestListsArePaged(t *testing.T) {
 	})
 }
 
-// An ignored filter would show everything, and an ignored dry_run would let a change pass.
+// An ignored filter would show everything, and an ignored dry_run would let a change happen.
 func TestUnknownQueryParametersAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		for method, path := range map[string]string{

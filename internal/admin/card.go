@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 )
 
-// findCardAddress shows the address of the company's cardholders without an own address.
-// While it is null, such a customer gets no card.
+// findCardAddress shows the company's fallback address, which is for cardholders who have no
+// address. While the fallback is null, a customer without an address cannot get a card.
 func (e *edge) findCardAddress(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// A payment without an outcome becomes a case. The finding of two operators moves
-// the money once.
+// A payment without an outcome becomes a case. When two operators send the same finding, the money
+// moves once.
 func TestACaseIsResolvedByAnOperator(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		ctx := t.Context()
@@ -88,7 +88,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		if got := d.balance("/admin/v1/companies/" + made.Reference); got != 30.0 {
 			t.Errorf("one operator moved money: %v", got)
 		}
-		// Bob sends the same finding on PostgreSQL and approves on SQLite.
+		// On PostgreSQL Bob sends the same finding. On SQLite he approves the proposal instead.
 		second, body := path, `{"outcome":"rejected","note":"so did I"}`
 		if strings.HasSuffix(t.Name(), "sqlite") {
 			second, body = approve, agreed
@@ -113,7 +113,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 	})
 }
 
-// story checks the timeline of a payment that was given back by operators.
+// story checks the timeline of a payment whose money two operators have returned.
 func (d *door) story(caseID string) {
 	d.t.Helper()
 	var what []string
@@ -135,7 +135,7 @@ func (d *door) story(caseID string) {
 	d.no(d.ada, "GET", "/admin/v1/cases/nothing", "", 404, "Case not found")
 }
 
-// Operators see the endpoints that fail.
+// Operators can list the webhook endpoints that fail. Secrets in their URLs are hidden.
 func TestFailingWebhooksAreListed(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		made, _, err := d.companies.Create(t.Context(), operator.Local("test"), "Acme")

@@ -25,8 +25,8 @@ func (e *edge) listCompanies(ctx context.Context, r *request) (any, error) {
 	return listed(ctx, r, companyOf, e.Companies.List)
 }
 
-// findCompany shows a company with its API keys and settlement accounts. Other operations
-// need their ids.
+// findCompany shows a company with its API keys and settlement accounts. Other operations need
+// the ids of these keys and accounts.
 func (e *edge) findCompany(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {

@@ -3,7 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
-	_ "embed" // for the two documents
+	_ "embed" // embeds the two documents
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -25,7 +25,7 @@ import (
 //go:generate go run ../contract/render -routes admin
 //go:generate go tool oapi-codegen -config oapi-codegen.yaml -o spec.gen.go contract.json
 
-// source is openapi.yaml for the program, and public is the same for callers.
+// source is openapi.yaml as JSON for the program. public is the same document for callers.
 var (
 	//go:embed contract.json
 	source []byte
@@ -33,22 +33,22 @@ var (
 	public []byte
 )
 
-// Reference serves the contract. The document has no secret and needs no key.
+// Reference serves the contract. The document contains no secret and needs no key.
 func Reference() http.Handler { return contract.Asset("application/json", public, false) }
 
-// taking returns an action with a body.
+// taking returns an action that decodes the body of a request and passes it to the function do.
 func taking[B any](do func(ctx context.Context, r *request, body B) (any, error)) action {
 	return func(ctx context.Context, r *request) (any, error) {
 		var body B
 		if err := runtime.BindJSONValue(r.body, &body); err != nil {
-			return nil, err // the rules refuse such bodies
+			return nil, err // the rules refuse such a body earlier
 		}
 		return do(ctx, r, body)
 	}
 }
 
-// readBody reads the body of a request and checks the rules of the contract. The
-// businesses check the values.
+// readBody reads the body of a request and checks it against the rules of the contract. The
+// business services check the values.
 func readBody(w http.ResponseWriter, r *request) (any, error) {
 	b, err := contract.Decode(w, r.Request, unicode.IsControl)
 	if errors.Is(err, contract.ErrTrailing) {
@@ -94,9 +94,9 @@ var formats = map[string]func(any) error{
 	},
 }
 
-// words describes a wrong type or format of a field. The businesses check lengths, lists
-// of values and limits. One limit is checked here: a field that may be null must not
-// be 0.
+// words returns the message for a wrong type or format of a field. The business services check
+// lengths, lists of values and limits. There is one exception: if a field may be null, words
+// also refuses the value 0.
 func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
 	n, isNumber := f.Value.(json.Number)
 	isZero := isNumber && strings.Trim(n.String(), "0.") == ""
@@ -122,7 +122,7 @@ func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool)
 }
 
 func typeWords(types []string) string {
-	switch want := types[len(types)-1]; want { // null comes first
+	switch want := types[len(types)-1]; want { // null is the first of two types
 	case "integer":
 		return "must be a positive integer"
 	case "array":
@@ -134,7 +134,7 @@ func typeWords(types []string) string {
 	}
 }
 
-// instant returns the moment of a checked text, or the zero time for no text.
+// instant parses a text that has passed the rules. An empty text becomes the zero time.
 func instant(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -143,9 +143,9 @@ func instant(text string) time.Time {
 	return t.UTC()
 }
 
-// checkFilters refuses unknown query parameters, and values that are not in the list of
-// their parameter. Otherwise a mistyped filter would show everything, and a parameter
-// such as dry_run would not stop a change.
+// checkFilters refuses unknown query parameters, and values that are not in the list of their
+// parameter. Otherwise a mistyped filter would show everything. A parameter such as dry_run would
+// be ignored, and the change would happen.
 func checkFilters(r *request) error {
 	if unknown := r.op.Unknown(r.URL.RawQuery); unknown != nil {
 		return fault.Newf(fault.Invalid, "%q is not allowed", unknown[0])
@@ -159,36 +159,36 @@ func checkFilters(r *request) error {
 	return nil
 }
 
-// filter returns the value of a query parameter, or its default.
+// filter returns the value of a query parameter, or the parameter's default.
 func (r *request) filter(name string) string {
 	p, _ := r.op.Find(name)
 	return cmp.Or(r.URL.Query().Get(name), p.Default)
 }
 
-// list is a page of rows.
+// list is the response data for one page of rows.
 type list[R any] struct {
 	Data []R  `json:"data"`
 	Meta Meta `json:"meta"`
 }
 
-// listed asks for the page of the request and shapes it.
+// listed reads the page that the request wants, and shapes the rows of the page.
 func listed[T, R any](ctx context.Context, r *request, row func(T) R, ask func(ctx context.Context, limit, offset int) ([]T, int64, error)) (any, error) {
 	page := contract.NewPage(r.URL.Query().Get("page"), r.URL.Query().Get("pageSize"))
 	items, total, err := ask(ctx, page.Size, page.Offset())
 	return list[R]{rows(items, row), page.Meta(r.URL, len(items), int(total))}, err
 }
 
-// pages reads a page of a list that a filter narrows.
+// pages is a function that returns a page of a filtered list, and the total count.
 type pages[F, T any] func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)
 
-// filtered is listed for a list that a filter narrows.
+// The function filtered is like listed, but for a list with a filter.
 func filtered[F, T, R any](ctx context.Context, r *request, row func(T) R, filter F, ask pages[F, T]) (any, error) {
 	return listed(ctx, r, row, func(ctx context.Context, limit, offset int) ([]T, int64, error) {
 		return ask(ctx, filter, limit, offset)
 	})
 }
 
-// history lists what operators have set for the company of the path.
+// history lists the values that operators have set for the company in the path.
 func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask pages[string, T]) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
@@ -197,7 +197,7 @@ func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, 
 	return filtered(ctx, r, row, c.Reference, ask)
 }
 
-// rows shapes items. No items are an empty list and not null.
+// rows shapes items. In JSON, a list without items becomes [] and not null.
 func rows[T, R any](items []T, row func(T) R) []R {
 	out := make([]R, len(items))
 	for i, item := range items {

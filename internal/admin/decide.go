@@ -9,7 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// adjustmentOf shows the deciding operator as approvedBy or rejectedBy.
+// adjustmentOf shows the operator who decided as approvedBy or rejectedBy.
 func adjustmentOf(a settlement.Adjustment) Adjustment {
 	row := Adjustment{
 		ID: a.ID, Company: a.Company, SettlementID: a.SettlementID, Amount: a.Amount, Direction: string(a.Direction),
@@ -46,14 +46,14 @@ func (e *edge) approveAdjustment(ctx context.Context, r *request, _ NoRequest) (
 	return adjustmentOf(a), err
 }
 
-// rejectAdjustment rejects an adjustment, or withdraws the operator's own.
+// rejectAdjustment rejects an adjustment. An operator can also withdraw their own adjustment.
 func (e *edge) rejectAdjustment(ctx context.Context, r *request, body NoteRequest) (any, error) {
 	a, err := e.Settlements.Reject(ctx, r.by, r.PathValue("id"), body.Note)
 	return adjustmentOf(a), err
 }
 
-// listOperators shows the operators without their keys. Only the command kobo operator
-// add issues keys. Over HTTP one operator could issue a key for a second name, and then
+// listOperators shows the operators without their keys. Only the command `kobo operator add`
+// issues keys. Over HTTP, one operator could issue a key for a second name, and could then
 // approve their own proposals.
 func (e *edge) listOperators(ctx context.Context, _ *request) (any, error) {
 	keys, err := e.Operators.Keys(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// An adjustment needs two operators, and happens once under many approvals.
+// An adjustment needs two operators. It is booked only once, even with concurrent approvals.
 func TestAdjustments(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		path, account := d.company()

@@ -14,8 +14,8 @@ func (e *edge) findDoor(ctx context.Context, _ *request) (any, error) {
 	return Door{d.Closed, wire.Optional(d.Reason), clock.Optional(d.Since)}, err
 }
 
-// setDoor opens or closes the API for companies. Closing needs a reason, which only
-// operators can read.
+// setDoor opens or closes the API for companies. To close it, an operator must give a reason,
+// which only operators can read.
 func (e *edge) setDoor(ctx context.Context, r *request, body DoorRequest) (any, error) {
 	set := e.Operators.OpenDoor
 	if body.Closed {

@@ -1,4 +1,4 @@
 package admin
 
-// Document returns the contract as callers see it.
+// Document returns the contract in the form that callers see.
 func Document() []byte { return public }

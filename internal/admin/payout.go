@@ -10,7 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// findFees shows the company's fee schedule. since is null if no operator has set one.
+// findFees shows the company's fee schedule. The field since is null if
+// no operator has set a schedule.
 func (e *edge) findFees(ctx context.Context, r *request) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
@@ -20,8 +21,8 @@ func (e *edge) findFees(ctx context.Context, r *request) (any, error) {
 	return Fees{rows(schedule, bandOf), clock.Optional(since)}, err
 }
 
-// bandOf shows basis points as a percentage. A basis point is a hundredth of a percent, so
-// the text of an amount in kobo is also that of a percentage.
+// bandOf shows basis points as a percentage. A basis point is a hundredth of a percent, as a kobo
+// is a hundredth of a naira. So the type for amounts also formats the percentage.
 func bandOf(b payout.Band) Band {
 	return Band{b.From, b.Flat, money.Kobo(b.BasisPoints), b.Cap}
 }
@@ -31,7 +32,7 @@ func (e *edge) listFeesHistory(ctx context.Context, r *request) (any, error) {
 	return history(ctx, e, r, row, e.Reports.FeesHistory)
 }
 
-// setFees replaces the whole schedule. No bands are no fees.
+// setFees replaces the whole fee schedule. A schedule without bands means that there are no fees.
 func (e *edge) setFees(ctx context.Context, r *request, body FeesRequest) (any, error) {
 	schedule := rows(body.Bands, func(b BandRequest) payout.Band {
 		return payout.Band{From: b.From, Flat: b.Flat, BasisPoints: int64(b.Percent), Cap: b.Cap}
@@ -42,7 +43,7 @@ func (e *edge) setFees(ctx context.Context, r *request, body FeesRequest) (any, 
 	return e.findFees(ctx, r)
 }
 
-// limitOf shows a limit with its use. A remaining null means no limit.
+// limitOf shows a limit and how much of it is used. If remaining is null, there is no limit.
 func limitOf(u payout.Use) Limit {
 	row := Limit{
 		SettlementID: wire.Optional(u.SettlementID), Amount: u.Amount, Payouts: u.Payouts, Since: clock.Optional(u.Since), Used: Used{u.Used, u.UsedPayouts},
@@ -73,7 +74,7 @@ func (e *edge) listLimitsHistory(ctx context.Context, r *request) (any, error) {
 	return history(ctx, e, r, row, e.Reports.LimitsHistory)
 }
 
-// setLimit sets a limit of the company, or of the settlement account in the body.
+// setLimit sets the limit of the company, or of the settlement account that the body names.
 func (e *edge) setLimit(ctx context.Context, r *request, body LimitRequest) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {

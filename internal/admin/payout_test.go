@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// told expects this JSON as the data of an answer.
+// told checks that the data of a response equals this JSON.
 func (d *door) told(got any, want string) {
 	d.t.Helper()
 	b, err := json.Marshal(got)
@@ -42,7 +42,7 @@ func TestFeesOfPayouts(t *testing.T) {
 			t.Errorf("the log: %v", l)
 		}
 		d.told(d.ok(d.bob, "GET", path, ""), `{"bands":`+bands+since)
-		d.told(d.ok(d.bob, "POST", path, `{"bands":`+bands+`}`), `{"bands":`+bands+since) // what is shown can be set
+		d.told(d.ok(d.bob, "POST", path, `{"bands":`+bands+`}`), `{"bands":`+bands+since) // the response of a GET can be sent back as the body of a POST
 		for _, c := range []struct{ body, message string }{
 			{``, `"bands" is required`},
 			{`{"bands":null}`, `"bands" must be an array`},
@@ -60,7 +60,7 @@ func TestFeesOfPayouts(t *testing.T) {
 		} {
 			d.no(d.ada, "POST", path, c.body, 400, c.message)
 		}
-		d.told(d.ok(d.ada, "GET", path, ""), `{"bands":`+bands+since) // none of them changed anything
+		d.told(d.ok(d.ada, "GET", path, ""), `{"bands":`+bands+since) // the refused requests did not change anything
 		d.clock.Advance(time.Hour)
 		d.told(d.ok(d.ada, "POST", path, `{"bands":[]}`), `{"bands":[],"since":"2030-01-02T04:04:05.000Z"}`)
 		if l := d.lastLine(); l["details"].(map[string]any)["bands"] != "none" {
@@ -74,7 +74,7 @@ func TestFeesOfPayouts(t *testing.T) {
 	})
 }
 
-// The history shows each value and its operator, for one company alone.
+// The history shows each value and the operator who set it, only for the requested company.
 func TestHistoryOfFeesAndLimits(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		company, account := d.company()
@@ -122,7 +122,7 @@ func TestLimitsOfPayouts(t *testing.T) {
 		if l := d.lastLine(); l["action"] != "payout.limit" || l["details"].(map[string]any)["amount"] != "5000000.50" || l["details"].(map[string]any)["payouts"] != "200" {
 			t.Errorf("the log: %v", l)
 		}
-		d.clock.Advance(20 * time.Hour) // past midnight in Lagos, not in London
+		d.clock.Advance(20 * time.Hour) // the new day has begun in Lagos, but not in London
 		d.ok(d.bob, "POST", path, `{"settlementId":`+account+`,"amount":0,"payouts":3}`)
 		d.told(d.ok(d.ada, "GET", path, ""), `{"day":"2030-01-03","limits":[{"settlementId":null,`+set+`,
 			{"settlementId":`+account+`,"amount":0,"payouts":3,"since":"2030-01-02T23:04:05.000Z","used":{"amount":0,"payouts":0},"remaining":{"amount":null,"payouts":3}}]}`)

@@ -25,7 +25,7 @@ func TestQuotas(t *testing.T) {
 		if l := d.lastLine(); l["action"] != "company.quota" || l["subject"] != "settlement-account" || l["details"].(map[string]any)["most"] != "3" {
 			t.Errorf("the log: %v", l)
 		}
-		d.clock.Advance(20 * time.Hour) // past midnight in Lagos, not in London
+		d.clock.Advance(20 * time.Hour) // the new day has begun in Lagos, but not in London
 		d.told(d.ok(d.ada, "POST", path, `{"kind":"settlement-account","most":0}`), `{"day":"2030-01-03","quotas":[`+otp+`,
 			{"kind":"settlement-account","most":0,"since":"2030-01-02T23:04:05.000Z","used":0,"remaining":null},`+rest)
 		d.told(d.ok(d.ada, "GET", path+"/history", "")["data"], `[

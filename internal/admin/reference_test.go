@@ -20,15 +20,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// described is the contract. door.send compares every answer with it.
+// described returns the contract. door.send compares every response with it.
 var described = sync.OnceValues(func() (*apitest.Contract, error) {
 	return apitest.ReadContract(admin.Document())
 })
 
-// shown are the operations that have succeeded in a test.
+// shown holds the ids of the operations that have succeeded in a test.
 var shown sync.Map
 
-// TestMain fails when all tests ran and one operation never succeeded.
+// TestMain fails if all tests ran but some operation never succeeded.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if c, err := described(); err == nil && code == 0 && flag.Lookup("test.run").Value.String() == "" {
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// Every operation may answer 400, 401, 413 and 429, even one without a body.
+// Every operation may respond with 400, 401, 413 and 429, even an operation without a body.
 func TestEveryOperationListsItsRefusals(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage
@@ -70,8 +70,8 @@ func TestEveryOperationListsItsRefusals(t *testing.T) {
 	}
 }
 
-// An address without a valid key gets 401 and then 429. The description has both answers,
-// and each header about the limit.
+// Requests without a valid key from one address get a 401 and, over the limit, a 429. The document
+// describes both responses, and each header about the limit.
 func TestTheDocumentDescribesTheRateLimit(t *testing.T) {
 	c, err := described()
 	if err != nil {

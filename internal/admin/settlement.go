@@ -23,8 +23,8 @@ func (e *edge) createAccount(ctx context.Context, r *request, body AccountReques
 	return accountOf(a), err
 }
 
-// account returns the company and the number of the path's settlement account. The business
-// refuses a number without an account.
+// account returns the company and the number of the settlement account in the path. If there is
+// no account with this number, the settlement service refuses the number.
 func (e *edge) account(ctx context.Context, r *request) (company string, settlementID int64, err error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
@@ -32,7 +32,7 @@ func (e *edge) account(ctx context.Context, r *request) (company string, settlem
 	}
 	settlementID, err = strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		settlementID = 0 // no account has this number
+		settlementID = 0 // no account has the number 0
 	}
 	return c.Reference, settlementID, nil
 }
@@ -46,7 +46,7 @@ func (e *edge) setAccountStatus(ctx context.Context, r *request, body StatusRequ
 	return accountOf(a), err
 }
 
-// setAccountAlert sets the balance below which the company gets an alert. null is never.
+// setAccountAlert sets the balance below which the company gets an alert. null means no alert.
 func (e *edge) setAccountAlert(ctx context.Context, r *request, body AlertRequest) (any, error) {
 	company, settlementID, err := e.account(ctx, r)
 	if err != nil {
@@ -64,8 +64,8 @@ func bankAccountOf(b settlement.BankAccount) BankAccount {
 	return BankAccount{b.Number, b.Name, b.BankName, b.BankCode, clock.Text(b.Since)}
 }
 
-// listBankAccounts lists the bank accounts whose credits go into a settlement
-// account. The company sees the first.
+// listBankAccounts lists the bank accounts whose credits go into a settlement account. The
+// company sees only the first bank account.
 func (e *edge) listBankAccounts(ctx context.Context, r *request) (any, error) {
 	company, settlementID, err := e.account(ctx, r)
 	if err != nil {
@@ -75,8 +75,8 @@ func (e *edge) listBankAccounts(ctx context.Context, r *request) (any, error) {
 	return rows(all, bankAccountOf), err
 }
 
-// attachBankAccount credits a settlement account from a bank account that was
-// opened elsewhere.
+// attachBankAccount assigns a bank account that was opened elsewhere to a settlement account.
+// Credits to the bank account then go into the settlement account.
 func (e *edge) attachBankAccount(ctx context.Context, r *request, body BankAccountRequest) (any, error) {
 	company, settlementID, err := e.account(ctx, r)
 	if err != nil {

@@ -54,7 +54,7 @@ func TestALowBalanceIsSet(t *testing.T) {
 			d.no(d.ada, "POST", c.path, c.body, c.status, c.message)
 		}
 		other, _ := d.company()
-		d.ok(d.ada, "POST", company+"/settlement-accounts", `{"name":"Second"}`) // the other company has none of that number
+		d.ok(d.ada, "POST", company+"/settlement-accounts", `{"name":"Second"}`) // the other company has no account with the number 2
 		d.no(d.ada, "POST", other+"/settlement-accounts/2/alert", `{"lowBalance":5}`, 404, "Settlement account not found")
 		shown := func() any {
 			return d.ok(d.bob, "GET", company, "")["settlementAccounts"].([]any)[0].(map[string]any)["lowBalance"]

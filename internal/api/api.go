@@ -1,16 +1,16 @@
-// Package api is the HTTP API for companies. It turns requests into calls of the
-// businesses, and their answers into the bodies that the contract promises.
+// Package api is the HTTP API for companies. It turns requests into calls of the business
+// services, such as payout.Service. It turns the results of these calls into the response bodies
+// that the contract promises.
 //
-// The contract is openapi.yaml. Routes and types are generated from it
-// (spec.gen.go). The rules of bodies are read from it when the program starts
-// (internal/contract). Both have no other source.
+// The contract is openapi.yaml. Routes and types are generated from it (spec.gen.go). The rules
+// for bodies are read from it when the program starts (internal/contract). Routes, types and
+// rules have no other source.
 //
-// A request passes these steps in order: its id and log line, the limit of the
-// token operations, the access token, the limit of the company, the rules of the
-// body, the Idempotency-Key, and the handler. The handler calls one business and
-// shapes the answer. A handler never writes and never chooses a status. It returns
-// a body or a fault. envelope.go gives a fault the form of the operation's family
-// (docs/contract.md).
+// A request passes these steps in order: its id and log line, the limit of the token operations,
+// the access token, the limit of the company, the rules of the body, the Idempotency-Key, and
+// the handler. The handler calls one business service and shapes the response. A handler never
+// writes to the connection and never chooses a status. It returns a body or a fault. envelope.go
+// gives a fault the form that the operation's family has (docs/contract.md).
 package api
 
 import (
@@ -42,7 +42,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// Config is what the API needs. Businesses, Authenticate, Clock and Log are required.
+// Config is what the API needs. The services, Authenticate, Clock and Log are required.
 type Config struct {
 	Companies   *company.Service
 	Corporate   *corporate.Service
@@ -58,7 +58,7 @@ type Config struct {
 	Reports     *report.Service
 	Keys        *idempotency.Service
 
-	// Authenticate finds the company of an access token: Companies.Authenticate.
+	// Authenticate returns the company of an access token. It is usually Companies.Authenticate.
 	Authenticate func(ctx context.Context, accessToken string) (company.Identity, error)
 	// Around wraps every handler of the contract. Tests inject faults there.
 	Around []StrictMiddlewareFunc
@@ -66,42 +66,42 @@ type Config struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 
-	// Closed reports whether the API is closed for maintenance. With nil it never is.
+	// Closed reports whether the API is closed for maintenance. If nil, the API is never closed.
 	Closed func() bool
 
 	// Limits are the rate limits. nil turns them off, as in dev.
 	Limits *Limits
-	// PublicURL is the address of this server for companies: scheme and host. Without
-	// a PublicURL /openapi.json names the address of the request.
+	// PublicURL is the address (scheme and host) at which companies reach this server. If it
+	// is empty, /openapi.json names the address of the request.
 	PublicURL string
-	// Proxies may tell the address of a caller. Without proxies the address is the
-	// other end of the connection.
+	// Proxies are the trusted proxies, which may report the address of a caller. Without a
+	// trusted proxy, the caller's address is the remote address of the connection.
 	Proxies peer.Proxies
 	// Registry collects the metrics of the API. nil collects none.
 	Registry prometheus.Registerer
 	// Traces records a span for each request. nil records none.
 	Traces trace.TracerProvider
 
-	// Health, Ready and Metrics answer /healthz, /readyz and /metrics. A nil handler
-	// is not mounted.
+	// Health, Ready and Metrics serve /healthz, /readyz and /metrics. A nil handler is not
+	// mounted.
 	Health, Ready, Metrics http.Handler
-	// Mounts are other handlers by ServeMux pattern, such as "/admin/". Their requests
-	// get an id and a log line, and their panics get an answer.
+	// Mounts are further handlers by ServeMux pattern, such as "/admin/". Their requests get an
+	// id and a log line, and their panics become error responses.
 	Mounts map[string]http.Handler
 }
 
-// edge serves the API.
+// edge is the handler that serves the API.
 type edge struct {
 	Config
 	contract *contract.Contract
 	mux      *http.ServeMux
 	limits   limiters
 	figures  *figures
-	warned   atomic.Bool // the log has the warning about an untrusted proxy
+	warned   atomic.Bool // the warning about an untrusted proxy has been logged
 }
 
-// New returns the whole API as one handler. New fails if the contract and the program do not
-// fit, if a limit is impossible, or if the registry already has the metrics.
+// New returns the whole API as one handler. New fails if the contract does not match the
+// program, if a limit is impossible, or if the registry already has the metrics.
 func New(cfg Config) (http.Handler, error) {
 	spec, err := readContract(style(cfg.Clock))
 	if err != nil {
@@ -123,5 +123,6 @@ func New(cfg Config) (http.Handler, error) {
 	return otelhttp.NewHandler(e, "http", otelhttp.WithTracerProvider(cfg.Traces), otelhttp.WithFilter(traced)), nil
 }
 
-// traced leaves out callbacks: their paths hold secrets, and a span shows its path.
+// traced reports whether a request may be traced. Callbacks are not traced, because their paths
+// contain secrets and a span shows its path.
 func traced(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/callbacks/") }

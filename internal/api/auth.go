@@ -6,8 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// handlers are the operations of the contract. Each calls a business and shapes the
-// answer.
+// handlers implement the operations of the contract. Each handler calls a business service and
+// shapes the response.
 type handlers struct {
 	*edge
 }
@@ -24,7 +24,7 @@ func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObje
 	if err != nil {
 		return nil, err
 	}
-	_ = h.takeCompany(callOf(ctx).header, r.Reference) // the tokens exist, so they are sent over the limit too
+	_ = h.takeCompany(callOf(ctx).header, r.Reference) // the tokens exist, so they are sent even over the limit
 	return GenerateToken200JSONResponse{AccessToken: access, RefreshToken: refresh}, nil
 }
 

@@ -40,7 +40,7 @@ func (b *bank) OpenVirtualAccount(_ context.Context, r provider.VirtualAccountRe
 	}
 }
 
-// credit imitates the sandbox's control /sandbox/credit.
+// credit imitates the sandbox endpoint /sandbox/credit.
 func (b *bank) credit(settlements *settlement.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var ask struct {

@@ -24,7 +24,8 @@ func headerBytes(r *http.Request) int {
 	return n
 }
 
-// fits refuses a request whose headers are too long.
+// fits reports whether the headers of a request are short enough. If not, it also sends the error
+// response.
 func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 	if headerBytes(r) <= MaxHeader {
 		return true
@@ -35,13 +36,13 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// callbacks is the path of the providers' notifications. Each handler there limits its
-// bodies itself.
+// callbacks is the path prefix of the providers' notifications. Each handler below it limits the
+// size of its request bodies.
 const callbacks = "/callbacks/"
 
-// bodyFits refuses a request that declares a body above the limit, before all other
-// checks. Each answer to such a request is the last on its connection. Otherwise net/http
-// would wait for the body before it answers.
+// bodyFits refuses a request that declares a body above the limit, before all other checks. The
+// connection closes after the response to such a request. Otherwise net/http would wait for the
+// body before it responds.
 func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 	if r.ContentLength <= contract.MaxBody {
 		return true
@@ -61,7 +62,7 @@ func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 // longAgo is a deadline in the past.
 var longAgo = time.Unix(1, 0)
 
-// hangUp stops reading a request whose answer is the last on its connection. Otherwise
+// hangUp stops reading a request if its connection closes after the response. Otherwise
 // net/http would wait for the rest of the body before it closes the connection.
 func hangUp(w http.ResponseWriter) {
 	if w.Header().Get("Connection") == "close" {
@@ -69,8 +70,8 @@ func hangUp(w http.ResponseWriter) {
 	}
 }
 
-// allowCallback limits the notifications from one address to one path. A path is a
-// pattern of the mux, so a name that a caller invents gets no bucket. The body of a
+// allowCallback limits the notifications from one address to one callback path. The path is a
+// pattern of the mux, so a caller cannot create buckets by inventing paths. The body of a
 // refused notification is not read, and the provider sends the notification again.
 func (e *edge) allowCallback(w http.ResponseWriter, r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, callbacks) {
@@ -78,7 +79,7 @@ func (e *edge) allowCallback(w http.ResponseWriter, r *http.Request) bool {
 	}
 	_, path := e.mux.Handler(r)
 	if path == "/" {
-		return true // no handler
+		return true // the path has no handler
 	}
 	err := take(w.Header(), e.limits.callbacks, path+" "+peer.Network(callOf(r.Context()).address), e.limits.Callbacks)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// The first line and the headers of a request have at most 32 KiB.
+// The first line and the headers of a request may have at most 32 KiB.
 func TestHeadersAreBounded(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Missing, "none") }}.config()
 	url := serve(t, config)
@@ -30,7 +30,7 @@ func TestHeadersAreBounded(t *testing.T) {
 	}
 }
 
-// The requests of one address to one provider's path are limited. The limit does not count
+// The requests from one address to the path of one provider are limited. The limit does not count
 // requests to other paths, and the bucket refills every second.
 func TestCallbacksAreBounded(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Missing, "none") }}.config()

@@ -27,8 +27,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// broken makes every handler fail: the gate accepts one token, and each handler returns
-// the error of say without a call to a business. Without an error the answer is an empty 200.
+// broken makes every handler fail. Authenticate accepts one token. Each handler returns the error
+// of say and calls no business service. If say returns nil, the response is an empty 200.
 type broken struct{ say func() error }
 
 const secretCause = "pq: password of kobo is hunter2"
@@ -44,7 +44,7 @@ func (b broken) around(api.StrictHandlerFunc, string) api.StrictHandlerFunc {
 	return func(context.Context, http.ResponseWriter, *http.Request, any) (any, error) { return nil, b.say() }
 }
 
-// lines is a log that a test can read while others write.
+// lines is a log that a test can read while other goroutines write.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -62,7 +62,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// config returns the API without businesses, and its log.
+// config returns an API configuration without business services, and the API's log.
 func (b broken) config() (api.Config, *lines) {
 	log := &lines{}
 	return api.Config{
@@ -71,7 +71,7 @@ func (b broken) config() (api.Config, *lines) {
 	}, log
 }
 
-// stand opens the database, the keys and the ledger that every business needs.
+// stand opens the database, the keys and the ledger that every business service needs.
 func stand(t testing.TB, c clock.Clock) (*db.DB, *secret.Keyring, *ledger.Book) {
 	t.Helper()
 	d := dbtest.New(t, db.SQLite)
@@ -105,7 +105,7 @@ func serve(t testing.TB, c api.Config) string {
 	return s.URL
 }
 
-// The transcripts of failures that a healthy program never shows.
+// Transcripts also show the failures that do not occur in a healthy program.
 func TestTranscriptsOfFailures(t *testing.T) {
 	unexpected := func() error { return errors.New(secretCause) }
 	days := map[string]struct {
@@ -145,7 +145,7 @@ func TestTranscriptsOfFailures(t *testing.T) {
 	}
 }
 
-// Each handler passes on the error of its business: without the database every operation
+// Each handler passes on the error of its business service. Without the database every operation
 // fails, and only the log shows the cause.
 func TestEveryOperationFailsWithoutItsDatabase(t *testing.T) {
 	w, log := newWorld(t), &lines{}
@@ -163,7 +163,7 @@ func TestEveryOperationFailsWithoutItsDatabase(t *testing.T) {
 	failed := 0
 	for path, item := range document(t).Paths.Map() {
 		for method, o := range item.Operations() {
-			if !strings.HasPrefix(path, "/api/") || o.OperationID == "listCryptoNetworks" { // its list is in memory
+			if !strings.HasPrefix(path, "/api/") || o.OperationID == "listCryptoNetworks" { // the list of networks is in memory
 				continue
 			}
 			body, header, status := "", []string{"Authorization", "Bearer let-me-in", "x-api-key", "key"}, http.StatusInternalServerError

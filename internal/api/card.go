@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// GenerateCard has a card issued.
+// GenerateCard has the issuer issue a card.
 func (h *handlers) GenerateCard(ctx context.Context, r GenerateCardRequestObject) (GenerateCardResponseObject, error) {
 	request := card.Request{
 		Company: callOf(ctx).company, Customer: r.Body.CustomerID, Type: r.Body.Type, Brand: cmp.Or(r.Body.Brand, "Verve"),
@@ -31,7 +31,7 @@ func generatedCard(g card.Generated) (GenerateCard200JSONResponse, error) {
 	return GenerateCard200JSONResponse{Status: "success", Message: "Card generated successfully", Data: g}, nil
 }
 
-// passing is a token with a header that forbids caching.
+// passing is the type of a response with a card token. Its header forbids caching.
 type passing GenerateCardToken200JSONResponse
 
 // VisitGenerateCardTokenResponse writes the header and the token.
@@ -40,8 +40,8 @@ func (p passing) VisitGenerateCardTokenResponse(w http.ResponseWriter) error {
 	return GenerateCardToken200JSONResponse(p).VisitGenerateCardTokenResponse(w)
 }
 
-// GenerateCardToken gives a token for the card's secrets. Kobo does not store the token,
-// so the request takes no Idempotency-Key.
+// GenerateCardToken returns a token that gives access to the card's secrets. Kobo does not store
+// the token, so the request takes no Idempotency-Key.
 func (h *handlers) GenerateCardToken(ctx context.Context, r GenerateCardTokenRequestObject) (GenerateCardTokenResponseObject, error) {
 	t, err := h.Cards.Token(ctx, callOf(ctx).company, r.CardID)
 	return passing{Status: "success", Data: CardToken{
@@ -58,13 +58,13 @@ func (h *handlers) ListCards(ctx context.Context, r ListCardsRequestObject) (Lis
 	}}, err
 }
 
-// FindCard shows a card with its present state at the issuer.
+// FindCard shows a card with its current state at the issuer.
 func (h *handlers) FindCard(ctx context.Context, r FindCardRequestObject) (FindCardResponseObject, error) {
 	c, err := h.Cards.Find(ctx, callOf(ctx).company, r.CardID)
 	return FindCard200JSONResponse{Status: "success", Message: "Card fetched successfully", Data: c}, err
 }
 
-// SendDefaultPin asks the issuer to send the card's first PIN.
+// SendDefaultPin has the issuer send the card's first PIN.
 func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestObject) (SendDefaultPinResponseObject, error) {
 	return answer(ctx, func(message string) (SendDefaultPin200JSONResponse, error) {
 		return SendDefaultPin200JSONResponse{Status: "success", Message: message}, nil
@@ -73,7 +73,7 @@ func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestOb
 	})
 }
 
-// FundCard puts money on a card, or previews the funding.
+// FundCard loads money onto a card, or previews the funding in a dry run.
 func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundCardResponseObject, error) {
 	c := callOf(ctx)
 	order := card.Order{Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount}
@@ -91,8 +91,8 @@ func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundC
 	})
 }
 
-// funded returns the 200 of a funding, or the fault of a failed or pending one. The contract
-// wants a 400 for both.
+// funded returns a 200 response for a successful funding. For a failed or pending funding it
+// returns a fault, because the contract requires a 400.
 func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
 	switch f.Status {
 	case card.Funded:

@@ -22,41 +22,41 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// call is one request on its way through the edge.
+// A call holds what the edge knows about one request.
 type call struct {
 	id      string
 	request *http.Request
-	address string              // of the caller
-	header  http.Header         // of the answer
-	op      *contract.Operation // nil: no operation of the contract
-	family  family              // the form of a refusal
+	address string              // the caller's address
+	header  http.Header         // the response header
+	op      *contract.Operation // nil if the path is not an operation of the contract
+	family  family              // decides the form of an error response
 	company string              // empty before authentication
-	body    *contract.Body      // nil: the operation takes none
-	key     *idempotency.Key    // nil: the request has none
-	err     error               // the refusal, for the log line
-	// failed counts a refusal of a token operation, and may replace it.
+	body    *contract.Body      // nil if the operation takes no body
+	key     *idempotency.Key    // nil if the request has no Idempotency-Key
+	err     error               // the reason for a refusal, for the log line
+	// failed counts a token operation that was refused. It may replace the fault of the refusal.
 	failed func(*fault.Fault) *fault.Fault
 }
 
 type callKey struct{}
 
-// callOf returns the call of a context.
+// callOf returns the call that belongs to a context.
 func callOf(ctx context.Context) *call {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
-		return &call{} // in a test without the edge
+		return &call{} // a test may call a handler without the edge
 	}
 	return c
 }
 
-// enter sets the operation of a call. nil is no operation of the contract.
+// enter sets the operation of a call. A nil op, for a path outside the contract, has no effect.
 func (c *call) enter(op *contract.Operation) {
 	if op != nil {
 		c.op, c.family = op, family(op.Family)
 	}
 }
 
-// noStore forbids caches on the way to keep an answer that shows a secret.
+// noStore forbids every cache to store a response that shows a secret.
 func (c *call) noStore() { c.header.Set("Cache-Control", "no-store") }
 
 // ServeHTTP serves every request of the program.
@@ -70,7 +70,7 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.request = r
 	defer func() {
 		p := recover()
-		// An answer that was cut off on purpose is logged and counted too.
+		// A response that was aborted on purpose is also logged and counted.
 		cut := p == http.ErrAbortHandler
 		if p != nil && !cut {
 			e.recovered(rec, r, c, p)
@@ -100,7 +100,7 @@ func (e *edge) client(r *http.Request) string {
 	return address
 }
 
-// recovered answers a panic as an internal error, in the form of the call's family.
+// recovered turns a panic into an internal error, in the form of the call's family.
 func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
 	e.Log.ErrorContext(r.Context(), "panic", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	c.err = fault.New(fault.Internal, "panic")
@@ -113,7 +113,7 @@ func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
 var probes = []string{"/healthz", "/readyz", "/metrics"}
 
 // finish writes the log line of a request and counts the request. The line has no query,
-// headers or bodies, since these may hold secrets.
+// headers or bodies, because these may contain secrets.
 func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duration) {
 	route := r.Pattern
 	if c.op != nil {
@@ -147,10 +147,10 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	e.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// idShape is the form of a request id that the caller may choose.
+// idShape matches a request id that the caller may choose.
 var idShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// requestID returns the id that the caller sent, or a new id if the caller's has a wrong form.
+// requestID returns the id that the caller sent, or a new id if the sent id is not valid.
 func requestID(r *http.Request) string {
 	if sent := r.Header.Get("X-Request-Id"); idShape.MatchString(sent) {
 		return sent
@@ -158,8 +158,8 @@ func requestID(r *http.Request) string {
 	return id.New()
 }
 
-// canonical reports whether ServeMux serves a path without a redirect. It refuses an id that
-// is only an escaped slash: ServeMux would take such an id for the last slash of a list.
+// canonical reports whether ServeMux serves a path without a redirect. It rejects an id that is
+// only an escaped slash, because ServeMux would treat such an id as the trailing slash of a list.
 func canonical(p string) bool {
 	if strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
 		return false
@@ -167,17 +167,17 @@ func canonical(p string) bool {
 	return strings.HasPrefix(p, "/") && (p == "/" || path.Clean(p) == strings.TrimSuffix(p, "/"))
 }
 
-// clean reports whether the database takes a text of the URL.
+// clean reports whether the database accepts a text from the URL.
 func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, isControl) }
 
-// recorder remembers the status of an answer.
+// recorder records the status of a response.
 type recorder struct {
 	http.ResponseWriter
-	status int // 200 until the handler says another one
+	status int // 200 until the handler sets a different status
 	begun  bool
 }
 
-// WriteHeader keeps the first final status.
+// WriteHeader records the first status that is not informational (1xx).
 func (r *recorder) WriteHeader(status int) {
 	if !r.begun && status >= 200 {
 		r.status, r.begun = status, true
@@ -185,11 +185,11 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write begins the answer, if WriteHeader has not done so.
+// Write begins the response, if WriteHeader has not done so.
 func (r *recorder) Write(b []byte) (int, error) {
 	r.begun = true
 	return r.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -4,14 +4,15 @@ package api
 //go:generate go tool oapi-codegen -config oapi-codegen.yaml -o spec.gen.go contract.json
 
 import (
-	_ "embed" // for the two documents
+	_ "embed" // embeds the two documents
 	"fmt"
 	"slices"
 
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// source is openapi.yaml as the program reads it. public is openapi.yaml for callers.
+// source is the JSON form of openapi.yaml with its x- fields, for the program. public is the JSON
+// form without the x- fields, for callers.
 var (
 	//go:embed contract.json
 	source []byte
@@ -19,7 +20,7 @@ var (
 	public []byte
 )
 
-// readContract reads the contract with the rules of a style.
+// readContract reads the contract with the rules and messages of a style.
 func readContract(s contract.Style) (*contract.Contract, error) {
 	c, err := contract.Read(source, s)
 	if err != nil {

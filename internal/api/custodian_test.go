@@ -17,12 +17,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// custodian is a fake custodian. /sandbox/crypto-deposit adds transactions to its chain and
-// sends their notifications.
+// custodian is a fake crypto custodian. /sandbox/crypto-deposit adds transactions to its chain
+// and sends their notifications.
 type custodian struct {
 	mu      sync.Mutex
 	watched map[string]string // address → network
-	deep    map[string]bool   // transaction → confirmed
+	deep    map[string]bool   // transaction → true if confirmed
 	sent    int
 }
 
@@ -59,7 +59,7 @@ func (c *custodian) Inclusion(_ context.Context, _ chain.Network, hash string) (
 	return at, nil
 }
 
-// newCrypto returns the business with the pretended custodian and the public test keys.
+// newCrypto returns the crypto service with the fake custodian and the public test keys.
 func newCrypto(cfg crypto.Config) (*crypto.Service, *custodian) {
 	c := &custodian{watched: map[string]string{}, deep: map[string]bool{}}
 	cfg.Networks, cfg.HouseKeys = chain.Testnets(), map[chain.Kind]chain.Key{}
@@ -78,8 +78,8 @@ func newCrypto(cfg crypto.Config) (*crypto.Service, *custodian) {
 	return crypto.New(cfg), c
 }
 
-// deposit imitates the sandbox's control /sandbox/crypto-deposit as far as the transcripts
-// need it.
+// deposit imitates the sandbox endpoint /sandbox/crypto-deposit as far as the transcripts need
+// the endpoint.
 func (c *custodian) deposit(s *crypto.Service, worker *job.Worker) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hash, err := c.send(r, s)

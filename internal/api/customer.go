@@ -34,8 +34,8 @@ func (h *handlers) ResendCustomerOtp(ctx context.Context, r ResendCustomerOtpReq
 	})
 }
 
-// GenerateCustomerAccount opens a customer's bank account. The answer has no
-// account details (wallet-api.md).
+// GenerateCustomerAccount opens a customer's bank account. The response has no account details
+// (wallet-api.md).
 func (h *handlers) GenerateCustomerAccount(ctx context.Context, r GenerateCustomerAccountRequestObject) (GenerateCustomerAccountResponseObject, error) {
 	return answer(ctx, func(customer.Customer) (GenerateCustomerAccount200JSONResponse, error) {
 		return GenerateCustomerAccount200JSONResponse{Status: "success", Message: "Account created successfully"}, nil

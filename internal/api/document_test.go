@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// served returns the answer of /openapi.json. A test may change the configuration and the request.
+// served returns the body of /openapi.json. A test may change the configuration and the request.
 func served(t testing.TB, change func(*api.Config), ask func(*http.Request)) []byte {
 	t.Helper()
 	config, _ := broken{func() error { return nil }}.config()
@@ -54,7 +54,7 @@ func decoded(t testing.TB, text []byte) (doc map[string]any) {
 	return doc
 }
 
-// each calls see for every object of the document that is not an example.
+// each calls the function see for every object in the document, except for examples.
 func each(path string, node any, see func(path string, object map[string]any)) {
 	switch n := node.(type) {
 	case map[string]any:
@@ -101,8 +101,8 @@ func TestThePublicDocumentIsComplete(t *testing.T) {
 	}
 }
 
-// A key in the body identifies one purchase of a company over all kinds of purchases
-// (testdata/vtu_purchase_data.txt). Each description says so.
+// A key in the body identifies one purchase of a company among all types of purchases
+// (testdata/vtu_purchase_data.txt). Each description of such a key states this.
 func TestTheDocumentStatesTheScopeOfAKey(t *testing.T) {
 	seen := 0
 	each("", decoded(t, served(t, nil, nil)), func(path string, object map[string]any) {
@@ -120,14 +120,14 @@ func TestTheDocumentStatesTheScopeOfAKey(t *testing.T) {
 	}
 }
 
-// The example of a request is a complete valid body. It leaves out only fields that
+// The example of every request is a complete and valid body. It leaves out only fields that
 // contradict other fields.
 func TestEveryRequestHasAWholeExample(t *testing.T) {
 	c, doc := contract(t), decoded(t, served(t, nil, nil))
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	left := map[string]string{
-		"validateCorporateKyc": "kyc_id", // stands for an absent session_id
-		"generateCard":         "number", // of a physical card
+		"validateCorporateKyc": "kyc_id", // replaces an absent session_id
+		"generateCard":         "number", // only for a physical card
 	}
 	bodies := 0
 	for path, item := range doc["paths"].(map[string]any) {
@@ -166,8 +166,8 @@ func TestEveryRequestHasAWholeExample(t *testing.T) {
 	}
 }
 
-// The transcripts compare real answers with the document. This test checks the headers of
-// the answers that no transcript has.
+// The transcripts compare real responses with the document. This test checks the headers of the
+// responses that no transcript shows.
 func TestEveryAnswerNamesItsHeaders(t *testing.T) {
 	doc := decoded(t, served(t, nil, nil))
 	shared := doc["components"].(map[string]any)["responses"].(map[string]any)
@@ -216,7 +216,7 @@ func TestTheDocumentNamesItsServer(t *testing.T) {
 		"http://[::1]:8080":       {host: "[::1]:8080"},
 		"http://pay.example.com":  {host: "pay.example.com", forward: "ftp", from: "10.0.0.1:1"},
 		"https://pay.example.com": {host: "pay.example.com", forward: "https", from: "10.0.0.1:1"},
-		"http://own.example.com":  {host: "own.example.com", forward: "https", from: "203.0.113.9:1"}, // no trusted proxy
+		"http://own.example.com":  {host: "own.example.com", forward: "https", from: "203.0.113.9:1"}, // the proxy is not trusted
 		"https://api.example.com": {public: "https://api.example.com", host: "10.0.0.1"},
 		"/":                       {host: `evil"}],"x":[{"`},
 	} {
@@ -231,7 +231,7 @@ func TestTheDocumentNamesItsServer(t *testing.T) {
 	}
 }
 
-// An ordinary generator makes a client from the document, and the client compiles.
+// A common generator generates a client from the document, and the client compiles.
 func TestAGeneratorMakesAClientFromTheDocument(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, text []byte) string {
@@ -250,7 +250,7 @@ func TestAGeneratorMakesAClientFromTheDocument(t *testing.T) {
 	config := write("client.yaml", []byte("package: client\ngenerate: {models: true, client: true}\n"))
 	client := filepath.Join(folder, "client.go")
 	run("go", "tool", "oapi-codegen", "-config", config, "-o", client, document)
-	// The overlay puts the client into a folder of this module, for the compiler only.
+	// The overlay puts the client into a folder of this module, but only for the compiler.
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func TestAGeneratorMakesAClientFromTheDocument(t *testing.T) {
 	run("go", "build", "-overlay", write("overlay.json", overlay), "./client")
 }
 
-// The check of an answer finds a header that the document does not list.
+// The check of a response finds a header that the document does not list.
 func TestAnUndocumentedHeaderIsFound(t *testing.T) {
 	c, err := apitest.ReadContract([]byte(strings.ReplaceAll(string(served(t, nil, nil)), `"Retry-After":`, `"Retry-Never":`)))
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// dryRun is the query parameter of a dry run: the operation only says what would happen
-// (completion.md §4.6).
+// dryRun is the query parameter for a dry run, in which the operation only reports what would
+// happen (completion.md §4.6).
 const dryRun = "dry_run"
 
 // isDry reports whether a request that passed mayRun is a dry run.
 func isDry(r *http.Request) bool { return r.URL.Query().Get(dryRun) == "true" }
 
-// mayRun refuses a misspelled dry run, since a typing error must not move money. For the
-// same reason an operation without a dry run refuses the parameter.
+// mayRun refuses a misspelled dry_run parameter, because a typing error must not move money. For
+// the same reason, an operation that has no dry run refuses every value except false.
 func mayRun(op *contract.Operation, r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.RawQuery == "" {
 		return nil
 	}
 	asked, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil && isLike(dryRun, r.URL.RawQuery) {
-		return slip(dryRun, "must be one of [true, false]") // a pair that ParseQuery leaves out
+		return slip(dryRun, "must be one of [true, false]") // ParseQuery leaves out a malformed pair
 	}
 	_, isKnown := op.Find(dryRun)
 	for name, values := range asked {
@@ -48,10 +48,11 @@ func isLike(name, text string) bool {
 	return strings.Contains(strings.ToLower(plain.Replace(text)), plain.Replace(name))
 }
 
-// slip returns the fault of one wrong parameter.
+// slip returns the fault for one wrong parameter.
 func slip(name, text string) *fault.Fault { return wrongFields([]string{name}, text) }
 
-// wrongFields returns the fault of several parameters. corporateFamily shows their names too.
+// wrongFields returns one fault for several parameters. The responses of corporateFamily also
+// show the names of these parameters.
 func wrongFields(names []string, text string) *fault.Fault {
 	var q query
 	for _, name := range names {

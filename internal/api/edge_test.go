@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// send sends one request and returns the answer and its body.
+// send sends one request. It returns the response and the response body.
 func send(t testing.TB, method, url, body string, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -42,7 +42,7 @@ func send(t testing.TB, method, url, body string, header ...string) (*http.Respo
 	return answer, string(text)
 }
 
-// The log line of a request shows the route, the company and the status. It shows no
+// The log line of a request shows the route, the company and the status. It does not show any
 // secret of the request.
 func TestTheLogKeepsSecrets(t *testing.T) {
 	config, log := broken{func() error { return errors.New("the disk is full") }}.config()
@@ -76,7 +76,8 @@ func TestTheLogKeepsSecrets(t *testing.T) {
 	}
 }
 
-// A panic gives the answer of an internal error. Only the log shows the panic and its stack.
+// After a panic, the response is that of an internal error. Only the log shows the panic and its
+// stack.
 func TestAPanicIsAnswered(t *testing.T) {
 	config, log := broken{func() error { panic(secretCause) }}.config()
 	config.Mounts = map[string]http.Handler{"/elsewhere/": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("there too") })}
@@ -119,7 +120,7 @@ func TestNothingIsRedirected(t *testing.T) {
 		"/api/v1/vtu/transaction/%E2%82%A6": 200,
 		"/api/v1/vtu/transaction/":          404,
 		"/api/v1/vtu/transaction/%2F":       404,
-		"/api/v1/vtu/transactions/%2f":      404, // an escaped slash does not count as the last slash
+		"/api/v1/vtu/transactions/%2f":      404, // an escaped slash does not count as a trailing slash
 		"/api/v1/vtu/transaction/%2F%2F":    200,
 		"/docs/":                            200,
 		"/":                                 404,
@@ -142,7 +143,8 @@ func TestHeadAndOptions(t *testing.T) {
 	}
 }
 
-// Metrics have the route as their label, so a caller cannot add more series.
+// Metrics have the route as their label. So a caller cannot create new time series with invented
+// paths or methods.
 func TestFigures(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	config, _ := broken{func() error { return nil }}.config()
@@ -182,7 +184,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A caller who hangs up while waiting causes no error in the log.
+// A caller who disconnects while waiting causes no error in the log.
 func TestACallerWhoHangsUp(t *testing.T) {
 	hung := make(chan struct{})
 	config, log := broken{func() error { <-hung; return context.Canceled }}.config()
@@ -200,8 +202,8 @@ func TestACallerWhoHangsUp(t *testing.T) {
 	}
 }
 
-// A commit with an unknown outcome is a 503 and no internal error. The answer says when to
-// ask again.
+// A commit with an unknown outcome is a 503 and not an internal error. The response states when
+// the caller may retry.
 func TestAnUnknownOutcomeIsA503(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Unknown, "ask again") }}.config()
 	url := serve(t, config)
@@ -215,7 +217,7 @@ func TestAnUnknownOutcomeIsA503(t *testing.T) {
 	}
 }
 
-// The name of a span is the route, as in the metrics.
+// A span has the name of the route, and not of the path. The metrics use the same name.
 func TestSpans(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	config, _ := broken{func() error { return nil }}.config()
@@ -226,7 +228,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// The reference page loads nothing from other servers, compressed or not.
+// The reference page loads nothing from other servers. Its script is also served compressed.
 func TestTheReferencePageNeedsNoOtherServer(t *testing.T) {
 	config, _ := broken{func() error { return nil }}.config()
 	url := serve(t, config)

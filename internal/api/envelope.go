@@ -12,27 +12,28 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// family is the form of the errors in an area of the contract (x-family).
+// A family is the form of the error responses in one part of the contract (x-family).
 type family string
 
 const (
-	// auth answers {message}.
+	// auth error responses have the body {message}.
 	auth family = "auth"
-	// token is auth, except that an internal error is a 400.
+	// token is like auth, except that an internal error is a 400.
 	token family = "token"
-	// account answers {status: "error", message}.
+	// account error responses have the body {status: "error", message}.
 	account family = "account"
-	// corporateFamily is account, except that broken rules are a list of errors by field. An
-	// error may show the bank's reason beside the message. An unknown id is a 404.
+	// corporateFamily is like account, except that broken rules are a list of errors by field. An
+	// error may show the bank's reason in addition to the message. An unknown id is a 404.
 	corporateFamily family = "corporate"
-	// customerFamily is account. The message lists the broken rules.
+	// customerFamily is like account. The message lists the broken rules.
 	customerFamily family = "customer"
-	// cardFamily is account. The message begins with the kind of the broken rules. The error
-	// of an unresolved funding has data as well.
+	// cardFamily is like account. The message begins with the type of the broken rules. The error
+	// of an unresolved funding also has data.
 	cardFamily family = "card"
-	// vtuFamily answers {success: false, message}, and broken rules as account does.
+	// vtuFamily error responses have the body {success: false, message}. For broken rules they
+	// are like those of account.
 	vtuFamily family = "vtu"
-	// settlementFamily is account, except that a refusal by a business rule is
+	// settlementFamily is like account, except that a refusal by a business rule has the body
 	// {error: " failed: <reason>"}.
 	settlementFamily family = "settlement"
 )
@@ -48,7 +49,7 @@ type (
 		Status  string `json:"kybStatus"`
 		Message string `json:"message"`
 	}
-	// problemBody has at most one field beside the status and the message.
+	// problemBody has at most one field in addition to the status and the message.
 	problemBody struct {
 		Status  string         `json:"status"`
 		Message string         `json:"message"`
@@ -72,8 +73,8 @@ type (
 
 func problem(message string) problemBody { return problemBody{Status: "error", Message: message} }
 
-// dress returns the status and the body of a fault in a family. The caller never reads the
-// messages of internal errors and of unavailable services.
+// dress returns the status and the body that a fault has in a family. It hides the messages of
+// internal errors and of unavailable services from the caller.
 func (f family) dress(why *fault.Fault) (int, any) {
 	status, message := cmp.Or(statuses[why.Kind], http.StatusInternalServerError), why.Message
 	switch {
@@ -108,8 +109,8 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	}
 }
 
-// cardDress returns the body of cardFamily: the message distinguishes missing fields and an
-// invalid amount (wallet-api.md).
+// cardDress returns the error body of cardFamily. The message distinguishes missing fields from
+// an invalid amount (wallet-api.md).
 func cardDress(message string, why *fault.Fault) problemBody {
 	if why.Extra["data"] != nil || why.Details == nil {
 		return problemBody{Status: "error", Message: message, Data: why.Extra["data"]}
@@ -126,7 +127,7 @@ func cardDress(message string, why *fault.Fault) problemBody {
 	return problemBody{Status: "error", Message: message, Details: why.Details}
 }
 
-// corporateDress returns the status and the body of corporateFamily.
+// corporateDress returns the status and the error body of corporateFamily.
 func corporateDress(status int, message string, why *fault.Fault) (int, any) {
 	if why.Details != nil {
 		fields, _ := why.Extra["fields"].([]string)
@@ -145,8 +146,8 @@ func corporateDress(status int, message string, why *fault.Fault) (int, any) {
 	return status, problem(message)
 }
 
-// statuses are the statuses of faults; all other kinds are a 500. An unknown id is a 400,
-// as the contract says in most places.
+// statuses maps the kinds of faults to HTTP statuses. All other kinds are a 500. An unknown id is
+// a 400, as the contract specifies for most operations.
 var statuses = map[fault.Kind]int{
 	fault.Invalid:         http.StatusBadRequest,
 	fault.Missing:         http.StatusBadRequest,
@@ -161,7 +162,7 @@ var statuses = map[fault.Kind]int{
 	fault.Unknown:         http.StatusServiceUnavailable,
 }
 
-// sentence returns the message of a family without details.
+// sentence returns one error message for a family whose error bodies have no field for details.
 func sentence(message string, details []string) string {
 	if details == nil {
 		return message
@@ -172,7 +173,7 @@ func sentence(message string, details []string) string {
 	return strings.Join(details, ". ")
 }
 
-// parameterFault returns the fault of a header, a query or a path that the generated code
+// parameterFault returns the fault for a header, query or path parameter that the generated code
 // refused.
 func parameterFault(f family, err error) *fault.Fault {
 	var many *TooManyValuesForParamError
@@ -180,7 +181,7 @@ func parameterFault(f family, err error) *fault.Fault {
 	var absent *RequiredParamError
 	why := fault.New(fault.Invalid, "The request is not valid")
 	switch {
-	case f == token: // its only header is the API key
+	case f == token: // the API key is the only header of this family
 		why = fault.New(fault.Invalid, "Bad Request: API key is missing")
 	case errors.As(err, &absent):
 		why = slip(absent.ParamName, "is required")
@@ -192,12 +193,12 @@ func parameterFault(f family, err error) *fault.Fault {
 	return why.Because(err)
 }
 
-// refuse answers with a fault in the form of the call's family, and keeps the fault for the
-// log line. Each 429 and 503 says when the caller may retry.
+// refuse responds with a fault in the form of the call's family. It stores the fault for the log
+// line. Each 429 and 503 states when the caller may retry.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
 	if why.Kind == fault.Internal && r.Context().Err() != nil {
-		// The caller has gone, or the program stops. This is no internal error.
+		// The caller has disconnected, or the program stops. This is not an internal error.
 		why = fault.New(fault.Unavailable, "the request was cancelled").Because(err)
 	}
 	c := callOf(r.Context())
@@ -206,7 +207,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	c.err = why
 	if why.Kind == contract.TooLarge {
-		w.Header().Set("Connection", "close") // the server would read on before it answers
+		w.Header().Set("Connection", "close") // otherwise the server would read the body before it responds
 	}
 	status, b := c.family.dress(why)
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {

@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 )
 
-// ListEvents reads the feed. With the parameter wait it waits for a new event.
+// ListEvents returns events from the feed. With the parameter wait, it waits for a new event.
 func (h *handlers) ListEvents(ctx context.Context, r ListEventsRequestObject) (ListEventsResponseObject, error) {
 	var q query
 	after := q.whole("after", r.Params.After)

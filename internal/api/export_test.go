@@ -8,7 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// KeepsTheRules is nil if the operation at a path accepts the body.
+// KeepsTheRules returns nil if the operation at a path accepts the body. Otherwise it returns the
+// reason.
 func KeepsTheRules(method, path, text string) error {
 	spec, err := readContract(style(nil))
 	if err != nil {

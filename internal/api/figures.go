@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// figures count requests for Prometheus. The label is the route of the contract and not
-// the path, so the number of series stays small.
+// figures are the Prometheus metrics of requests. Their label is the route in the contract, and
+// not the path of the request. So the number of time series stays small.
 type figures struct {
 	requests *prometheus.CounterVec
 	took     *prometheus.HistogramVec

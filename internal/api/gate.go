@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// gate finds the company of a request. Every operation refuses a request at the gate
-// with the same bodies (wallet-api.md, Errors).
+// gate authenticates a request and returns its company. Every operation refuses an
+// unauthenticated request with the same response bodies (wallet-api.md, Errors).
 func (e *edge) gate(r *http.Request) (company string, err error) {
 	token := contract.Bearer(r)
 	if token == "" {
@@ -22,6 +22,6 @@ func (e *edge) gate(r *http.Request) (company string, err error) {
 	case fault.Forbidden, fault.Unauthenticated, fault.Unavailable:
 		return "", err
 	}
-	// The check failed, and the token may be valid.
+	// The check itself failed, so the token may still be valid.
 	return "", fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 }

@@ -18,21 +18,22 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// once gives an operation the Idempotency-Key (completion.md §4.1): the same key with the
-// same body gets the first answer again, byte for byte. The body has passed the rules
-// before, so a typing error uses up no key.
+// The middleware once handles the Idempotency-Key of an operation (completion.md §4.1). A repeated
+// request with the same key and body gets the first response again, byte for byte. The body has
+// passed the rules before, so a typing error does not use up the key.
 //
-// The business stores the answer in the commit that decides the request, and Key.Render
-// tells the business how the answer looks. Other answers of the operation, such as
-// "Insufficient balance", are stored afterwards. Answers that say nothing about the
-// operation are not stored: internal errors, unavailable services, limits, conflicts and
-// refused access tokens. An answer that another request with the key may contradict is not sent.
+// The business service stores the response in the commit that decides the request. The function
+// that was given to Key.Render builds this response. Other responses of the operation, such as
+// "Insufficient balance", are stored afterwards. Responses that do not show what the operation did
+// are not stored. These are internal errors, unavailable services, limits, conflicts and refused
+// access tokens. While a different request with the same key is running, this response is not
+// sent, because the other request may end differently.
 func (e *edge) once(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, ok := r.Header["Idempotency-Key"]
 		switch {
-		// A dry run changes nothing. It neither uses up the key nor gets the key's answer, so
-		// the real request may come with the same key.
+		// A dry run changes nothing. It neither uses up the key nor gets the stored response of the
+		// key, so the real request may use the same key.
 		case !ok || isDry(r):
 			handler.ServeHTTP(w, r)
 		case len(sent) != 1 || !keyShape.MatchString(sent[0]):
@@ -43,10 +44,10 @@ func (e *edge) once(handler http.Handler) http.Handler {
 	})
 }
 
-// keyShape is the form of an Idempotency-Key.
+// keyShape matches a valid Idempotency-Key.
 var keyShape = regexp.MustCompile(`^[ -~]{1,255}$`)
 
-// use answers a request with a key.
+// The method use handles a request that has an Idempotency-Key.
 func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler http.Handler) {
 	c := callOf(r.Context())
 	key, answer, err := e.Keys.Open(r.Context(), c.company, value, fingerprint(r, c.body))
@@ -66,7 +67,7 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler
 		send(w, given)
 		return
 	}
-	// The answer is stored even if the caller has gone.
+	// The response is stored even if the caller has disconnected.
 	stands, err := e.Keys.Settle(context.WithoutCancel(r.Context()), key, given)
 	switch {
 	case err != nil:
@@ -78,7 +79,7 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler
 	}
 }
 
-// replay sends the answer of an earlier request.
+// replay sends the stored response of an earlier request.
 func replay(w http.ResponseWriter, a idempotency.Answer) {
 	w.Header().Set("Idempotent-Replayed", "true")
 	if a.Secret {
@@ -87,7 +88,7 @@ func replay(w http.ResponseWriter, a idempotency.Answer) {
 	send(w, a)
 }
 
-// lasting reports whether an answer says something about the operation.
+// lasting reports whether a status shows what the operation did, so that the response is stored.
 func lasting(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests:
@@ -96,13 +97,13 @@ func lasting(status int) bool {
 	return status < 500
 }
 
-// fingerprint identifies a request by its method, path and body. The order of the fields,
-// white space, escapes and zeros at the end of a fraction do not count.
+// fingerprint identifies a request by its method, path and body. Requests that differ only in
+// field order, white space, escapes or zeros at the end of a fraction have the same fingerprint.
 func fingerprint(r *http.Request, b *contract.Body) string {
 	h := sha256.New()
 	h.Write([]byte(r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + "\n"))
 	if b != nil {
-		text, err := json.Marshal(plain(b.Value)) // maps have sorted keys in JSON
+		text, err := json.Marshal(plain(b.Value)) // json.Marshal sorts the keys of a map
 		if err != nil {
 			panic(err) // the value was decoded from JSON
 		}
@@ -111,7 +112,7 @@ func fingerprint(r *http.Request, b *contract.Body) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// plain returns a decoded value with one spelling for equal numbers.
+// plain returns a decoded JSON value in which equal numbers have the same spelling.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -138,29 +139,29 @@ func plain(value any) any {
 	return value
 }
 
-// memory holds an answer before it is sent.
+// memory buffers a response before it is sent.
 type memory struct {
 	bytes.Buffer
 	header http.Header
 	status int
 }
 
-// Header returns the header of the real answer.
+// Header returns the header of the real response.
 func (m *memory) Header() http.Header { return m.header }
 
-// WriteHeader keeps the status.
+// WriteHeader stores the status.
 func (m *memory) WriteHeader(status int) { m.status = status }
 
-// send gives a finished answer to the caller.
+// send writes a finished response to the caller.
 func send(w http.ResponseWriter, a idempotency.Answer) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // an error means that the caller has gone
+	_, _ = w.Write(a.Body) // an error means that the caller has disconnected
 }
 
-// answer calls a business and shapes the result. The Idempotency-Key of the request, if
-// there is one, learns the shape first. The commit that decides the request can then
-// store the answer.
+// The function answer calls a business service and shapes its result into a response. The
+// request's Idempotency-Key, if there is one, first receives the function that builds the
+// response. The commit that decides the request can then store the response.
 func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key *idempotency.Key) (R, error)) (A, error) {
 	c := callOf(ctx)
 	c.key.Render(func(result any, err error) idempotency.Answer {
@@ -178,7 +179,7 @@ func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key
 	return shape(result)
 }
 
-// render returns an answer as a commit stores it.
+// render builds a response in the form in which a commit stores it.
 func render(f family, body any, err error) idempotency.Answer {
 	status := http.StatusOK
 	if err != nil {
@@ -191,19 +192,19 @@ func render(f family, body any, err error) idempotency.Answer {
 	return a
 }
 
-// written returns a body as it is sent.
+// The function written encodes a body exactly as it is sent.
 func written(status int, body any) []byte {
 	m := &memory{header: http.Header{}}
 	contract.Write(m, status, body)
 	return m.Bytes()
 }
 
-// secretive is a body that shows a secret. The body is stored encrypted. After ten minutes
-// a repeated request gets the public body instead.
+// secretive is a response body that shows a secret. The body is stored encrypted. After ten
+// minutes, a repeated request gets the public body instead.
 type secretive interface{ public() any }
 
-// FindIdempotencyKey shows the result of the request with a key. The stored answer may
-// show a secret.
+// FindIdempotencyKey shows the result of the request with an Idempotency-Key. The stored
+// response may contain a secret.
 func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyRequestObject) (FindIdempotencyKeyResponseObject, error) {
 	c := callOf(ctx)
 	use, err := h.Keys.Used(ctx, c.company, r.Key)

@@ -14,8 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// issuer is a fake card issuer. The amount of a funding chooses the outcome
-// (completion.md §5).
+// issuer is a fake card issuer. The amount of a funding chooses the outcome (completion.md §5).
 type issuer struct {
 	clock clock.Clock
 	mu    sync.Mutex

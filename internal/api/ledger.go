@@ -26,7 +26,7 @@ func (h *handlers) ListLedgerEntries(ctx context.Context, r ListLedgerEntriesReq
 	return ListLedgerEntries200JSONResponse{Status: "success", Data: LedgerPage{Data: rows, Meta: meta}}, err
 }
 
-// FindLedgerEntry shows one entry by its reference. The answer has no reference.
+// FindLedgerEntry shows one entry by its reference. The response does not show the reference.
 func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequestObject) (FindLedgerEntryResponseObject, error) {
 	e, err := h.Reports.Entry(ctx, callOf(ctx).company, r.Reference)
 	if err != nil {
@@ -38,7 +38,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 	}}, nil
 }
 
-// ledgerRow returns an entry in a list, with its id, reference and account.
+// ledgerRow returns an entry as a row of a list, with its id, reference and account.
 func ledgerRow(e report.Entry) LedgerRow {
 	return LedgerRow{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,

@@ -11,19 +11,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// Limit is the number of requests in one period, and the number at once.
+// Limit is a rate limit: the number of requests per period, and the largest burst.
 type Limit = limit.Limit
 
 // Limits are the rate limits of the API.
 type Limits struct {
-	Company Limit // of all requests of a company
-	Token   Limit // of failed token operations from an address
+	Company Limit // limits all requests of a company
+	Token   Limit // limits the failed token operations from one address
 	// Callbacks limits the requests from one address to one callback path. The zero value
-	// is no limit.
+	// turns this limit off.
 	Callbacks Limit
 }
 
-// Failed returns the limit of failed requests. nil is no limit.
+// Failed returns the limit for failed requests, or nil if there is no limit.
 func (l *Limits) Failed() *Limit {
 	if l == nil {
 		return nil
@@ -31,8 +31,8 @@ func (l *Limits) Failed() *Limit {
 	return &l.Token
 }
 
-// limiters hold the buckets. Each limit has a cache of its own, so that a stranger with
-// many addresses pushes out no bucket of a company.
+// limiters hold the buckets of the rate limits. Each limit has a separate cache. So a stranger
+// with many addresses cannot evict a company's bucket.
 type limiters struct {
 	Limits
 	companies, failures, callbacks *limit.Buckets
@@ -49,7 +49,7 @@ func newLimiters(limits *Limits, c clock.Clock) (limiters, error) {
 	return limiters{*limits, limit.New(c), limit.New(c), limit.New(c)}, err
 }
 
-// take counts a request in a bucket and shows the state in the headers. It refuses a
+// take counts a request in a bucket and shows the bucket's state in the headers. It refuses a
 // request over the limit.
 func take(h http.Header, in *limit.Buckets, bucket string, l Limit) error {
 	if l == (Limit{}) {
@@ -68,10 +68,10 @@ func (e *edge) takeCompany(h http.Header, reference string) error {
 	return take(h, e.limits.companies, reference, e.limits.Company)
 }
 
-// watchToken has a token operation counted by its address if it fails. A valid key is
-// never refused for failures of others, so the operation runs in every case. References
-// have no buckets: a caller can name a new reference each time, and all of them fail at
-// the same address.
+// watchToken makes a token operation count against the caller's address if the operation fails.
+// The operation always runs, because a valid key is never refused for the failures of others.
+// There are no buckets by reference, because a caller can invent a new reference for each request.
+// All such requests fail at the same address.
 func (e *edge) watchToken(c *call) {
 	if e.limits.Token == (Limit{}) {
 		return
@@ -81,8 +81,8 @@ func (e *edge) watchToken(c *call) {
 	e.limits.failures.Look(address, e.limits.Token).Show(c.header)
 }
 
-// failed counts a token operation that failed by the caller's mistake. Over the limit the
-// answer no longer names the mistake.
+// The method failed counts a token operation that failed by the caller's mistake. Over the limit,
+// the response no longer names the mistake.
 func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fault {
 	switch why.Kind {
 	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, contract.TooLarge:
@@ -93,8 +93,9 @@ func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fa
 	return why
 }
 
-// mayTakeTokens refuses a company that is at its limit. Otherwise a valid key would void the
-// earlier refresh token. A wrong key does not count.
+// mayTakeTokens refuses a company that is at its limit. Otherwise a request over the limit, with a
+// valid key, would invalidate the earlier refresh token. Requests with a wrong key do not count
+// towards this limit.
 func (e *edge) mayTakeTokens(reference string) error {
 	if e.limits.Company == (Limit{}) {
 		return nil

@@ -15,9 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// limited is the API with limits: an address may fail sixty times a minute and twice at
-// once, and a company may send three requests at once. A test names its companies, and
-// the first use of a name makes a real company.
+// limited is the API with limits. Token operations from one address may fail sixty times a minute,
+// in bursts of two. A company may send bursts of three requests. A test names its companies, and
+// the first use of a name creates a real company.
 type limited struct {
 	t         *testing.T
 	h         http.Handler
@@ -30,8 +30,8 @@ type limited struct {
 // caller is a company with its credentials.
 type caller struct {
 	reference string
-	keys      map[string]string // "right" and "new"
-	refresh   []string          // every refresh token; the last one works
+	keys      map[string]string // by the names "right" and "new"
+	refresh   []string          // every refresh token; only the last one is valid
 }
 
 func newLimited(t *testing.T) *limited {
@@ -69,7 +69,7 @@ func (l *limited) caller(name string) *caller {
 	return l.known[name]
 }
 
-// ask requests tokens from an address, perhaps behind proxies.
+// ask requests tokens from an address, perhaps through proxies.
 func (l *limited) ask(want int, address, name, key string, forwarded ...string) *httptest.ResponseRecorder {
 	l.t.Helper()
 	c := l.caller(name)
@@ -92,14 +92,15 @@ func (l *limited) ask(want int, address, name, key string, forwarded ...string) 
 
 const one, two = "one", "two"
 
-// A valid key is accepted after any number of failures, from the same address and with the
-// same reference, even on its first use. Each wrong key counts as one failure.
+// A valid key is accepted after any number of failures from the same address and with the same
+// reference. This holds even when the key is used for the first time. Each wrong key counts as
+// one failure.
 func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l := newLimited(t)
 	for range 2 {
 		l.ask(401, "192.0.2.1:1", one, "wrong")
 	}
-	for range 5 { // the answer no longer says that the key is wrong
+	for range 5 { // over the limit, the response no longer states that the key is wrong
 		l.ask(429, "192.0.2.1:1", one, "wrong")
 		l.ask(429, "192.0.2.1:1", two, "wrong")
 	}
@@ -112,8 +113,8 @@ func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l.ask(429, "192.0.2.1:1", two, "wrong")
 }
 
-// A callback path with an invented provider name gets no bucket. Otherwise a caller with
-// many names would push out the buckets of others.
+// A callback path with an invented provider name gets no bucket. Otherwise a caller could use
+// many names to evict the buckets of other callers.
 func TestInventedNamesHaveNoBuckets(t *testing.T) {
 	l := newLimited(t)
 	ask := func(method, path string) *httptest.ResponseRecorder {
@@ -137,7 +138,7 @@ func TestInventedNamesHaveNoBuckets(t *testing.T) {
 	}
 }
 
-// Failures count for a whole IPv6 network, and for each client behind a trusted proxy.
+// Failures are counted per IPv6 network, and per client behind a trusted proxy.
 func TestFailuresCountForTheClient(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "[2001:db8::1]:1", "x", "wrong")
@@ -159,7 +160,7 @@ func TestFailuresCountForTheClient(t *testing.T) {
 	}
 }
 
-// Only successful token operations count in the limit of the company.
+// Only successful token operations count towards the limit of the company.
 func TestTokensHaveTheCompanysLimit(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "192.0.2.1:1", one, "wrong")
@@ -193,7 +194,7 @@ func TestTokensHaveTheCompanysLimit(t *testing.T) {
 	refresh(200, right)
 }
 
-// The headers of a failure show the limit of its address. Retry-After is exact.
+// The headers of a failed request show the limit of its address. Retry-After is exact.
 func TestTheHeadersOfAFailure(t *testing.T) {
 	l := newLimited(t)
 	for _, want := range []struct {

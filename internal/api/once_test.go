@@ -35,7 +35,7 @@ func (w *world) shop(t testing.TB) shop {
 	return s
 }
 
-// field returns the text at a path of a JSON text.
+// field returns the string at a path in a JSON text.
 func field(t testing.TB, text string, path ...string) string {
 	t.Helper()
 	var v any
@@ -57,7 +57,7 @@ func field(t testing.TB, text string, path ...string) string {
 	return s
 }
 
-// buy sends a purchase. It returns the status, the body and whether the answer is a replay.
+// buy sends a purchase. It returns the status and the body, and whether the response is a replay.
 func (s shop) buy(t testing.TB, bodyKey, headerKey string) (int, string, bool) {
 	t.Helper()
 	header := []string{"Authorization", "Bearer " + s.access, "Content-Type", "application/json"}
@@ -70,8 +70,8 @@ func (s shop) buy(t testing.TB, bodyKey, headerKey string) (int, string, bool) {
 	return answer.StatusCode, text, answer.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// Twelve concurrent requests with one key make one purchase. Each 200 shows that purchase,
-// and the other answers say that the request is in flight.
+// Twelve concurrent requests with the same key make only one purchase. Each 200 response shows
+// that purchase. The other responses report that a request is in flight.
 func TestOneKeyTwelveTimesAtOnce(t *testing.T) {
 	for name, header := range map[string]string{"the body's key alone": "", "with a header": "one-header"} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestOneKeyTwelveTimesAtOnce(t *testing.T) {
 	}
 }
 
-// A repeated request gets the first answer again, byte for byte.
+// A repeated request gets the first response again, byte for byte.
 func TestAnAnswerIsReplayedToTheByte(t *testing.T) {
 	s := newWorld(t).shop(t)
 	_, first, _ := s.buy(t, "order-1", "header-1")
@@ -115,7 +115,7 @@ func TestAnAnswerIsReplayedToTheByte(t *testing.T) {
 	if !replayed || first != again {
 		t.Errorf("%v\n%s\n%s", replayed, first, again)
 	}
-	// With a new header, the key in the body still finds the first purchase.
+	// With a new Idempotency-Key header, the key in the body still finds the first purchase.
 	_, second, replayed := s.buy(t, "order-1", "header-2")
 	if replayed || field(t, second, "message") != "Duplicate request — returning existing transaction" {
 		t.Error(second)
@@ -137,11 +137,11 @@ func BenchmarkARequest(b *testing.B) {
 	}
 }
 
-// twins are two payout requests with one key that both found the key unused. The first
-// waits in its provider call until end is closed. Meanwhile the other gets its own result.
+// twins are two payout requests with the same key, which both found the key unused. The first
+// request waits in its provider call until end is closed. Meanwhile the second gets its result.
 type twins struct {
 	came             atomic.Int32
-	both, begun, end chan struct{} // closed when both are in, when the first has begun, and when it may end
+	both, begun, end chan struct{} // closed when both requests are in, when the first has begun, and when the first may end
 	other            func() (any, error)
 }
 
@@ -165,8 +165,8 @@ func (p *twins) hold() {
 	<-p.end
 }
 
-// The first of two equal requests is still running and may end in another way than the
-// second one. The second request is therefore answered that the first is in flight.
+// The first of two equal requests is still running, and may end differently from the second
+// request. So the response to the second request reports that the first request is in flight.
 func TestASecondEqualRequestHearsThatTheFirstIsInFlight(t *testing.T) {
 	for name, other := range map[string]func() (any, error){
 		"a refusal":  func() (any, error) { return nil, fault.New(fault.Refused, "Insufficient balance") },

@@ -7,7 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// payer is a fake bank for payouts. The last digits of an account choose the outcome
+// payer is a fake bank for payouts. The last digits of an account number choose the outcome
 // (completion.md §5).
 type payer struct {
 	mu   sync.Mutex

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// keptList is the list of banks, which a caller may keep for an hour.
+// keptList is the response with the list of banks, which a caller may cache for an hour.
 type keptList ListBanks200JSONResponse
 
 // VisitListBanksResponse writes the header and the list.
@@ -25,7 +25,7 @@ func (h *handlers) ListBanks(ctx context.Context, r ListBanksRequestObject) (Lis
 	return keptList{Status: "success", Data: append([]Bank{}, banks...)}, err
 }
 
-// ValidateAccount shows the name on a bank account.
+// ValidateAccount shows the name of a bank account's owner.
 func (h *handlers) ValidateAccount(ctx context.Context, r ValidateAccountRequestObject) (ValidateAccountResponseObject, error) {
 	return answer(ctx, func(v payout.Verification) (ValidateAccount200JSONResponse, error) {
 		return ValidateAccount200JSONResponse{Data: ValidatedAccount{ID: v.ID, AccountName: v.AccountName, AccountNumber: v.AccountNumber}}, nil
@@ -37,7 +37,7 @@ func (h *handlers) ValidateAccount(ctx context.Context, r ValidateAccountRequest
 	})
 }
 
-// SendPayout pays out, or previews the payout.
+// SendPayout pays out, or previews the payout in a dry run.
 func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (SendPayoutResponseObject, error) {
 	c := callOf(ctx)
 	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration}
@@ -57,7 +57,7 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 // nothingSent is the message of a dry run.
 const nothingSent = "Dry run. Nothing was sent."
 
-// sentAnswer returns the 200 of a payout, or the fault of a failed one.
+// sentAnswer returns the 200 response for a payout, or the fault of a failed payout.
 func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 	message := "Payout successful"
 	switch p.Status {

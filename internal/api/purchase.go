@@ -30,13 +30,13 @@ func (h *handlers) PurchaseAirtime(ctx context.Context, r PurchaseAirtimeRequest
 	return PurchaseAirtime200JSONResponse(a), err
 }
 
-// PurchaseUtility buys power.
+// PurchaseUtility buys electricity.
 func (h *handlers) PurchaseUtility(ctx context.Context, r PurchaseUtilityRequestObject) (PurchaseUtilityResponseObject, error) {
 	a, err := buy(ctx, powerAnswer, h, r.Body, &r.Body.Order, h.VTU.PurchaseUtility)
 	return PurchaseUtility200JSONResponse(a), err
 }
 
-// buy purchases the body of a request. Order is the part of the body that all kinds share.
+// buy makes the purchase that a body describes. The order is the part that all bodies share.
 func buy[B any](
 	ctx context.Context, dress func(vtu.Receipt) (PurchaseAnswer, error), h *handlers, body *B, order *vtu.Order,
 	purchase func(context.Context, B) (vtu.Receipt, error),
@@ -51,9 +51,9 @@ func buy[B any](
 	})
 }
 
-// messageOf returns the message of a purchase's 200, or the fault of a failed purchase. The
-// fault is the same now and in a later request with the key (completion.md §3). A
-// repeated TV purchase has no message (wallet-api.md, outcomes of purchases).
+// messageOf returns the message of a purchase's 200 response, or the fault of a failed purchase.
+// A later request with the same key gets the same fault (completion.md §3). A repeated TV
+// purchase has no message (wallet-api.md, outcomes of purchases).
 func messageOf(r vtu.Receipt) (*string, error) {
 	t := r.Transaction
 	message := vtu.Names[t.Type] + " purchase "
@@ -72,7 +72,7 @@ func messageOf(r vtu.Receipt) (*string, error) {
 	return &message, nil
 }
 
-// purchaseAnswer returns the 200 of a purchase or of a dry run, or the fault of a failed
+// purchaseAnswer returns the 200 response for a purchase or a dry run, or the fault of a failed
 // purchase.
 func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	if r.Preview != nil {
@@ -82,7 +82,7 @@ func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	return PurchaseAnswer{Success: true, Message: message, Data: r.Transaction.Bought}, err
 }
 
-// powerAnswer returns purchaseAnswer with the token.
+// powerAnswer returns the response of purchaseAnswer, with the electricity token added.
 func powerAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	a, err := purchaseAnswer(r)
 	if r.Preview == nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// query reads the filters of a list and collects their problems. The messages are those of
-// the rules for bodies. A filter that is absent or empty filters nothing.
+// query reads the filters of a list and collects their problems. The messages are those of the
+// rules for bodies. A filter that is absent or empty has no effect.
 type query struct {
 	problems []string
 }
 
 func (q *query) wrong(name, text string) { q.problems = append(q.problems, `"`+name+`" `+text) }
 
-// fault is the fault of all wrong filters. It is nil if there are none.
+// fault returns one fault for all wrong filters, or nil if no filter is wrong.
 func (q *query) fault() error {
 	if q.problems == nil {
 		return nil
@@ -36,7 +36,7 @@ func (q *query) oneOf(name, value string, allowed ...string) string {
 	return value
 }
 
-// whole returns a number without sign or fraction. An absent number is 0.
+// whole parses a number without sign or fraction. An absent number is 0.
 func (q *query) whole(name, value string) int64 {
 	n, err := strconv.ParseUint(value, 10, 53)
 	if err != nil && value != "" {
@@ -45,8 +45,8 @@ func (q *query) whole(name, value string) int64 {
 	return int64(n)
 }
 
-// id returns a settlement account's number. An absent number is 0. A 0 in the
-// request is refused, since no account has it.
+// id parses the number of a settlement account. An absent number is 0. A 0 in the request is
+// refused, because no account has the number 0.
 func (q *query) id(name, value string) int64 {
 	n := q.whole(name, value)
 	if n == 0 && value != "" && strings.Trim(value, "0") == "" {
@@ -55,8 +55,8 @@ func (q *query) id(name, value string) int64 {
 	return n
 }
 
-// instant returns a moment, or a whole day in Lagos. The end of a range is the moment
-// after it. The range then includes that last millisecond, or that last day.
+// instant parses an instant, or a date, which is a whole day in Lagos. For the end of a range it
+// returns the first instant after the range. So the range includes its last millisecond or day.
 func (q *query) instant(name, value string, end bool) time.Time {
 	if value == "" {
 		return time.Time{}
@@ -77,8 +77,8 @@ func (q *query) instant(name, value string, end bool) time.Time {
 	return t.UTC()
 }
 
-// mayAsk refuses unknown query parameters, and texts that PostgreSQL does not take. The
-// problems keep the order of the query (completion.md §1). mayRun checks dry runs.
+// mayAsk refuses unknown query parameters, and texts that PostgreSQL does not accept. It reports
+// them in the order of the query (completion.md §1). The dry_run parameter is left to mayRun.
 func mayAsk(op *contract.Operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -98,8 +98,8 @@ func mayAsk(op *contract.Operation, r *http.Request) error {
 	return nil
 }
 
-// onePage keeps the first of several page numbers and page sizes. Repeated page
-// numbers are never refused.
+// onePage removes repeated page numbers and page sizes, except for the first of each. Repeated
+// page numbers are never refused.
 func onePage(r *http.Request) {
 	if r.URL.RawQuery == "" {
 		return
@@ -116,8 +116,8 @@ func onePage(r *http.Request) {
 	r.URL.RawQuery = asked.Encode()
 }
 
-// paged is one page of a list in JSON. find returns the rows of the page, newest first,
-// and the number of all rows.
+// paged returns one page of a list for JSON. The function find returns the rows of the page,
+// newest first, and the total count of rows.
 func paged[T, R any](
 	ctx context.Context, number, size string, shape func(T) R, find func(offset, limit int) ([]T, int, error),
 ) ([]R, ListMeta, error) {
@@ -126,7 +126,7 @@ func paged[T, R any](
 	return each(list, shape), p.Meta(callOf(ctx).request.URL, len(list), total), err
 }
 
-// each shapes the rows of a list. An empty list is [] in JSON and not null.
+// each shapes the rows of a list. In JSON, an empty list becomes [] and not null.
 func each[T, R any](list []T, shape func(T) R) []R {
 	rows := make([]R, len(list))
 	for i, one := range list {

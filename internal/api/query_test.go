@@ -14,7 +14,7 @@ func TestInstants(t *testing.T) {
 		from, to time.Time
 	}{
 		{"", time.Time{}, time.Time{}},
-		{"2030-01-02", day(-1, 0, 0, 0), day(23, 0, 0, 0)}, // in Lagos
+		{"2030-01-02", day(-1, 0, 0, 0), day(23, 0, 0, 0)}, // the whole day in Lagos
 		{"2030-01-02T10:00:00Z", day(10, 0, 0, 0), day(10, 0, 0, 1)},
 		{"2030-01-02T10:00:00.678+01:00", day(9, 0, 0, 678), day(9, 0, 0, 679)},
 	} {

@@ -12,13 +12,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// Each family of errors shows an exhausted daily quota in its own form. A replay does not
-// count, and a refused request does not use up its key.
+// Every operation reports an exhausted daily quota in the error form of its family. A replay does
+// not count towards the quota. A refused request does not use up its Idempotency-Key.
 func TestAnswersOfExhaustedQuotas(t *testing.T) {
 	w := newWorld(t)
 	day := w.clock.Now().In(clock.Lagos)
 	noon := time.Date(day.Year(), day.Month(), day.Day()+1, 12, 0, 0, 0, clock.Lagos)
-	w.clock.MoveTo(noon.Sub(day)) // the test does not run over midnight
+	w.clock.MoveTo(noon.Sub(day)) // so that the test does not run past midnight
 	book := ledger.New(w.db, w.clock)
 	t.Cleanup(book.Drain)
 	quotas := quota.New(w.db, book, w.clock)
@@ -38,7 +38,7 @@ func TestAnswersOfExhaustedQuotas(t *testing.T) {
 		before := w.clock.Now()
 		answer, text := send(t, "POST", url+path, body, "Authorization", "Bearer "+access, "Content-Type", "application/json", "Idempotency-Key", key)
 		if answer.StatusCode == http.StatusTooManyRequests {
-			// The clock was read before and after the refusal.
+			// The refusal happened between two readings of the clock, and Retry-After must fit both.
 			wait, err := strconv.Atoi(answer.Header.Get("Retry-After"))
 			seconds := time.Duration(wait) * time.Second
 			if err != nil || w.clock.Now().Add(seconds).Before(midnight) || !before.Add(seconds-time.Second).Before(midnight) {

@@ -9,18 +9,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// The page for people is @scalar/api-reference. Its licence lies beside it. The page
+// The documentation page is @scalar/api-reference. Its licence is in the same folder. The page
 // reads /openapi.json in the browser and needs nothing from the internet.
 //
 //go:embed reference
 var reference embed.FS
 
-// pagePolicy lets the page load from this server alone. Scalar writes its styles
-// into the page and needs 'unsafe-inline' for them.
+// pagePolicy allows the page to load only from this server. Scalar writes its styles into the
+// page and needs 'unsafe-inline' for them.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
 	"font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// mountReference serves the contract to programs and to people.
+// mountReference serves the contract as /openapi.json, and the documentation page under /docs.
 func (e *edge) mountReference() {
 	file := func(name string) []byte {
 		b, err := reference.ReadFile("reference/" + name)
@@ -42,17 +42,17 @@ func (e *edge) mountReference() {
 	e.mux.HandleFunc("GET /openapi.json", e.document)
 }
 
-// document serves the contract with the address of this server. A client that is
-// generated from the document then finds the server.
+// document serves the contract with the address of this server. A client that is generated from
+// the document then calls this server.
 func (e *edge) document(w http.ResponseWriter, r *http.Request) {
 	contract.Asset("application/json", contract.At(public, e.address(r)), false)(w, r)
 }
 
-// hostShape is the form of a name or an address, perhaps with a port.
+// hostShape matches a host name or an IP address, perhaps with a port.
 var hostShape = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
-// address returns the address of this server: of the settings, or else of the request. A
-// trusted proxy tells the scheme and the host that the client asked.
+// address returns the address of this server from the settings, or else from the request. A
+// trusted proxy reports the scheme and the host that the client requested.
 func (e *edge) address(r *http.Request) string {
 	scheme, host := e.Proxies.Asked(r)
 	host = cmp.Or(host, r.Host)

@@ -9,15 +9,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// router registers the routes of the generated code, with the checks of each operation
-// before its handler. Every path answers with and without its last slash. Nothing is
-// redirected (completion.md §1).
+// router registers the routes of the generated code. Before each handler it runs the checks of
+// the operation. Every path works with and without a trailing slash. No request is redirected
+// (completion.md §1).
 type router struct {
 	edge *edge
 	err  error
 }
 
-// bare returns a route without its last slash, as the contract names operations.
+// bare returns a route without its trailing slash. The contract names operations in this form.
 func bare(pattern string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(pattern, "{$}"), "/")
 }
@@ -35,11 +35,11 @@ func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 	t.edge.mux.Handle(bare+"/{$}", h)
 }
 
-// ServeHTTP completes the interface of the generated code. No request comes here.
+// ServeHTTP completes the interface of the generated code. No request is routed through it.
 func (t *router) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.edge.ServeHTTP(w, r) }
 
-// route fills the mux: the operations, the handlers of the app, and the answer to
-// all other requests.
+// route registers the operations, the handlers from Config, and the handler for all other
+// requests.
 func (e *edge) route() error {
 	t := &router{edge: e}
 	strict := NewStrictHandlerWithOptions(&handlers{e}, e.Around, StrictHTTPServerOptions{
@@ -59,7 +59,7 @@ func (e *edge) route() error {
 	for pattern, h := range e.Mounts {
 		e.mux.Handle(pattern, h)
 		if bare, below := strings.CutSuffix(pattern, "/"); below {
-			e.mux.Handle(bare, h) // or the mux would redirect, with a page of HTML
+			e.mux.Handle(bare, h) // otherwise the mux would redirect with an HTML page
 		}
 	}
 	e.mountReference()
@@ -67,7 +67,7 @@ func (e *edge) route() error {
 	return t.err
 }
 
-// unknown answers an unknown path, or a method that the path does not have.
+// unknown refuses an unknown path, or a method that the path does not have.
 func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := contract.Allowed(e.mux, r)
 	if allowed == nil || !canonical(r.URL.EscapedPath()) {
@@ -80,7 +80,7 @@ func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 	contract.Write(w, http.StatusMethodNotAllowed, problem("Method not allowed"))
 }
 
-// admit runs the checks of an operation before its handler.
+// admit returns a handler that runs the checks of an operation before its handler.
 func (e *edge) admit(op *contract.Operation, handler http.Handler) http.Handler {
 	if op.Idempotent {
 		handler = e.once(handler)
@@ -97,8 +97,9 @@ func (e *edge) admit(op *contract.Operation, handler http.Handler) http.Handler 
 	})
 }
 
-// check refuses a request before its handler. The order matters. The body of an unknown
-// caller is never read. A request that breaks a rule never uses its Idempotency-Key.
+// check refuses a request before its handler runs. The order of the checks matters. The body of
+// an unauthenticated caller is never read. A request that breaks a rule never uses its
+// Idempotency-Key.
 func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error) {
 	if e.Closed != nil && e.Closed() {
 		return fault.New(fault.Unavailable, "API access is closed")

@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/text"
 )
 
-// style returns the set of rules and messages for the bodies of the companies' API. The
+// style returns the validation rules and messages for request bodies of the companies' API. The
 // messages are those of wallet-api.md.
 func style(c clock.Clock) contract.Style {
 	return contract.Style{
@@ -32,11 +32,12 @@ func style(c clock.Clock) contract.Style {
 	}
 }
 
-// isControl finds the control characters of ASCII. PostgreSQL takes no NUL, and no name,
-// number or key has one of the others.
+// isControl reports whether c is an ASCII control character. PostgreSQL does not accept NUL. No
+// valid name, number or key contains any other control character.
 func isControl(c rune) bool { return c < 0x20 || c == 0x7f }
 
-// words returns the message of a broken rule (wallet-api.md).
+// words returns the error message for a broken rule (wallet-api.md). isAlone hides the other
+// problems of the field.
 func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
 	pattern := ""
 	if p, ok := k.(*kind.Pattern); ok {
@@ -114,8 +115,8 @@ func list(values []any) string {
 // maxSafe is the largest whole number that every JSON reader represents exactly.
 const maxSafe = 1<<53 - 1
 
-// wholeNumber is the format of identifiers that are numbers. JSON Schema takes 1.0 and
-// 1e0 for integers. The contract takes digits alone.
+// wholeNumber checks the format of identifiers that are numbers. JSON Schema accepts 1.0 and 1e0
+// as integers. The contract accepts only digits.
 func wholeNumber(v any) error {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -131,9 +132,9 @@ func wholeNumber(v any) error {
 	return nil
 }
 
-// email is the format of e-mail addresses: one address without a name, at a
-// domain of at least two labels. The last label begins with a letter (RFC 5321,
-// 4.1.2 and 4.5.3.1; RFC 3696, 2).
+// email checks the format of e-mail addresses. It accepts one address without a display name,
+// at a domain of at least two labels. The last label begins with a letter (RFC 5321, 4.1.2 and
+// 4.5.3.1; RFC 3696, 2).
 func email(v any) error {
 	text, ok := v.(string)
 	if !ok {
@@ -153,8 +154,8 @@ func email(v any) error {
 
 var domainName = regexp.MustCompile(`^([\pL\pN]([\pL\pN-]{0,61}[\pL\pN])?\.)+\pL[\pL\pN-]{0,61}[\pL\pN]$`)
 
-// amount is the format of money in requests: naira greater than 0. The digits are read as
-// text and never as a float.
+// amount checks the format of money in requests, which is naira greater than 0. It reads the
+// digits as text and never as a float.
 func amount(v any) error {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -165,7 +166,7 @@ func amount(v any) error {
 		return nil
 	case err == nil, errors.Is(err, money.ErrNegative):
 		return jsonschema.LocalizableError("must be greater than 0")
-	case errors.Is(err, money.ErrSyntax): // a number of JSON that Kobo does not take
+	case errors.Is(err, money.ErrSyntax): // JSON allows this number, but Kobo does not
 		return jsonschema.LocalizableError("must be written without an exponent")
 	case errors.Is(err, money.ErrRange):
 		return jsonschema.LocalizableError("must be less than or equal to %s", money.Max.Number())
@@ -174,12 +175,12 @@ func amount(v any) error {
 	}
 }
 
-// nameFormat is the format of names: texts with a letter or a digit. The contract has no
-// pattern for names, since regular expressions of other languages define letters otherwise.
+// nameFormat is the format of names, which need a letter or a digit. The contract has no pattern
+// for names, because regular expressions of different languages define letters differently.
 const nameFormat = "name"
 
-// name refuses a text that has neither a letter nor a digit. The rule of the length
-// refuses an empty text.
+// name returns an error for a text that has neither a letter nor a digit. An empty text passes,
+// because the rule for the length refuses it.
 func name(v any) error {
 	s, ok := v.(string)
 	if !ok || s == "" || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
@@ -189,5 +190,5 @@ func name(v any) error {
 }
 
 // trimName removes invisible characters from the ends of a name. A name without visible
-// characters becomes a space, and words reports the space as an empty name.
+// characters becomes a space. The function words reports that space as an empty name.
 func trimName(name string) string { return cmp.Or(text.Trim(name), " ") }

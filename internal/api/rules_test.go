@@ -27,7 +27,7 @@ func purchaseRules(t testing.TB) *contract.Operation {
 
 const goodPurchase = `{"idempotencyKey":"order-1","serviceCategoryId":"category","productId":"product","phoneNumber":"08012345678","settlementId":1}`
 
-// with returns a valid purchase with one field replaced. "" removes the field.
+// with returns a valid purchase in which one field is replaced. An empty value removes the field.
 func with(field, value string) string {
 	var out []string
 	for part := range strings.SplitSeq(strings.Trim(goodPurchase, "{}"), ",") {
@@ -48,8 +48,8 @@ func jsonRequest(text string) *http.Request {
 	return r
 }
 
-// read checks a body by the rules and returns the broken ones, or the message of a body
-// that is not valid JSON.
+// read checks a body against the rules. It returns the messages of the broken rules, or one
+// message for a body that is not valid JSON.
 func read(t testing.TB, rules *contract.Operation, contentType, text string) (string, []string) {
 	t.Helper()
 	r := jsonRequest(text)
@@ -169,7 +169,7 @@ func TestMalformedJSONIsRefused(t *testing.T) {
 	}
 }
 
-// A body of exactly the limit is accepted.
+// A body that has exactly the maximum size is accepted.
 func TestTheLargestBody(t *testing.T) {
 	body := goodPurchase + strings.Repeat(" ", contract.MaxBody-len(goodPurchase))
 	if message, _ := read(t, purchaseRules(t), "application/json", body); message != "" {

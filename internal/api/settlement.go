@@ -17,7 +17,7 @@ func (h *handlers) ListSettlementAccounts(ctx context.Context, _ ListSettlementA
 	return ListSettlementAccounts200JSONResponse{Status: "success", Data: append([]SettlementAccount{}, accounts...)}, nil
 }
 
-// CreateSettlementAccount opens another settlement account.
+// CreateSettlementAccount opens a further settlement account for the company.
 func (h *handlers) CreateSettlementAccount(ctx context.Context, r CreateSettlementAccountRequestObject) (CreateSettlementAccountResponseObject, error) {
 	return answer(ctx, func(a settlement.Account) (CreateSettlementAccount200JSONResponse, error) {
 		return CreateSettlementAccount200JSONResponse{Status: "success", Data: a}, nil
@@ -26,8 +26,8 @@ func (h *handlers) CreateSettlementAccount(ctx context.Context, r CreateSettleme
 	})
 }
 
-// SetSettlementAlert sets the low-balance alert of a settlement account. A path without
-// a number gets the answer of an unknown account.
+// SetSettlementAlert sets the low-balance alert of a settlement account. If the id in the path
+// is not a number, the response is that for an unknown account.
 func (h *handlers) SetSettlementAlert(ctx context.Context, r SetSettlementAlertRequestObject) (SetSettlementAlertResponseObject, error) {
 	settlementID, err := strconv.ParseInt(r.SettlementID, 10, 64)
 	if err != nil {

@@ -35,15 +35,15 @@ func (h *handlers) FindStatement(ctx context.Context, r FindStatementRequestObje
 	return statementFile{ctx, s, format}, nil
 }
 
-// statementFile is a statement in the format that the caller wants.
+// statementFile is a statement in the format that the caller requested.
 type statementFile struct {
 	ctx    context.Context
 	from   *report.Statement
 	format string
 }
 
-// VisitFindStatementResponse writes the statement. An error after the first bytes cuts the
-// connection, so that half a statement does not look like a whole one.
+// VisitFindStatementResponse writes the statement. An error after the first bytes aborts the
+// connection, so that an incomplete statement does not look complete.
 func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 	kind, write := "application/json", s.json
 	switch s.format {
@@ -96,7 +96,7 @@ func (p *patientWriter) Write(b []byte) (int, error) {
 	return p.w.Write(b)
 }
 
-// json writes the statement in the envelope of the other operations.
+// json writes the statement as JSON, in the same envelope as the other operations.
 func (s statementFile) json(ctx context.Context, w io.Writer) error {
 	from := s.from
 	head, err := json.Marshal(Statement{
@@ -107,7 +107,8 @@ func (s statementFile) json(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The end of the list and of the object around it follows the entries.
+	// The last two characters of head close the list and its object. So they are left out here
+	// and written after the entries.
 	if _, err := io.WriteString(w, `{"status":"success","data":`+string(head[:len(head)-2])); err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// longStatement returns a company whose statement has one entry and then 20,000 of one naira.
+// longStatement returns a company whose statement has 20,001 entries. Every entry after the first
+// is a credit of one naira.
 func longStatement(t *testing.T) (*world, api.Config, *lines) {
 	t.Helper()
 	w := newWorld(t)
@@ -84,7 +85,7 @@ func TestAStatementInJSONAddsUp(t *testing.T) {
 	}
 }
 
-// impatient reads the beginning of an answer and then cancels its request.
+// impatient reads the beginning of a response and then cancels its request.
 type impatient struct {
 	*httptest.ResponseRecorder
 	gone context.CancelFunc
@@ -98,7 +99,7 @@ func (i impatient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// A statement whose caller hangs up is cut off, and the log has a line without an error.
+// If the caller disconnects, the statement is cut off, and its log line is not an error.
 func TestAStatementEndsWhenTheCallerHangsUp(t *testing.T) {
 	_, config, log := longStatement(t)
 	h, err := api.New(config)

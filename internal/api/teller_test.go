@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// teller is a fake bank that opens accounts and verifies identities. It has the test
-// numbers of the sandbox (completion.md §5).
+// teller is a fake bank that opens accounts and verifies identities. It accepts the test numbers
+// of the sandbox (completion.md §5).
 type teller struct {
 	*bank
 	sessions map[string]bool // sessions that wait for an OTP

@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 )
 
-// document returns the contract as another OpenAPI library reads it.
+// document returns the contract as parsed by a different OpenAPI library.
 func document(t testing.TB) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document())
@@ -27,15 +27,15 @@ func document(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// movesNothing are the POST operations that need no Idempotency-Key, each with the reason.
+// movesNothing maps each POST operation that needs no Idempotency-Key to the reason.
 var movesNothing = map[string]string{
 	"generateToken":      "a second pair of tokens replaces the first, which the contract says",
 	"generateCardToken":  "a token is a pass for two minutes that is never stored, so there is nothing to give again",
 	"refreshAccessToken": "a second access token is as good as the first",
 }
 
-// Every POST takes an Idempotency-Key (completion.md §4.1). A new POST has x-idempotent in the
-// contract, or its reason in movesNothing.
+// Every POST takes an Idempotency-Key (completion.md §4.1). A new POST needs x-idempotent in the
+// contract, or else a reason in movesNothing.
 func TestEveryPOSTThatMovesSomethingTakesAKey(t *testing.T) {
 	known := contract(t).Operations()
 	for id := range movesNothing {
@@ -70,7 +70,7 @@ func TestEveryPOSTThatMovesSomethingTakesAKey(t *testing.T) {
 	}
 }
 
-// kinds returns the event kinds among the constants of package event.
+// kinds returns all kinds of events. It reads them from the constants of package event.
 func kinds(t testing.TB) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../event/event.go", nil, parser.SkipObjectResolution)
@@ -95,7 +95,7 @@ func kinds(t testing.TB) []string {
 	return out
 }
 
-// Every kind of event has its payload in the contract, and a webhook can ask for the kind.
+// The contract describes the payload of every kind of event. A webhook can subscribe to each kind.
 func TestEveryKindOfEventIsInTheContract(t *testing.T) {
 	doc := document(t)
 	var choice []string
@@ -118,8 +118,8 @@ func TestEveryKindOfEventIsInTheContract(t *testing.T) {
 	}
 }
 
-// secretly matches what no example may show: a bank verification number, the number of a
-// card, or a field that holds a secret.
+// secretly matches text that no example may show: a bank verification number, a card number, or
+// a field that contains a secret.
 var secretly = regexp.MustCompile(`"22\d{9}"|"\d{13,17}"|"\d{19}"|(?i:"(bvn|pin|pan|cvv|otp|apiKey|secret)":)`)
 
 // Every kind of event has one example. The tests of `kobo trigger` compare the fields of
@@ -148,7 +148,7 @@ func TestEveryKindOfEventHasAnExample(t *testing.T) {
 	}
 }
 
-// The check of events in the transcripts finds wrong events.
+// The transcripts check events against the contract, and this check finds wrong events.
 func TestAWrongEventIsFound(t *testing.T) {
 	c := contract(t)
 	const frame = `{"id":"a","sequence":1,"createdAt":"2030-01-02T03:04:05.678Z","companyId":"c","event":`

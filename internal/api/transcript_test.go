@@ -25,7 +25,7 @@ func transcripts(t testing.TB, folder string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n == "catalogue.txt" })
 }
 
-// The transcripts of a program that runs as in dev.
+// Every transcript matches the responses of a program that runs as in dev.
 func TestTranscripts(t *testing.T) {
 	for _, name := range transcripts(t, ".") {
 		t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
@@ -57,7 +57,7 @@ func (w *world) told(t *testing.T) {
 	}
 }
 
-// contract returns the document as the transcripts check it.
+// contract returns the document with which the transcripts are compared.
 func contract(t testing.TB) *apitest.Contract {
 	t.Helper()
 	c, err := apitest.ReadContract(api.Document())
@@ -67,7 +67,7 @@ func contract(t testing.TB) *apitest.Contract {
 	return c
 }
 
-// played returns the exchanges by file and title.
+// played returns the exchanges of all transcripts by file and title.
 func played(t testing.TB) map[string]apitest.Exchange {
 	t.Helper()
 	out := map[string]apitest.Exchange{}

@@ -45,7 +45,7 @@ func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransaction
 	}}, err
 }
 
-// FindVtuTransaction shows one purchase, by its id or the caller's own key.
+// FindVtuTransaction shows one purchase, by its id or by the key that the caller chose for it.
 func (h *handlers) FindVtuTransaction(ctx context.Context, r FindVtuTransactionRequestObject) (FindVtuTransactionResponseObject, error) {
 	t, err := h.VTU.Transaction(ctx, callOf(ctx).company, r.TransactionID)
 	return FindVtuTransaction200JSONResponse{Success: true, Data: t}, err

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// CreateWebhook adds an endpoint. Only this answer shows the endpoint's secret.
+// CreateWebhook adds an endpoint. Only this response shows the endpoint's secret.
 func (h *handlers) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
 	return answer(ctx, func(e webhook.Endpoint) (newWebhook, error) {
 		return newWebhook{Status: "success", Data: e}, nil
@@ -65,7 +65,7 @@ func (h *handlers) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObje
 	return DeleteWebhook200JSONResponse{Status: "success", Message: "Webhook deleted"}, nil
 }
 
-// RotateWebhookSecret gives an endpoint a new secret. Only this answer shows the secret.
+// RotateWebhookSecret gives an endpoint a new secret. Only this response shows the secret.
 func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
 	return answer(ctx, func(e webhook.Endpoint) (newSecret, error) {
 		return newSecret{Status: "success", Data: e}, nil
@@ -74,19 +74,19 @@ func (h *handlers) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecre
 	})
 }
 
-// An answer that shows a secret must not stay in a cache.
+// These responses show a secret, so a cache must not store them.
 type (
 	newWebhook CreateWebhook200JSONResponse
 	newSecret  RotateWebhookSecret200JSONResponse
 )
 
-// VisitCreateWebhookResponse sends the answer.
+// VisitCreateWebhookResponse sends the response with a header that forbids caching.
 func (n newWebhook) VisitCreateWebhookResponse(w http.ResponseWriter) error {
 	w.Header().Set("Cache-Control", "no-store")
 	return CreateWebhook200JSONResponse(n).VisitCreateWebhookResponse(w)
 }
 
-// VisitRotateWebhookSecretResponse sends the answer.
+// VisitRotateWebhookSecretResponse sends the response with a header that forbids caching.
 func (n newSecret) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
 	w.Header().Set("Cache-Control", "no-store")
 	return RotateWebhookSecret200JSONResponse(n).VisitRotateWebhookSecretResponse(w)
@@ -131,7 +131,7 @@ func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDel
 	})
 }
 
-// ReplayWebhook sends a part of the feed to an endpoint again.
+// ReplayWebhook sends a part of the event feed to an endpoint again.
 func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObject) (ReplayWebhookResponseObject, error) {
 	var q query
 	first, one := h.place(ctx, &q, "from", r.Body.From, false)
@@ -146,12 +146,13 @@ func (h *handlers) ReplayWebhook(ctx context.Context, r ReplayWebhookRequestObje
 	})
 }
 
-// place returns the sequence number at which a replay begins or ends. An instant stands for
-// the first event from then on or, as the end, for the last event up to it.
+// place returns the sequence number at which a replay begins or ends. The caller may send an
+// instant instead of a number. A replay then begins with the first event from that instant on, or
+// ends with the last event up to that instant.
 func (h *handlers) place(ctx context.Context, q *query, name string, value json.RawMessage, end bool) (int64, error) {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
-		n, err := strconv.ParseInt(string(value), 10, 64) // the digits that were sent: a float would have an exponent
+		n, err := strconv.ParseInt(string(value), 10, 64) // parses the digits as sent, because a float would have an exponent
 		if err != nil {
 			q.wrong(name, "must be an integer")
 		}
@@ -166,7 +167,7 @@ func (h *handlers) place(ctx context.Context, q *query, name string, value json.
 	}
 	n, err := h.Events.Since(ctx, callOf(ctx).company, at)
 	if end {
-		n-- // the last before that
+		n-- // Since returns the first event after the end of the range, so the event before it is the last
 	}
 	return n, err
 }

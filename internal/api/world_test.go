@@ -40,8 +40,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// world is the API with real businesses and a real database, as in dev. Only the providers
-// are fake. The tests of the whole program play the same transcripts with the sandbox.
+// world is the API with real business services and a real database, as in dev. Only the providers
+// are fake. The tests of the whole program play the same transcripts against the sandbox.
 type world struct {
 	api.Config
 	db        *db.DB
@@ -112,7 +112,7 @@ func newWorld(t testing.TB) *world {
 		Customers: customers, Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log, Authenticate: companies.Authenticate,
-		// No test reaches the limits, but every answer has their headers.
+		// No test reaches the limits, but every response has their headers.
 		Limits: &api.Limits{
 			Company: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000}, Token: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000},
 		},
@@ -132,7 +132,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// live makes a company that may use the API, with an API key.
+// live creates a company that may use the API, and returns an API key of it.
 func live(t testing.TB, companies *company.Service, name string) (reference, key string) {
 	t.Helper()
 	c, text, err := companies.Create(t.Context(), me, name)
@@ -150,7 +150,7 @@ func live(t testing.TB, companies *company.Service, name string) (reference, key
 	return c.Reference, text.Reveal()
 }
 
-// found makes the main company: approved, live, with a million naira, as dev does.
+// found creates the main company as dev does: approved, live, and with a million naira.
 func (w *world) found(t testing.TB) {
 	t.Helper()
 	reference, key := live(t, w.stage.Companies, "Main")
@@ -196,7 +196,7 @@ func answer(kind, text string) http.Handler {
 	})
 }
 
-// moveClock imitates the sandbox's control /sandbox/clock.
+// moveClock imitates the sandbox endpoint /sandbox/clock.
 func (w *world) moveClock(worker *job.Worker) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		var ask struct{ Advance string }

@@ -17,32 +17,32 @@ import (
 )
 
 const (
-	// MaxBody is the size of the largest body.
+	// MaxBody is the largest accepted size of a body, in bytes.
 	MaxBody  = 64 << 10
 	maxDepth = 32
-	// maxNumber is more digits than any amount or id has. The limit keeps
-	// 1e999999999 from becoming a number of a billion digits.
+	// maxNumber is the length of the longest accepted number. No amount or id is longer. The
+	// limit keeps 1e999999999 from becoming a number of a billion digits.
 	maxNumber = 40
 )
 
-// TooLarge is the kind of a body above MaxBody. No business has this fault.
+// TooLarge is the kind of fault for a body above MaxBody. No business service returns this kind.
 const TooLarge fault.Kind = "too large"
 
-// An API may answer these faults with its own texts.
+// An API may replace the messages of these faults with different texts.
 var (
 	ErrTooLarge  = fault.New(TooLarge, "Request body is larger than 64 KiB")
 	ErrMalformed = fault.New(fault.Invalid, "Request body is not valid JSON")
 	ErrTrailing  = fault.New(fault.Invalid, "Request body has data after its end")
 )
 
-// Body is a request's JSON with numbers as written and with the order of keys. Decode
-// puts it in place of the request's body. So generated handlers take the value from it,
-// and do not decode the text a second time.
+// Body is a request's JSON, with numbers as written and with the order of the keys. Decode
+// replaces the request's body by this Body. So generated handlers take the decoded value from
+// the Body, and do not decode the text a second time.
 type Body struct {
 	Value       any
 	text        *bytes.Reader
-	keys        []string   // of every object, in the order they were sent
-	unprintable [][]string // the places of texts with control characters
+	keys        []string   // the keys of every object, in the order in which they were sent
+	unprintable [][]string // the paths of texts that contain control characters
 	isControl   func(c rune) bool
 }
 
@@ -52,12 +52,12 @@ func (b *Body) ValidatedValue() any { return b.Value }
 // Read reads the text of the body.
 func (b *Body) Read(p []byte) (int, error) { return b.text.Read(p) }
 
-// Close does nothing: the body has been read.
+// Close does nothing, because the body has been read already.
 func (*Body) Close() error { return nil }
 
-// Decode reads and decodes the body of a request, and leaves it in the request.
-// isControl tells the characters that no text may have. Operation.Check applies
-// the rules.
+// Decode reads and decodes the body of a request, and stores the result as the request's body.
+// isControl reports the characters that are not allowed in texts. Operation.Check applies the
+// rules.
 func Decode(w http.ResponseWriter, r *http.Request, isControl func(c rune) bool) (*Body, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var over *http.MaxBytesError
@@ -81,21 +81,21 @@ func Decode(w http.ResponseWriter, r *http.Request, isControl func(c rune) bool)
 	return b, nil
 }
 
-// isJSON accepts application/json, in UTF-8 when it names a charset.
+// isJSON reports whether a Content-Type is application/json. A charset, if present, must be UTF-8.
 func isJSON(contentType string) bool {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	charset, named := parameters["charset"]
 	return err == nil && media == "application/json" && (!named || strings.EqualFold(charset, "utf-8"))
 }
 
-// decode reads one JSON value and nothing after it. encoding/json accepts bad
-// UTF-8, repeated keys and trailing data. The contract accepts none of them.
+// decode reads exactly one JSON value. encoding/json accepts bad UTF-8, repeated keys and
+// trailing data. The contract does not allow any of these.
 func decode(raw []byte, isControl func(rune) bool) (*Body, error) {
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return nil, malformed(raw)
 	}
 	if loneSurrogate(raw) {
-		// encoding/json would replace the half by U+FFFD, and keep another text.
+		// encoding/json would replace the lone surrogate by U+FFFD, which changes the text.
 		return nil, fault.New(fault.Invalid, "Request body holds half of a surrogate pair")
 	}
 	b := &Body{text: bytes.NewReader(raw), isControl: isControl}
@@ -106,8 +106,8 @@ func decode(raw []byte, isControl func(rune) bool) (*Body, error) {
 	return b, err
 }
 
-// loneSurrogate reports whether a JSON text escapes one half of a surrogate pair without
-// the other (RFC 8259, 8.2).
+// loneSurrogate reports whether a JSON text escapes only one half of a surrogate pair (RFC 8259,
+// 8.2).
 func loneSurrogate(raw []byte) bool {
 	for {
 		at := bytes.IndexByte(raw, '\\')
@@ -127,7 +127,8 @@ func loneSurrogate(raw []byte) bool {
 	}
 }
 
-// escaped returns the code unit at the beginning of a JSON text such as \u00e9, or 0.
+// escaped returns the UTF-16 code unit of an escape such as \u00e9 at the beginning of a JSON
+// text, or 0.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0
@@ -139,7 +140,7 @@ func escaped(text []byte) rune {
 	return rune(unit)
 }
 
-// malformed tells what is wrong with a text that is not one JSON value.
+// malformed returns the fault that describes why a text is not one JSON value.
 func malformed(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	var first json.RawMessage
@@ -150,8 +151,8 @@ func malformed(raw []byte) error {
 	return ErrMalformed.Because(err)
 }
 
-// read takes the next value from d. The text is valid JSON already. Only values that
-// JSON allows and the contract forbids can fail here.
+// read returns the next value from d. The text is already known to be valid JSON. So read fails
+// only for values that JSON allows and the contract forbids.
 func (b *Body) read(d *json.Decoder, path []string) (any, error) {
 	if len(path) > maxDepth {
 		return nil, fault.New(fault.Invalid, "Request body is nested too deeply")
@@ -182,7 +183,7 @@ func (b *Body) read(d *json.Decoder, path []string) (any, error) {
 	}
 }
 
-// Within names, in a fault's Extra, the object that has a field twice.
+// Within is the key in a fault's Extra that names the object with a repeated field.
 const Within = "within"
 
 func (b *Body) object(d *json.Decoder, path []string) (any, error) {

@@ -1,10 +1,10 @@
 // Package contract reads an OpenAPI document for the API that it describes.
 //
-// The companies' API and the admin API each have an openapi.yaml. The command in
-// the folder render turns this document into two JSON files: one for the program
-// and one for callers. This package reads the first file. It finds the operations,
-// their parameters and the rules of their bodies. It reads bodies strictly and
-// reports every broken rule. Each API words the rules and shapes its errors.
+// The companies' API and the admin API each have an openapi.yaml. The command in the folder
+// render turns each document into two JSON files: one for the program and one for callers. This
+// package reads the file for the program. It finds the operations, their parameters and the
+// validation rules of their bodies. It reads bodies strictly and reports every broken rule. Each
+// API decides how to word its error messages, and what form its error responses have.
 package contract
 
 import (
@@ -20,22 +20,22 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Contract is an OpenAPI document as its API uses it.
+// Contract is an OpenAPI document in the form in which an API uses it.
 type Contract struct {
-	Operations map[string]*Operation // by "METHOD /path", without a last slash
+	Operations map[string]*Operation // by "METHOD /path", without a trailing slash
 }
 
-// Operation is one operation of the document, with its x- fields.
+// Operation is one operation of the document, with the values of its x- fields.
 type Operation struct {
 	ID         string
 	Path       string
-	Family     string // x-family: how its errors look
-	Open       bool   // needs no access token
-	Tokens     bool   // x-limit: token. Issues tokens; the rate limit is per address and company
-	Idempotent bool   // takes an Idempotency-Key
-	Lenient    bool   // x-specified: ignores unknown query parameters, as the specification says
+	Family     string // x-family: the form of its error responses
+	Open       bool   // the operation needs no access token
+	Tokens     bool   // x-limit: token. It issues tokens, and its rate limits count by address and by company
+	Idempotent bool   // the operation accepts an Idempotency-Key
+	Lenient    bool   // x-specified: it ignores unknown query parameters, as the specification requires
 	Query      []Parameter
-	rules      *rules // nil: takes no body
+	rules      *rules // nil if the operation takes no body
 }
 
 // HasBody reports whether the operation takes a body.
@@ -44,12 +44,12 @@ func (o *Operation) HasBody() bool { return o.rules != nil }
 // Parameter is a query parameter.
 type Parameter struct {
 	Name    string
-	Enum    []string // nil: any value
+	Enum    []string // nil if any value is allowed
 	Default string
-	IsText  bool // any text, and declared by the operation itself
+	IsText  bool // any text is allowed, and the operation itself declares the parameter
 }
 
-// Find returns the operation's query parameter of a name.
+// Find returns the operation's query parameter that has the given name.
 func (o *Operation) Find(name string) (p Parameter, found bool) {
 	i := slices.IndexFunc(o.Query, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
@@ -58,8 +58,8 @@ func (o *Operation) Find(name string) (p Parameter, found bool) {
 	return o.Query[i], true
 }
 
-// Unknown returns the query parameters of a request that the operation does not have, in
-// the order of the query. A name with control characters stays escaped.
+// Unknown returns the names of query parameters that the operation does not have, in the order
+// of the query. A name with control characters stays escaped.
 func (o *Operation) Unknown(query string) (names []string) {
 	for part := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(part, "=")
@@ -73,7 +73,7 @@ func (o *Operation) Unknown(query string) (names []string) {
 	return names
 }
 
-// document is the part of OpenAPI that this package reads.
+// document is the part of an OpenAPI document that this package reads.
 type document struct {
 	Paths      map[string]map[string]json.RawMessage `json:"paths"`
 	Components struct {
@@ -108,8 +108,8 @@ type parameter struct {
 	} `json:"schema"`
 }
 
-// Read reads a contract.json. A mistake in the document stops the program at start,
-// not at the first request.
+// Read reads a contract.json. A mistake in the document makes Read fail, so the program stops at
+// its start and not at the first request.
 func Read(text []byte, style Style) (*Contract, error) {
 	var doc document
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -123,7 +123,7 @@ func Read(text []byte, style Style) (*Contract, error) {
 	for path, methods := range doc.Paths {
 		for method, raw := range methods {
 			if method == "parameters" {
-				continue // the path's own parameters are never in the query
+				continue // parameters of the whole path are never query parameters
 			}
 			op, err := doc.operation(path, raw, compiler, style)
 			if err != nil {

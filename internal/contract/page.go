@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Page is the part of a list that a request asks for.
+// Page is the part of a list that a request wants.
 type Page struct {
 	Number, Size int
 }
@@ -17,7 +17,7 @@ const (
 	maxSize   = 100
 )
 
-// NewPage reads the query parameters page and pageSize. Wrong values count as missing.
+// NewPage parses the query parameters page and pageSize. Invalid values count as missing.
 func NewPage(number, size string) Page {
 	return Page{Clamp(number, 1, math.MaxInt32), Clamp(size, usualSize, maxSize)}
 }
@@ -25,15 +25,15 @@ func NewPage(number, size string) Page {
 // Offset returns the number of items before the page.
 func (p Page) Offset() int { return (p.Number - 1) * p.Size }
 
-// Clamp reads a number from 1 to most. A larger number is most. Anything that is
-// not a number above zero is the usual value.
+// Clamp parses a number from 1 to most. For a larger number it returns most. For a value that is
+// not a number above zero, it returns usual.
 func Clamp(value string, usual, most int) int {
 	if value == "" || strings.Trim(value, "0123456789") != "" {
 		return usual
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		return most // more digits than a number has
+		return most // the number has too many digits for an int
 	}
 	if n == 0 {
 		return usual
@@ -41,8 +41,8 @@ func Clamp(value string, usual, most int) int {
 	return min(n, most)
 }
 
-// Meta describes a page of a list: its items, their number in all, and the pages
-// before and after.
+// Meta describes a page of a list: the page's position, the total count of items, and the links
+// to the previous and the next page.
 type Meta struct {
 	Page        int     `json:"page"`
 	PageSize    int     `json:"pageSize"`
@@ -56,7 +56,7 @@ type Meta struct {
 	To          int     `json:"to"`
 }
 
-// Meta describes the page of a list with so many items on it and in all.
+// Meta describes the page p, which has this number of items, of a list with this total count.
 func (p Page) Meta(at *url.URL, items, total int) Meta {
 	m := Meta{
 		Page: p.Number, PageSize: p.Size, TotalItems: total, TotalPages: (total + p.Size - 1) / p.Size,
@@ -67,7 +67,7 @@ func (p Page) Meta(at *url.URL, items, total int) Meta {
 		m.NextPage = p.link(at, p.Number+1)
 	}
 	if m.HasPrevPage {
-		// Before a page beyond the end comes the last page.
+		// For a page beyond the end of the list, the previous page is the last page.
 		m.PrevPage = p.link(at, min(p.Number-1, m.TotalPages))
 	}
 	if items > 0 {
@@ -76,8 +76,8 @@ func (p Page) Meta(at *url.URL, items, total int) Meta {
 	return m
 }
 
-// link returns another page of the same list as a relative URL. It keeps the caller's
-// other parameters.
+// link returns the relative URL of a different page of the same list. It keeps the other query
+// parameters of the request.
 func (p Page) link(at *url.URL, number int) *string {
 	values := at.Query()
 	values.Set("page", strconv.Itoa(number))

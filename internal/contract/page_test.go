@@ -60,7 +60,7 @@ func TestListMeta(t *testing.T) {
 	}
 }
 
-// The pages behind nextPage show every item once.
+// A caller who follows nextPage sees every item exactly once.
 func TestPagesCoverTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total, size := rapid.IntRange(0, 500).Draw(t, "total"), rapid.IntRange(1, 100).Draw(t, "size")

@@ -15,18 +15,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Style is how one API judges and words bodies.
+// Style is how one API checks bodies and words its error messages.
 type Style struct {
-	// Words describes a broken rule of a field. An empty text leaves the rule to the
-	// business. isAlone hides the other problems of the field.
+	// Words returns the message for a broken rule of a field. If the message is empty, the rule
+	// is left to the business service. isAlone hides the other problems of the field.
 	Words func(k jsonschema.ErrorKind, f Field) (text string, isAlone bool)
-	// Formats judge values by the format of their schema, by its name.
+	// Formats maps the name of a schema's format to the function that checks values.
 	Formats map[string]func(value any) error
-	// Trim cleans texts of the format Trimmed before the rules apply; nil for none.
+	// Trim cleans texts of the format Trimmed before the rules apply. nil cleans nothing.
 	Trim    func(text string) string
 	Trimmed string
-	// Clock is for days that must not be in the future (x-past). With nil each day
-	// counts as past.
+	// Clock is for days that must not be in the future (x-past). If nil, every day counts as
+	// past.
 	Clock clock.Clock
 }
 
@@ -34,16 +34,17 @@ type Style struct {
 type Field struct {
 	Value      any
 	Format     string
-	IsSecret   bool // writeOnly: no message repeats the value
+	IsSecret   bool // writeOnly: no message may repeat the value
 	IsNullable bool
-	name       string // as callers read it: bands[0].from
-	isKnown    bool   // a field that the schema has
-	// place orders the problems. It has the order numbers (x-order) and the indexes on
-	// the way to the field. Unknown fields come last, in the order of the body.
+	name       string // as the caller reads it, such as bands[0].from
+	isKnown    bool   // true if the schema has the field
+	// place is the sort key of the field's problems. It consists of the order numbers (x-order)
+	// and the indexes along the path to the field. Unknown fields come last, in the order of the
+	// body.
 	place []int
 }
 
-// node is the part of a schema that finds fields.
+// node is the part of a schema that is needed to find fields.
 type node struct {
 	Ref        string           `json:"$ref"`
 	Type       any              `json:"type"`
@@ -55,15 +56,15 @@ type node struct {
 	Items      *node            `json:"items"`
 }
 
-// rules are the request schema of one operation. Check reports all problems of a body
-// together, in the order of the schema. Unknown fields come last, in the order of the
+// rules check the bodies of one operation against its request schema. Check reports all problems
+// of a body together, in the order of the schema. Unknown fields come last, in the order of the
 // body.
 type rules struct {
 	schema *jsonschema.Schema
 	root   *node
-	nodes  map[string]*node // the components
-	past   [][]string       // the fields with x-past
-	names  [][]string       // the fields to trim
+	nodes  map[string]*node // the schemas of the document's components
+	past   [][]string       // the paths of the fields with x-past
+	names  [][]string       // the paths of the fields to trim
 	style  Style
 }
 
@@ -74,7 +75,8 @@ func (r *rules) resolve(n *node) *node {
 	return n
 }
 
-// mark finds the fields below a path with checks beyond the schema: days and names.
+// mark records the fields below a path for which the schema is not enough. These are the days with
+// x-past and the names to trim.
 func (r *rules) mark(path []string, n *node) {
 	for name, child := range r.resolve(n).Properties {
 		at := append(slices.Clone(path), name)
@@ -88,7 +90,7 @@ func (r *rules) mark(path []string, n *node) {
 	}
 }
 
-// field finds the schema of a place in a body.
+// The method field describes the value at a location in a body, with properties from its schema.
 func (r *rules) field(b *Body, location []string) Field {
 	f, n := Field{Value: b.Value, isKnown: len(location) > 0}, r.root
 	for _, step := range location {
@@ -118,7 +120,7 @@ func (r *rules) field(b *Body, location []string) Field {
 	return f
 }
 
-// last returns the place of an unknown field: after all known fields of its object.
+// last returns the place of an unknown field, which is after all known fields of its object.
 func (b *Body) last(location []string) []int {
 	return []int{math.MaxInt, slices.Index(b.keys, location[len(location)-1])}
 }
@@ -130,8 +132,8 @@ func dotted(path, name string) string {
 	return path + "." + name
 }
 
-// Check returns nil if the body follows every rule of the operation. Otherwise it returns
-// a fault with one line for each broken rule.
+// Check returns nil if the body follows every rule of the operation. Otherwise it returns a fault
+// with one line for each broken rule.
 func (o *Operation) Check(b *Body) error {
 	r := o.rules
 	r.trim(b)
@@ -154,7 +156,7 @@ func (o *Operation) Check(b *Body) error {
 	}
 	lines, fields := found.lines()
 	f := Invalid(lines...)
-	f.Extra = map[string]any{"fields": fields} // one family names the fields
+	f.Extra = map[string]any{"fields": fields} // one family of errors shows the names of the fields
 	return f
 }
 
@@ -168,14 +170,14 @@ func (r *rules) trim(b *Body) {
 	}
 }
 
-// Invalid returns the fault of a request that breaks these rules.
+// Invalid returns the fault for a request that breaks rules, with one line for each broken rule.
 func Invalid(lines ...string) *fault.Fault {
 	f := fault.New(fault.Invalid, "Validation error")
 	f.Details = lines
 	return f
 }
 
-// future finds the days in the body that must not be in the future, and are.
+// future returns a problem for each x-past day in the body that is in the future.
 func (r *rules) future(b *Body) (found problems) {
 	if r.style.Clock == nil {
 		return nil
@@ -190,7 +192,7 @@ func (r *rules) future(b *Body) (found problems) {
 	return found
 }
 
-// collect turns the leaves of a validation error into problems.
+// collect adds a problem for each leaf of a validation error.
 func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference:
@@ -207,7 +209,7 @@ func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError)
 		for _, name := range k.Properties {
 			found.add(r.field(b, append(slices.Clip(e.InstanceLocation), name)), "is not allowed", false)
 		}
-	case *kind.Not: // another field makes this one unknown
+	case *kind.Not: // the value of a different field makes this field unknown
 		f := r.field(b, e.InstanceLocation)
 		f.place = append(f.place[:len(f.place)-1], b.last(e.InstanceLocation)...)
 		*found = slices.DeleteFunc(*found, func(p problem) bool { return p.field.name == f.name })
@@ -220,9 +222,9 @@ func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError)
 	}
 }
 
-// collectOneOf reports a value that fits none of several schemas. The problems are
-// those of the schema with the type of the value. If no schema has this type, the
-// problem is the type.
+// collectOneOf reports the problems of a value that does not fit any of several schemas. It
+// chooses the schema whose type matches the value. If no schema has that type, the problem is
+// the type.
 func (r *rules) collectOneOf(found *problems, b *Body, e *jsonschema.ValidationError) {
 	types := &kind.Type{}
 	for _, branch := range e.Causes {
@@ -237,7 +239,7 @@ func (r *rules) collectOneOf(found *problems, b *Body, e *jsonschema.ValidationE
 	r.collect(found, b, &jsonschema.ValidationError{InstanceLocation: e.InstanceLocation, ErrorKind: types})
 }
 
-// typeOf returns the error's complaint about the type of the value at a place, or nil.
+// typeOf returns the part of the error about the type of the value at a location, or nil.
 func typeOf(e *jsonschema.ValidationError, location []string) *kind.Type {
 	if k, ok := e.ErrorKind.(*kind.Type); ok && slices.Equal(e.InstanceLocation, location) {
 		return k
@@ -263,7 +265,8 @@ func (p *problems) add(f Field, text string, isAlone bool) {
 	*p = append(*p, problem{f, text, isAlone})
 }
 
-// lines returns the problems as the caller reads them, and the field of each.
+// The method lines returns the problems in the form that the caller reads, and the field of each
+// problem.
 func (p problems) lines() (out, fields []string) {
 	slices.SortStableFunc(p, func(a, b problem) int {
 		order := slices.Compare(a.field.place, b.field.place)

@@ -15,11 +15,11 @@ import (
 func Write(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // only our own types come here
+		panic(err) // the body always has one of our types, which JSON can encode
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// An error means that the caller has gone.
+	// An error means that the caller has disconnected.
 	_, _ = w.Write(append(text, '\n'))
 }
 
@@ -36,7 +36,7 @@ func Allowed(mux *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// Bearer returns the token of the Authorization header, or empty.
+// Bearer returns the token of the Authorization header, or "" if there is none.
 func Bearer(r *http.Request) string {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
@@ -45,20 +45,20 @@ func Bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// server is the place of the server's address in a rendered document.
+// server is the text in a rendered document that At replaces by the server's address.
 const server = `"servers":[{"url":"/"`
 
-// At returns a rendered document for a server at this address.
+// At returns a rendered document in which the server has the given address.
 func At(document []byte, address string) []byte {
 	url, err := json.Marshal(address)
 	if err != nil {
-		panic(err) // every text can be written
+		panic(err) // JSON can encode every text
 	}
 	return bytes.Replace(document, []byte(server), append([]byte(strings.TrimSuffix(server, `"/"`)), url...), 1)
 }
 
-// Asset serves bytes that never change while the program runs. Packed bytes are
-// gzip. A caller that cannot read gzip gets them unpacked.
+// Asset returns a handler for content that never changes while the program runs. Packed content
+// is compressed with gzip. A caller that does not accept gzip receives the content unpacked.
 func Asset(contentType string, content []byte, isPacked bool) http.HandlerFunc {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -85,7 +85,7 @@ func Asset(contentType string, content []byte, isPacked bool) http.HandlerFunc {
 			}
 			text = plain
 		}
-		// An error means that the caller has gone.
+		// An error means that the caller has disconnected.
 		_, _ = io.Copy(w, text)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Raised is a settlement account number above all numbers of the main company.
+// Raised is a settlement account number that is higher than every number of the main company.
 const Raised = 1001
 
-// Stage makes the companies of the transcripts.
+// Stage creates the companies that the transcripts need.
 type Stage struct {
 	Companies   *company.Service
 	Settlements *settlement.Service
@@ -26,18 +26,18 @@ type Stage struct {
 	Raise func(t testing.TB, company string)
 }
 
-// Cast makes the other companies and accounts of the transcripts, beside the main company
-// (reference). It returns their values for a player:
+// Cast creates the other companies and accounts of the transcripts, in addition to the main
+// company, which has the given reference. It returns their values for a player:
 //
 //   - empty_settlement_id: an account of the main company without money
 //   - expired_key: an API key of the main company that expires within the hour
-//   - other_reference, other_key, other_settlement_id: another company in good standing
+//   - other_reference, other_key, other_settlement_id: a second company, approved and live
 //   - new_reference, new_key: a company whose verification has not begun
 //   - kyb_reference, kyb_key, kyb_access, kyb_refresh: a company that got tokens
 //     while changes were requested and is now SUBMITTED
 //   - off_reference, off_key, off_access, off_refresh: an approved company that got tokens
 //     and was then switched off
-//   - hook_url: a company's server that accepts webhooks, except below /no
+//   - hook_url: the URL of a company's server that accepts all webhooks, except below /no
 func (s Stage) Cast(t testing.TB, reference string) map[string]string {
 	t.Helper()
 	by := operator.Local("transcripts")

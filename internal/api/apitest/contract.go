@@ -15,7 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// Contract is an OpenAPI document that tests compare with answers.
+// Contract is an OpenAPI document with which tests compare responses.
 type Contract struct {
 	doc *openapi3.T
 }
@@ -33,7 +33,7 @@ func ReadContract(text []byte) (*Contract, error) {
 	return &Contract{doc}, nil
 }
 
-// Operations returns the ids of the document's operations, sorted.
+// Operations returns the ids of all operations in the document, sorted.
 func (c *Contract) Operations() []string {
 	var out []string
 	for _, item := range c.doc.Paths.Map() {
@@ -45,7 +45,7 @@ func (c *Contract) Operations() []string {
 	return out
 }
 
-// Operation returns the id of a request's operation, or empty.
+// Operation returns the id of the operation that a request calls, or "" if there is none.
 func (c *Contract) Operation(method, target string) string {
 	if route := c.route(method, target); route != nil {
 		return route.Operation.OperationID
@@ -53,8 +53,8 @@ func (c *Contract) Operation(method, target string) string {
 	return ""
 }
 
-// route finds the operation of a request, with or without a last slash. A fixed path beats
-// a path with parameters.
+// route finds the operation of a request, with or without a trailing slash. A fixed path takes
+// precedence over a path with parameters.
 func (c *Contract) route(method, target string) *routers.Route {
 	path, _, _ := strings.Cut(target, "?")
 	steps := strings.Split(strings.TrimSuffix(path, "/"), "/")
@@ -74,8 +74,8 @@ func (c *Contract) route(method, target string) *routers.Route {
 	return best
 }
 
-// Check compares an answer of the companies' API with the document: the status, the body
-// and the headers. Only paths below /api/ belong to the contract.
+// Check compares a response of the companies' API with the document. It checks the status, the
+// body and the headers. Only paths below /api/ belong to the contract.
 func (c *Contract) Check(r *http.Request, status int, header http.Header, body []byte) error {
 	if !strings.HasPrefix(r.URL.Path, "/api/") {
 		return nil
@@ -92,7 +92,8 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	return nil
 }
 
-// named is nil if the document lists all of these headers that an answer has.
+// The method named returns an error if a response has one of these headers and the document does
+// not list it.
 func (c *Contract) named(r *http.Request, status int, header http.Header) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil {
@@ -106,7 +107,7 @@ func (c *Contract) named(r *http.Request, status int, header http.Header) error 
 	return nil
 }
 
-// Names reports whether the document lists a header of an answer.
+// Names reports whether the document lists a header for a response.
 func (c *Contract) Names(method, path string, status int, header string) bool {
 	route := c.route(method, path)
 	if route == nil {
@@ -116,7 +117,7 @@ func (c *Contract) Names(method, path string, status int, header string) bool {
 	return answer != nil && answer.Value.Headers[header] != nil
 }
 
-// Holds is nil if an answer agrees with the document.
+// Holds returns nil if a response agrees with the document.
 func (c *Contract) Holds(r *http.Request, status int, header http.Header, body []byte) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil {
@@ -138,7 +139,7 @@ func (c *Contract) Holds(r *http.Request, status int, header http.Header, body [
 	return nil
 }
 
-// Takes is nil if the document allows a request with this body.
+// Takes returns nil if the document allows a request with this body.
 func (c *Contract) Takes(r *http.Request, body string) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil || route.Operation.RequestBody == nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// kinds are the kinds of matchers, each with the form of its values.
+// kinds maps each kind of matcher to the pattern that its values must match.
 var kinds = map[string]*regexp.Regexp{
 	"any":       regexp.MustCompile(`(?s).*`),
 	"text":      regexp.MustCompile(`(?s)^".+"$`),
@@ -31,13 +31,13 @@ var (
 	repeated = regexp.MustCompile(`<repeat (.) (\d+)>`)
 )
 
-// rest matches further items or fields.
+// rest is the matcher that accepts any further items or fields.
 const rest = "<...>"
 
-// values are the values of $name.
+// values maps each $name to its value.
 type values map[string]string
 
-// fill replaces names by their values. Matchers stay.
+// fill replaces each $name by its value. It leaves matchers unchanged.
 func (v values) fill(text string) (string, error) {
 	var missing error
 	text = mention.ReplaceAllStringFunc(text, func(m string) string {
@@ -53,13 +53,13 @@ func (v values) fill(text string) (string, error) {
 	return text, missing
 }
 
-// object is a JSON object with the order of its fields.
+// object is a JSON object that remembers the order of its fields.
 type object struct {
 	keys   []string
 	fields map[string]any
 }
 
-// ordered decodes JSON: object, []any, json.Number, string, bool, nil.
+// ordered decodes JSON into object, []any, json.Number, string, bool or nil.
 func ordered(text string) (any, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -86,7 +86,7 @@ func orderedNext(d *json.Decoder) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			name := key.(string) // the decoder allows no other key
+			name := key.(string) // the decoder allows only strings as keys
 			o.keys = append(o.keys, name)
 			if o.fields[name], err = orderedNext(d); err != nil {
 				return nil, err
@@ -109,7 +109,7 @@ func orderedNext(d *json.Decoder) (any, error) {
 	return token, nil
 }
 
-// match compares an answer with the wanted one, and captures values into v.
+// match compares a response value with the wanted value, and captures values into v.
 func (v values) match(where string, want, got any) error {
 	switch want := want.(type) {
 	case string:
@@ -171,7 +171,7 @@ func (v values) matchList(where string, want, got []any) error {
 	return nil
 }
 
-// capture checks the kind of a value, and stores the value if the matcher has a name.
+// capture checks the kind of a value. It stores the value if the matcher has a name.
 func (v values) capture(where, kind, name string, got any) error {
 	pattern, known := kinds[kind]
 	if !known {
@@ -191,7 +191,7 @@ func (v values) capture(where, kind, name string, got any) error {
 	return nil
 }
 
-// shown returns a decoded value as JSON.
+// shown encodes a decoded value as JSON.
 func shown(v any) string {
 	switch v := v.(type) {
 	case object:

@@ -23,13 +23,13 @@ type Player struct {
 }
 
 // New returns a player for the server at base (scheme, host and port). The player calls given
-// once for each file. Given returns the values of the transcript: base_url, those of the
-// main company (reference, api_key and settlement_id), and those of Stage.Cast. The player
-// adds "run", which differs for each file, for keys that must be new.
+// once for each file. That function returns the values of the transcript: base_url, the values
+// of the main company (reference, api_key and settlement_id), and the values from Stage.Cast.
+// The player adds "run", which differs for each file, so that a transcript can make new keys.
 func New(t testing.TB, base string, given func(t testing.TB) map[string]string) *Player {
 	t.Helper()
 	p := &Player{base: base, given: given, client: &http.Client{
-		Timeout:       40 * time.Second, // a long poll may take 30
+		Timeout:       40 * time.Second, // a long poll may take 30 seconds
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	answer, err := p.client.Get(base + "/openapi.json")
@@ -47,8 +47,8 @@ func New(t testing.TB, base string, given func(t testing.TB) map[string]string) 
 	return p
 }
 
-// Play plays a transcript. It stops at the first exchange that fails, since later exchanges
-// need the earlier ones.
+// Play plays a transcript. It stops at the first exchange that fails, because each exchange may
+// depend on earlier exchanges.
 func (p *Player) Play(t *testing.T, files fs.FS, name string) {
 	exchanges, err := Read(files, name)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Player) Play(t *testing.T, files fs.FS, name string) {
 	}
 }
 
-// exchange plays one exchange, and repeats an exchange with @eventually.
+// exchange plays one exchange. It repeats an exchange that is marked with @eventually.
 func (p *Player) exchange(ctx context.Context, e Exchange, v values) error {
 	if !e.Eventually {
 		return p.once(ctx, e, v)
@@ -149,7 +149,7 @@ func (p *Player) request(ctx context.Context, e Exchange, v values) (*http.Reque
 	return r, nil
 }
 
-// compare compares an answer with the transcript.
+// compare compares a response with the transcript.
 func compare(e Exchange, v values, answer *http.Response, text string) error {
 	if answer.StatusCode != e.Status {
 		return fmt.Errorf("want status %d, got %d", e.Status, answer.StatusCode)

@@ -9,8 +9,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// checkEvents compares events with the payloads of their kinds in the section webhooks. The
-// body is an answer with one event or with a feed.
+// checkEvents compares events with the payloads that the contract's section webhooks describes
+// for their kinds. The body is a response with one event or with a feed.
 func (c *Contract) checkEvents(body []byte) error {
 	var envelope struct{ Data json.RawMessage }
 	if err := json.Unmarshal(body, &envelope); err != nil {
@@ -27,7 +27,7 @@ func (c *Contract) checkEvents(body []byte) error {
 	return c.CheckEvent(envelope.Data)
 }
 
-// CheckEvent compares one event with the payload of its kind in the contract.
+// CheckEvent compares one event with the payload that the contract describes for its kind.
 func (c *Contract) CheckEvent(text []byte) error {
 	var kind struct{ Event string }
 	var value any
@@ -45,7 +45,7 @@ func (c *Contract) CheckEvent(text []byte) error {
 	return nil
 }
 
-// EventKinds returns the kinds of events for webhooks, sorted.
+// EventKinds returns the kinds of events that a webhook can receive, sorted.
 func (c *Contract) EventKinds() (out []string) {
 	for _, kind := range c.doc.Components.Schemas["EventKind"].Value.Enum {
 		out = append(out, kind.(string))
@@ -54,8 +54,8 @@ func (c *Contract) EventKinds() (out []string) {
 	return out
 }
 
-// EventExample returns the contract's example of a kind of event, as JSON. It is null if the
-// contract has no example.
+// EventExample returns the contract's example of a kind of event, as JSON. The JSON is null if
+// the contract has no example.
 func (c *Contract) EventExample(kind string) ([]byte, error) {
 	told := c.doc.Webhooks[kind]
 	if told == nil {

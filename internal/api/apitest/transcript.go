@@ -1,5 +1,5 @@
-// Package apitest plays transcripts: readable files of requests and expected answers. A
-// player sends the requests to a server over HTTP. It compares every answer with the
+// Package apitest plays transcripts, which are readable files of requests and expected responses.
+// A player sends the requests to a server over HTTP. It compares every response with the
 // transcript and with the OpenAPI document.
 //
 // A file is a list of exchanges in the order of play:
@@ -16,12 +16,12 @@
 //
 //	{"success": true, "data": {"transactionId": "<reference $tx>", "amount": "500.00"}}
 //
-// $name is a given or captured value. In an answer, the string "<kind>" matches any value
-// of that kind, and "<kind $name>" also captures the value. "<...>" as the last item of a
-// list matches further items. As the last key of an object it matches further fields. The
-// order of the fields counts. A line "@eventually" above a request repeats the request
-// until the answer matches, for at most five seconds. "<repeat x 100>" in the body of a
-// request is a hundred x. Lines that begin with "# " are comments.
+// $name is a given or captured value. In a response, the string "<kind>" matches any value of
+// that kind, and "<kind $name>" also captures the value. "<...>" as the last item of a list
+// matches further items. As the last key of an object, "<...>" matches further fields. The order
+// of the fields matters. A line "@eventually" above a request repeats the request until the
+// response matches, for at most a minute. In the body of a request, "<repeat x 100>" is replaced
+// by a hundred x. Lines that begin with "# " are comments.
 package apitest
 
 import (
@@ -31,7 +31,7 @@ import (
 	"strings"
 )
 
-// Exchange is one request and its expected answer.
+// Exchange is one request and its expected response.
 type Exchange struct {
 	Title      string
 	Eventually bool
@@ -40,8 +40,8 @@ type Exchange struct {
 	Header     [][2]string
 	Body       string
 	Status     int
-	Want       [][2]string // headers of the answer
-	Answer     string      // empty: any body
+	Want       [][2]string // headers of the response
+	Answer     string      // empty if any body matches
 }
 
 // Read parses the exchanges of a transcript.
@@ -53,7 +53,7 @@ func Read(files fs.FS, name string) ([]Exchange, error) {
 	var out []Exchange
 	for i, part := range strings.Split("\n"+string(text), "\n### ") {
 		if i == 0 {
-			continue // the introduction of the file
+			continue // the text before the first title is an introduction
 		}
 		e, err := parse(part)
 		if err != nil {
@@ -88,7 +88,7 @@ func parse(text string) (Exchange, error) {
 	return e, err
 }
 
-// message splits a request or an answer into first line, headers and body.
+// message splits a request or a response into first line, headers and body.
 func message(text string, e *Exchange) (first string, header [][2]string, body string, err error) {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

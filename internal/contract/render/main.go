@@ -1,10 +1,10 @@
-// Command render makes the generated files of an API from its openapi.yaml:
+// Command render generates the files of an API from its openapi.yaml:
 //
 //	contract.json  the document for the program and for oapi-codegen
-//	openapi.json   the document for callers, without the fields that are ours (x-)
+//	openapi.json   the document for callers, without Kobo's extension fields (x-)
 //
-// The properties of a schema keep the order of the text (x-order). With -routes
-// the command writes routes.gen.go too: a table of the handlers by operation.
+// The properties of a schema keep the order of the text (x-order). With -routes, the command
+// also writes routes.gen.go, which is a table of the handlers by operation.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// render makes the files, by name.
+// render returns the contents of the generated files, by file name.
 func render(source []byte, routes string) (map[string][]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(source, &root); err != nil {
@@ -68,8 +68,8 @@ func render(source []byte, routes string) (map[string][]byte, error) {
 	return files, err
 }
 
-// handlers returns a Go file with a table of the handlers by operation. The handler of
-// an operation is a method with the operation's id as its name.
+// handlers returns a Go file with a table of the handlers by operation. The handler of an
+// operation is a method whose name is the operation's id.
 func handlers(c *contract.Contract, name string) ([]byte, error) {
 	var lines []string
 	for _, op := range c.Operations {
@@ -88,7 +88,7 @@ return map[string]action{
 ` + strings.Join(lines, "\n") + "\n}\n}\n"))
 }
 
-// number gives the properties of every schema their order in the text.
+// number adds x-order to the properties of every schema. x-order is the position in the text.
 func number(n *yaml.Node) {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "properties" && isProperties(child) {
@@ -102,7 +102,7 @@ func number(n *yaml.Node) {
 	}
 }
 
-// isProperties tells the properties of a schema from a property of that name.
+// isProperties distinguishes the properties of a schema from a property named "properties".
 func isProperties(n *yaml.Node) bool {
 	for j := 1; j < len(n.Content); j += 2 {
 		if n.Content[j].Kind != yaml.MappingNode {
@@ -112,8 +112,8 @@ func isProperties(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode
 }
 
-// text writes YAML as JSON with the keys in the order of the document, which people read.
-// Without isOurs it leaves out the fields that begin with x-.
+// text converts YAML to JSON. The keys have the order of the document, because humans read the
+// JSON too. Without isOurs, text leaves out the fields that begin with x-.
 func text(n *yaml.Node, isOurs bool) (string, error) {
 	var parts []string
 	switch n.Kind {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The generated files of both APIs are those of their openapi.yaml.
+// The generated files of both APIs match their openapi.yaml.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	for folder, routes := range map[string]string{"api": "", "admin": "admin"} {
 		t.Chdir(filepath.Join("..", "..", folder))
