@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// ErrInUse says that a program has the SQLite database open.
+// ErrInUse reports that a program has the SQLite database open.
 var ErrInUse = errors.New("db: the database is in use")
 
-// SQLitePath returns the file of a SQLite database's URL.
+// SQLitePath returns the file path in the URL of a SQLite database.
 func SQLitePath(url string) (path string, ok bool) { return strings.CutPrefix(url, "sqlite:") }
 
 // Inspect opens a SQLite file only to look at it: nothing is written into it or
