@@ -74,13 +74,13 @@ func TestSQLiteCodes(t *testing.T) {
 	}
 }
 
-// A refused COMMIT did not happen. A COMMIT without an answer may have happened, and so
-// may one that failed with an error of the server itself.
+// A refused COMMIT was not carried out. A COMMIT without a reply may have been carried out. So may
+// a COMMIT that failed with an internal error of the server.
 func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
 	fatal := &pgconn.PgError{Code: "25P04", SeverityUnlocalized: "FATAL"}
 	for _, c := range []struct {
 		err              error
-		alone, statement bool // definitely refused: a COMMIT alone, a statement before it
+		alone, statement bool // whether the error definitely refuses a separate COMMIT, or an SQL statement before the COMMIT
 	}{
 		{pgx.ErrTxCommitRollback, true, false},
 		{state("40001"), true, true},

@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// named opens a session of another program.
+// named opens a session under the name of another program.
 func named(t *testing.T, at, name string) *pgx.Conn {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(at)
@@ -42,12 +42,12 @@ func at(t *testing.T, schema int64) (d *db.DB, url string) {
 	return d, url
 }
 
-// aCase writes a case as a program of schema 26 wrote it.
+// aCase inserts a case in the form that a program of schema 26 used.
 const aCase = `INSERT INTO operation_case (company_id, id, subject, reason, detail, state, outcome, note, target_company, target_settlement,
 	proposed_by, resolved_by, proposed_at, created_at, updated_at)
 	VALUES ('c', 'late', 's', 'UNRESOLVED', '', 'OPEN', '', '', '', 0, '', '', 0, 1, 1)`
 
-// waiting counts the sessions that wait for a lock, and shows when the last of them began.
+// waiting reads when the latest transaction that waits for a lock began, or "".
 const waiting = `SELECT coalesce(max(xact_start)::text, '') FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
 // waits returns when a session of another transaction than the named one waits for a
