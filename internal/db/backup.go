@@ -172,7 +172,7 @@ func UnusedSQLite(ctx context.Context, path string) error {
 	return errors.Join(err, lock.Close())
 }
 
-// place gives the file the name path, which must not exist yet.
+// place renames a file to path. It returns an error if path exists, or if path has a leftover log.
 func place(path, with string) error {
 	for _, rest := range []string{"-wal", "-journal"} {
 		if _, err := os.Stat(path + rest); err == nil {

@@ -50,8 +50,8 @@ func TestACopyIsOfOneInstant(t *testing.T) {
 	go func() {
 		defer close(done)
 		for i := 0; ; i++ {
-			// One transaction inserts both rows, so a copy with only one of them shows half a
-			// transaction.
+			// One transaction inserts both rows. A copy with only one of them would show a part of
+			// the transaction.
 			err := d.Tx(context.Background(), func(q db.Querier) error {
 				_, err := q.Exec(context.Background(), head, fmt.Sprint(i), 0)
 				if err == nil {
@@ -156,13 +156,13 @@ func TestAStrayLogIsNotAdopted(t *testing.T) {
 }
 
 // Programs open and close the database while the test replaces its file. No program continues to
-// write to a replaced file. So every committed row is in the present database or in one of the
-// stored old ones.
+// write to a replaced file. So every committed row is in the present database or in one of the old
+// databases, which the test has stored.
 func TestNobodyWritesIntoAFileThatWasReplaced(t *testing.T) {
 	url, dir := dbtest.URL(t, db.SQLite), t.TempDir()
 	path, _ := db.SQLitePath(url)
 	var mu sync.Mutex
-	turn := make(chan struct{}, 1) // pauses the writers, because the replacement needs a moment when no program has the file open
+	turn := make(chan struct{}, 1) // pauses the writers, so that the file can be replaced
 	acknowledged := map[string]bool{}
 	rounds, cancel := context.WithCancel(t.Context())
 	var writers sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 )
 
 // line is the state of one connection. If a connection breaks or times out during a COMMIT, pgx
-// asks the server to cancel the COMMIT. A server that waits for its standby would then commit
+// requests the server to cancel the COMMIT. A server that waits for its standby would then commit
 // without the standby. So Kobo never sends this request.
 type line struct {
 	committing atomic.Bool // true from before a COMMIT is sent until its reply has arrived
@@ -121,7 +121,7 @@ func refusedStatement(err error) bool {
 	case "08", "53", "58", "XX":
 		return false
 	}
-	return pg.Code[:2] != "57" || pg.Code == "57014" // a COMMIT is never cancelled, so the cancelled SQL statement came before it
+	return pg.Code[:2] != "57" || pg.Code == "57014" // it was not the COMMIT, which is never cancelled
 }
 
 // release returns a connection to the pool. A connection that was closed during a COMMIT leaves the

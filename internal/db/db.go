@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Dialect names an engine.
+// Dialect is the name of a database engine.
 type Dialect string
 
 // These are the two engines.
@@ -112,7 +112,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	return d, nil
 }
 
-// Dialect returns the engine of this database.
+// Dialect returns the name of this database's engine.
 func (d *DB) Dialect() Dialect { return d.dialect }
 
 // Ping returns an error unless the database responds and can write.
@@ -202,7 +202,7 @@ func Map[K comparable, V any](ctx context.Context, q Querier, query string, args
 	return out, err
 }
 
-// Value scans a row of one column.
+// Value reads a row of one column.
 func Value[T any](s Scanner) (T, error) {
 	var v T
 	err := s.Scan(&v)

@@ -16,8 +16,8 @@ import (
 //
 // The fields with a db tag are the columns, in their order. A field is a string, an integer, a bool
 // (stored as 1 or 0), a time.Time (stored as microseconds UTC) or a []byte (stored as text). Named
-// types with one of these underlying types are allowed too. The fields of an embedded struct count
-// as fields of T. A tag names the column, and may add one of these words:
+// types with one of these underlying types are allowed too, and so is clock.Instant. The fields of
+// an embedded struct count as fields of T. A tag names the column, and may add one of these words:
 //
 //	key      a part of the primary key; these fields come first, company_id before all
 //	state    the column that a guarded transition changes

@@ -25,7 +25,7 @@ const (
 	Other       Trouble = iota // the SQL statement is wrong, or the caller gave up
 	Duplicate                  // a row with this unique key exists
 	Broken                     // a CHECK or a foreign key refused the row
-	Transient                  // nothing happened; the whole transaction may be repeated
+	Transient                  // nothing was committed; the whole transaction may be repeated
 	Away                       // there is no connection to the database
 	Unwritable                 // the disk is full, or the database is read-only
 	Uncommitted                // COMMIT was sent and got no reply, so it may have been carried out

@@ -17,7 +17,7 @@ import (
 
 func state(code string) error { return fmt.Errorf("somewhere: %w", &pgconn.PgError{Code: code}) }
 
-// The code of an error decides its Trouble, and the Trouble decides the fault.
+// The error code decides the Trouble of an error, and the Trouble decides the kind of fault.
 func TestClassify(t *testing.T) {
 	timeout := &net.OpError{Op: "read", Err: errors.New("i/o timeout")}
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
 	fatal := &pgconn.PgError{Code: "25P04", SeverityUnlocalized: "FATAL"}
 	for _, c := range []struct {
 		err              error
-		alone, statement bool // whether the error definitely refuses a separate COMMIT, or an SQL statement before the COMMIT
+		alone, statement bool // whether a separate COMMIT, or an SQL statement before it, was refused
 	}{
 		{pgx.ErrTxCommitRollback, true, false},
 		{state("40001"), true, true},

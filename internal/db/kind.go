@@ -28,7 +28,7 @@ const (
 // integer that its column stores as text.
 func kindOf(t reflect.Type, version bool) (kind, bool) {
 	switch {
-	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // both have the same memory layout
+	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // same memory layout
 		return instant, true
 	case version && t.Kind() == reflect.Int64:
 		return revision, true
@@ -39,12 +39,12 @@ func kindOf(t reflect.Type, version bool) (kind, bool) {
 	case t.Kind() == reflect.String:
 		return text, true
 	case t.Kind() == reflect.Int64, t.Kind() == reflect.Int && strconv.IntSize == 64:
-		return number, true // both have the same memory layout
+		return number, true // same memory layout
 	}
 	return 0, false
 }
 
-// column returns the type of the column.
+// column returns the type of the column that stores the kind.
 func (k kind) column() Type {
 	switch k {
 	case number, instant, flag:
@@ -108,28 +108,28 @@ type (
 	digits int64
 )
 
-// Scan reads microseconds.
+// Scan reads an instant from microseconds.
 func (m *micros) Scan(from any) error {
 	n, err := held[int64](from)
 	*m = micros(clock.Time(n))
 	return err
 }
 
-// Scan reads 1 or 0.
+// Scan reads a bool from 1 or 0.
 func (b *bit) Scan(from any) error {
 	n, err := held[int64](from)
 	*b = n == 1
 	return err
 }
 
-// Scan reads a text.
+// Scan reads bytes from a text.
 func (b *body) Scan(from any) error {
 	s, err := held[string](from)
 	*b = body(s)
 	return err
 }
 
-// Scan reads digits.
+// Scan reads an integer from the digits of a text.
 func (d *digits) Scan(from any) error {
 	s, err := held[string](from)
 	if err == nil {

@@ -198,7 +198,7 @@ func TestASessionSaysItsProgram(t *testing.T) {
 	db.Identify("")
 }
 
-// A program runs on a newer schema only if that schema serves it.
+// A program can run on a newer schema only if that schema serves the program.
 func TestANewerSchemaMayServeThisProgram(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		latest := migration.Latest()

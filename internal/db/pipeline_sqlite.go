@@ -74,7 +74,7 @@ func each(st driver.Stmt, key []any, values []driver.Value, found func([]any) er
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // the error is ignored, because the rows were read to their end or an error has occurred already
+	defer func() { _ = rows.Close() }() // ignored, because the rows were read or an error is known
 	for {
 		err := rows.Next(values)
 		if errors.Is(err, io.EOF) {

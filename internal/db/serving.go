@@ -35,7 +35,7 @@ func (d *DB) Fits(ctx context.Context) error {
 	return nil
 }
 
-// version is the argument of Identify.
+// version stores the version that Identify has set.
 var version atomic.Value
 
 // Identify sets the version of this program. Each later connection to PostgreSQL shows this version
@@ -126,5 +126,5 @@ type liteMigration struct {
 	text *bytes.Reader
 }
 
-// Read reads the changed text of the file.
+// Read reads the text of the file without its LOCK statements.
 func (l liteMigration) Read(p []byte) (int, error) { return l.text.Read(p) }

@@ -214,4 +214,4 @@ func liteCommitError(err error) error {
 	return err
 }
 
-func (t *liteTx) rollback(context.Context) { _ = t.tx.Rollback() } // the error is ignored, because a failed ROLLBACK means that the transaction has ended already
+func (t *liteTx) rollback(context.Context) { _ = t.tx.Rollback() } // ignored, because after a failed ROLLBACK no transaction is open

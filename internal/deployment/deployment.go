@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 )
 
-// Mark is the name and the epoch of a database.
+// Mark is the name of a database and its epoch.
 type Mark struct {
 	Name  string // the name, which the database shares with all its copies
 	Epoch int64
@@ -119,7 +119,7 @@ func (s *Service) odd(seen, now Mark) string {
 	return ""
 }
 
-// every is the time between two raises.
+// every is the time between two raises of the epoch.
 const every = time.Second
 
 // Run raises the epoch once a second until ctx ends.

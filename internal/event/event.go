@@ -101,7 +101,7 @@ func New(company, kind string, data any) db.Record {
 	return row.Put("sequence", ledger.Sequence).Put("created_at", ledger.Now)
 }
 
-// Service reads feeds.
+// Service reads the feeds of all companies and wakes readers that wait for events.
 type Service struct {
 	db   *db.DB
 	book *ledger.Book
@@ -110,7 +110,7 @@ type Service struct {
 	heads func(ctx context.Context, companies []string) (map[string]int64, error)
 
 	mu      sync.Mutex
-	waiting map[string][]*waiter // by company
+	waiting map[string][]*waiter // the waiting readers by company
 	looking bool
 	closed  chan struct{}
 	close   sync.Once

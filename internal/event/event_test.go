@@ -168,7 +168,7 @@ func TestWhoWaitsIsWoken(t *testing.T) {
 				}
 			}
 		}
-		// Existing events are returned without waiting.
+		// Events that exist already are returned without waiting.
 		if got, _ := s.feed(0, 1, time.Minute); got != "1 mine," {
 			t.Errorf("at once: %q", got)
 		}

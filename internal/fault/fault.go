@@ -21,7 +21,7 @@ const (
 	Forbidden       Kind = "forbidden"       // the caller is known, but not allowed to do this
 	Missing         Kind = "missing"         // the company does not have the requested object
 	Refused         Kind = "refused"         // a business rule refuses the request
-	Conflict        Kind = "conflict"        // another request is doing the same right now
+	Conflict        Kind = "conflict"        // an equal request is running now
 	Mismatch        Kind = "mismatch"        // the Idempotency-Key was used before with a different request
 	Limited         Kind = "limited"         // too many requests
 	Unavailable     Kind = "unavailable"     // the database or another service is unavailable; nothing was done
@@ -40,7 +40,7 @@ type Fault struct {
 	cause   error
 }
 
-// New returns a fault of a kind with a message for the caller.
+// New returns a fault with a kind and a message for the caller.
 func New(kind Kind, message string) *Fault { return &Fault{Kind: kind, Message: message} }
 
 // Newf does the same as New with a formatted message.

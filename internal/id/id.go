@@ -21,7 +21,7 @@ func Cuid() string {
 	out = append(out, 'c')
 	var b [32]byte
 	for len(out) < cap(out) {
-		_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+		_, _ = rand.Read(b[:]) // the error is ignored, because crypto/rand ends the program instead of failing
 		for _, v := range b {
 			// 252 is 7 * 36. Bytes of 252 and above would make the first characters of the alphabet
 			// more likely.

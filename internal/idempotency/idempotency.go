@@ -119,7 +119,7 @@ func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, e
 type Use struct {
 	Value     string
 	Subject   string  // the ID of the object that the request created; "" if there is none
-	Answer    *Answer // nil while the request is running
+	Answer    *Answer // the stored response; nil while the request is running
 	CreatedAt time.Time
 }
 
@@ -138,8 +138,8 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 
 // Open begins a request with an Idempotency-Key. If a response is stored, Open returns it.
 // Otherwise Open returns a Key for the request. The error is a fault of kind Mismatch if a
-// different request used the Idempotency-Key, and of kind Conflict if the first request is still
-// running.
+// different request used the Idempotency-Key. It is a fault of kind Conflict if the first request
+// is still running.
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
 	now := s.clock.Now()
 	key := &Key{company: company, value: value, fingerprint: s.hash(company, fingerprint), print: fingerprint, now: now, seal: s.sealFor(company)}

@@ -25,8 +25,8 @@ func (d *decision) date(now time.Time) {
 	}
 }
 
-// accept makes the unit part of the batch: the batch's later units see its changes. An
-// error ends the batch.
+// accept makes the unit part of the batch, so later units of the batch see its changes. An error
+// ends the batch.
 func (d *decision) accept(w *pending) error {
 	u := &w.unit
 	d.accepted = append(d.accepted, w)

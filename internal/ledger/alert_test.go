@@ -58,7 +58,7 @@ func moved(amount money.Kobo) Transfer {
 	return Transfer{Reference: id.New(), Debit: outside, Credit: settlement, Amount: amount}
 }
 
-// A low balance is reported once, in the commit that causes it, and again after the
+// A low balance is reported once, in the commit that causes it. It is reported again only after the
 // balance has risen to the alert.
 func TestALowBalanceIsReportedOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -31,7 +31,7 @@ type pending struct {
 	fate atomic.Int32
 }
 
-// These are the fates of a unit.
+// A unit has one of these fates.
 const (
 	undecided int32 = iota
 	taken           // the unit is in a batch that may be committed
@@ -88,7 +88,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 				return err
 			}
 		}
-		doubts := b.db.Doubts() // counted after the reads, because a read may open a connection and so raise a doubt
+		doubts := b.db.Doubts() // read last, because a read may open a connection, which is a doubt
 		proves := !b.certain(doubts) && d.prove()
 		if len(d.accepted) == 0 && !proves {
 			p.Rollback()

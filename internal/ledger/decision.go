@@ -21,7 +21,7 @@ type decision struct {
 	accounts  map[accountKey]*account
 	uniques   map[*db.Table]*uniqueSet
 	guards    map[*db.Table]*guardSet
-	order     []*db.Table // the tables of uniques, in the order in which units named them
+	order     []*db.Table // the tables of uniques, in the order in which the units named them
 
 	onLow OnLowBalance
 	read  func(lookups ...db.Lookup) error // reads further rows in the transaction of the batch
@@ -50,7 +50,7 @@ type lockRow struct {
 	changed  bool // this batch changes the sequence or the instant of the row
 	restated bool // this batch writes the row unchanged
 	sequence int64
-	dated    int64 // the instant in the row
+	dated    int64 // the instant that the row had when it was read
 	at       int64 // the instant of the batch in this company
 }
 
@@ -68,7 +68,7 @@ type accountKey struct{ company, id string }
 type account struct {
 	found, opened, changed bool
 	floor, alert, balance  money.Kobo
-	before                 money.Kobo // the balance of a debited account before the unit
+	before                 money.Kobo // for a debited account, the balance before the unit
 	sequence               int64
 }
 
@@ -263,8 +263,8 @@ func (d *decision) lookups() []db.Lookup {
 	return out
 }
 
-// decide accepts a unit, refuses it, or leaves it for the next batch. It drops a unit
-// whose caller has gone. An error ends the batch.
+// decide accepts a unit, refuses it, or leaves it for the next batch. It drops a unit whose caller
+// has stopped waiting. An error ends the batch.
 func (d *decision) decide(w *pending) error {
 	if d.mustWait(&w.unit) {
 		d.late = append(d.late, w)

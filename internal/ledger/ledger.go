@@ -27,14 +27,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Reason is why a unit was refused.
+// Reason states why a unit was refused.
 type Reason string
 
 // These are the reasons of a refusal.
 const (
 	Exists    Reason = "exists"     // a row that must be new exists already
 	Moved     Reason = "moved"      // a row has another state or other values than expected
-	Short     Reason = "short"      // an account would fall below its floor, or below the least balance that a transfer requires
+	Short     Reason = "short"      // an account would fall below its floor or below Transfer.Leave
 	Over      Reason = "over"       // a limit counter would exceed its limit
 	NoAccount Reason = "no account" // a transfer names an account that does not exist
 	NoCompany Reason = "no company" // the company has no lock row
@@ -66,7 +66,7 @@ func (r *Refusal) Error() string {
 	return "ledger: " + string(r.Reason)
 }
 
-// Refused returns the refusal inside err, or nil.
+// Refused returns the refusal in err's chain, or nil.
 func Refused(err error) *Refusal {
 	var r *Refusal
 	if errors.As(err, &r) {
@@ -105,7 +105,7 @@ func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 	return r.Rows[i], true
 }
 
-// Book is the ledger of all companies in one database.
+// Book is the ledger of all companies in a database.
 type Book struct {
 	db    *db.DB
 	run   func(ctx context.Context, strokes func(db.Pipeline) error) error // db.DB.Run, which tests replace
@@ -115,7 +115,7 @@ type Book struct {
 	batchers []*batch.Queue[*pending]
 	timeout  time.Duration
 
-	proven atomic.Uint64 // the value of db.DB.Doubts when the last commit that succeeded read it
+	proven atomic.Uint64 // the value of db.DB.Doubts that was read before the last successful commit
 
 	mu        sync.RWMutex
 	listeners []func(companies []string)
@@ -210,7 +210,7 @@ func (b *Book) Drain() {
 // batcher returns the batcher of a company. Each company has only one batcher, so two batchers of
 // one process never wait for each other's locks.
 func (b *Book) batcher(company string) *batch.Queue[*pending] {
-	sum := uint32(2166136261) // FNV-1a
+	sum := uint32(2166136261) // the start value of the hash function FNV-1a
 	for _, c := range []byte(company) {
 		sum = (sum ^ uint32(c)) * 16777619
 	}

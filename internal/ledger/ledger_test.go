@@ -302,8 +302,8 @@ func TestSequencesAreDense(t *testing.T) {
 	})
 }
 
-// A step of a reference happens only once. The primary key of the transfer refuses the second unit
-// with the same step. The other units of the batch are committed.
+// A step of a reference can be booked only once. The primary key of the transfer refuses the second
+// unit with the same step. The other units of the batch are committed.
 func TestNoStepHappensTwice(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)

@@ -17,7 +17,7 @@ type guardSet struct {
 // guarded is a row that a batch changes. A guardSet finds it by its primary key.
 type guarded struct {
 	state string
-	held  []any // the values of the expected columns
+	held  []any // the values of the columns in guardSet.expected
 	fresh bool  // this batch writes the row, so other transitions of the row wait for the next batch
 }
 

@@ -19,14 +19,14 @@ type Unit struct {
 	open        []Account    // accounts that the unit opens, unless they exist
 	inserts     []db.Record  // rows that must not exist yet
 	transitions []Transition // changes of rows that must be in an expected state
-	counts      []Count      // additions to limit counters
+	counts      []Count      // additions to limit counters, such as the payouts of a day
 	transfers   []Transfer   // transfers, which are made in this order
 	alerts      []alert      // alerts, which are set after the transfers
 	appended    []db.Record  // other rows, such as events, jobs and the audit log
 	proof       bool         // the unit changes nothing and only waits for a proof (Book.Prove)
 }
 
-// Account is an account of the ledger.
+// Account is a ledger account that a unit opens.
 type Account struct {
 	ID    string
 	Floor money.Kobo // the lowest balance of the account; money.NoFloor means that there is none
@@ -35,7 +35,7 @@ type Account struct {
 // Transfer debits one account and credits another. It never changes.
 type Transfer struct {
 	Reference string // the operation, credit or correction that the transfer belongs to
-	Step      string // the step of the reference; "" for the first step. A step happens only once
+	Step      string // the step of the reference; "" for the first step. Each step can be booked only once
 	Debit     string // the account that pays
 	Credit    string // the account that receives
 	Amount    money.Kobo

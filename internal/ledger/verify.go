@@ -19,7 +19,7 @@ type Report struct {
 	Accounts  []AccountSum
 	Transfers int64
 	Entries   int64
-	Wrongs    []string // one sentence for each error
+	Wrongs    []string // one sentence for each error found
 }
 
 func (r *Report) wrong(format string, args ...any) {

@@ -31,7 +31,7 @@ func (l Limit) Check() error {
 	return nil
 }
 
-// each returns the time in which a bucket refills by one request.
+// each returns the time in which a bucket refills by one token.
 func (l Limit) each() time.Duration { return l.Period / time.Duration(l.Requests) }
 
 // Buckets holds the buckets in use. It removes a bucket that has had no request for ten minutes.
@@ -86,7 +86,7 @@ func state(of *rate.Limiter, l Limit, now time.Time) State {
 	return s
 }
 
-// Show sets the RateLimit headers.
+// Show sets the RateLimit headers of a response.
 func (s State) Show(h http.Header) {
 	h.Set("RateLimit-Limit", strconv.Itoa(s.Most))
 	h.Set("RateLimit-Remaining", strconv.Itoa(s.Left))

@@ -132,7 +132,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + Kobo(t).Decimal() + `"`), nil
 }
 
-// UnmarshalJSON reads a decimal string.
+// UnmarshalJSON reads naira from a JSON string.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	s, err := strconv.Unquote(string(b))
 	if err != nil {

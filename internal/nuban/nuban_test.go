@@ -16,9 +16,9 @@ func TestVectors(t *testing.T) {
 	}{
 		{"011", 1457, "0000014579"},
 		{"000011", 1457, "0000014579"},
-		{"058", 0, "0000000001"},            // 5·7+8·3 = 59
+		{"058", 0, "0000000001"},            // the check digit follows from 5·7+8·3 = 59
 		{"044", 123456789, "1234567895"},    // 40 for the code and 195 for the serial number
-		{"000", 0, "0000000000"},            // all digits are zero
+		{"000", 0, "0000000000"},            // the sum is 0, because all digits are zero
 		{"090286", 100000000, "1000000004"}, // 9·7+2·3+8·7+6·3 = 143 for the code, and 3 for the serial number
 	} {
 		got, err := nuban.Make(v.bank, v.serial)

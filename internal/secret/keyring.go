@@ -28,7 +28,7 @@ import (
 	"sync"
 )
 
-// size is the length of every key: 256 bits.
+// size is the length of every key in bytes, which is 256 bits.
 const size = 32
 
 // Keyring holds the master keys. The current key is the first.
@@ -73,8 +73,9 @@ func Generate() string {
 	return hex.EncodeToString(random(4)) + ":" + base64.RawURLEncoding.EncodeToString(random(size)) + "\n"
 }
 
-// LoadOrCreate reads the keyring in a file. It creates a missing file, readable only by its
-// owner. If two programs start together, one creates the file and both read it.
+// LoadOrCreate reads the keyring in a file. If the file does not exist, LoadOrCreate creates it,
+// readable only by its owner. If two programs start together, one program creates the file and both
+// read it.
 func LoadOrCreate(path string) (*Keyring, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,12 +123,12 @@ func CheckMode(path string) (readable bool, err error) {
 	return mode&0o044 != 0, nil
 }
 
-// Random returns a new 256-bit secret of 43 characters that are safe in URLs and headers.
+// Random returns a new 256-bit secret as text. Its 43 characters are safe in URLs and headers.
 func Random() string { return base64.RawURLEncoding.EncodeToString(random(size)) }
 
 func random(n int) []byte {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b) // the error is ignored, because crypto/rand ends the program instead of failing
 	return b
 }
 

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// redacted replaces a secret in every output.
+// redacted is the text that replaces a secret in every output.
 const redacted = "[redacted]"
 
 // Text is a secret value, such as an API key or a PIN. Output of fmt, slog and JSON never shows the

@@ -18,7 +18,7 @@ import (
 // Dialects lists the engines that each test runs on.
 var Dialects = []db.Dialect{db.SQLite, db.Postgres}
 
-// runner is a *testing.T or a *testing.B.
+// runner is the type of a test or a benchmark, *testing.T or *testing.B.
 type runner[T any] interface {
 	testing.TB
 	Run(name string, f func(T)) bool

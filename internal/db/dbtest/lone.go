@@ -41,7 +41,7 @@ func NewLone(t testing.TB) *Lone {
 	if l.operator, err = pgx.Connect(t.Context(), c.URL+"&application_name=operator"); err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
-	t.Cleanup(func() { _ = l.operator.Close(context.Background()) }) // the error is ignored, because the server ends too
+	t.Cleanup(func() { _ = l.operator.Close(context.Background()) }) // ignored, because the server ends too
 	l.Do("CREATE TABLE lone_probe (n BIGINT)")
 	return l
 }
@@ -74,7 +74,7 @@ func (l *Lone) AwaitWaiting() {
 	l.until(func() bool { return l.Waiting() > 0 })
 }
 
-// Cancel waits for a COMMIT that waits for the standby, and ends its wait, as an operator can.
+// Cancel waits until a COMMIT waits for the standby, and then ends that wait, as an operator can.
 func (l *Lone) Cancel() {
 	l.t.Helper()
 	l.AwaitWaiting()

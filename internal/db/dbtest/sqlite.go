@@ -11,7 +11,7 @@ import (
 
 func sqliteURL(path string) string { return "sqlite:" + path }
 
-// copySQLite copies the migrated file to the URL's path.
+// copySQLite copies the migrated file to the path in the URL.
 func copySQLite(ctx context.Context, url string) error {
 	content, err := migratedFile(ctx)
 	if err != nil {

@@ -94,13 +94,13 @@ func postgresTrier(t testing.TB, url string) func(string) error {
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
-	t.Cleanup(func() { _ = c.Close(t.Context()) }) // the error is ignored, because the connection ends in any case
+	t.Cleanup(func() { _ = c.Close(t.Context()) }) // ignored, because the connection ends anyway
 	return func(statement string) error {
 		tx, err := c.Begin(t.Context())
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback(t.Context()) }() // the error is ignored, because a failed rollback makes the next SQL statement fail too
+		defer func() { _ = tx.Rollback(t.Context()) }() // ignored; a failed rollback makes the next SQL statement fail too
 		described, err := tx.Prepare(t.Context(), "", statement)
 		if err != nil {
 			return err

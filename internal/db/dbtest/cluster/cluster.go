@@ -23,10 +23,10 @@ import (
 	"syscall"
 )
 
-// ErrAbsent means that no PostgreSQL server is installed here.
+// ErrAbsent means that no PostgreSQL server is installed on this machine.
 var ErrAbsent = errors.New("no PostgreSQL server found (looked for initdb and pg_ctl in PATH and /usr/lib/postgresql/*/bin)")
 
-// Cluster is a running private server.
+// Cluster is a running, private PostgreSQL server.
 type Cluster struct {
 	// URL leads to the maintenance database, with the right to create other databases.
 	URL string
@@ -169,7 +169,7 @@ func (c *Cluster) Stop() error {
 	return errors.Join(err, os.RemoveAll(c.dir))
 }
 
-// Binaries returns the folder of the newest installed server.
+// Binaries returns the folder with the programs of the newest installed server.
 func Binaries() (string, error) {
 	var folders []string
 	if path, err := exec.LookPath("initdb"); err == nil {

@@ -142,7 +142,7 @@ func childrenOf(parent int) (children []int) {
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // the process has ended
+			continue // the process has ended meanwhile
 		}
 		// The process name in brackets may contain any characters. The state and the parent's
 		// process ID follow it.
