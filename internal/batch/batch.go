@@ -20,10 +20,10 @@ type Queue[T comparable] struct {
 	idle    sync.WaitGroup
 }
 
-// New returns a queue with room for at most room waiting items. A batch has at most most items. The
-// function run returns the late items, which must wait for the next batch. Late items go back to
-// the front of the queue, except those for which isGone returns true. If run never returns late
-// items, isGone may be nil.
+// New returns a queue. Room is the largest number of waiting items, and most is the largest number
+// of items in a batch. The function run returns the late items, which must wait for the next batch.
+// Late items go back to the front of the queue, except those for which isGone returns true. If run
+// never returns late items, isGone may be nil.
 func New[T comparable](most, room int, run func(batch []T) (late []T), isGone func(item T) bool) *Queue[T] {
 	return &Queue[T]{most: most, room: room, run: run, isGone: isGone}
 }

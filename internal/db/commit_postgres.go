@@ -48,8 +48,8 @@ var (
 	errWarned   = errors.New("db: the server committed with a warning: perhaps without its standby")
 )
 
-// attend connects a new connection's configuration with a line, which records the state of the
-// connection.
+// attend attaches a line to the configuration of a new connection. The line records the state of
+// the connection.
 func attend(_ context.Context, c *pgx.ConnConfig) error {
 	l := &line{}
 	dial, watcher := c.DialFunc, c.BuildContextWatcherHandler
@@ -144,8 +144,8 @@ func (p *postgres) release(conn *pgxpool.Conn) {
 }
 
 // attendEnd waits until the server has ended a connection, or until this program ends. A server
-// that disappears from the network never ends the connection. So attendEnd also queries the present
-// server regularly whether it still has this connection.
+// that disappears from the network never ends the connection. So attendEnd also checks regularly
+// whether the present server still has this connection.
 func (p *postgres) attendEnd(left *pgconn.PgConn) {
 	question := time.NewTicker(p.question)
 	defer question.Stop()

@@ -28,7 +28,7 @@ func Fill(d *DB) (empty func()) {
 	return func() { p.unanswered.Add(-p.most) }
 }
 
-// AskSoon makes a database query the server often whether it still has lost connections.
+// AskSoon makes a database check often whether the server still has the lost connections.
 func AskSoon(d *DB) { d.engine.(*postgres).question = 50 * time.Millisecond }
 
 // MigrateTo applies the migrations up to a version.

@@ -110,8 +110,7 @@ func (l *pgPipeline) Rollback() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	// The error is ignored. If the rollback fails, the connection is not idle, and the pool closes
-	// it.
+	// If the rollback fails, the connection is not idle, and the pool closes it.
 	_, _ = l.conn.Exec(ctx, "ROLLBACK")
 	l.p.release(l.conn)
 	l.conn = nil

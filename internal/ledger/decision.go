@@ -11,9 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// decision decides a batch. It contains the rows that the units name, as the database has them, and
-// the rows to write. The companies' lock rows are locked, so nothing that a decision has read can
-// change before the commit.
+// decision decides which units of a batch are accepted. It contains the rows that the units name,
+// as they are in the database, and the rows to write. The companies' lock rows are locked, so
+// nothing that a decision has read can change before the commit.
 type decision struct {
 	companies []string
 	locks     map[string]*lockRow
@@ -153,7 +153,7 @@ func (d *decision) name(w *pending) {
 	}
 }
 
-// counter returns a limit counter or a sequence of the batch. The first call adds the counter to
+// counter returns a limit counter or a sequence of the batch. The first call for a name adds it to
 // the batch.
 func (d *decision) counter(company, name string) *counter {
 	key := counterKey{company, name}
@@ -165,7 +165,7 @@ func (d *decision) counter(company, name string) *counter {
 	return c
 }
 
-// account returns an account of the batch. The first call adds the account to the batch.
+// account returns an account of the batch. The first call for an ID adds the account to the batch.
 func (d *decision) account(company, id string) *account {
 	key := accountKey{company, id}
 	a := d.accounts[key]
@@ -312,7 +312,7 @@ func (d *decision) objection(w *pending) error {
 	return d.shortfall(u)
 }
 
-// existing returns the rows that a unit inserts as new although they exist already.
+// existing returns the rows that a unit should insert as new, but that exist already.
 func (d *decision) existing(w *pending) (rows []db.Record) {
 	for i, r := range w.unit.inserts {
 		if row, exists := d.uniques[r.Table].rows[w.keys[i]]; exists {

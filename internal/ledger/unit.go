@@ -62,7 +62,7 @@ type change struct {
 	value  any
 }
 
-// alert is the amount of an account below which its balance is reported as low; 0 means no alert.
+// alert is an account with the amount below which its balance is reported as low; 0 means no alert.
 type alert struct {
 	account string
 	below   money.Kobo

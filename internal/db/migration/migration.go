@@ -2,8 +2,7 @@
 // PostgreSQL use the same files. A released file never changes.
 //
 // With the line "-- kobo: serves 32" a migration declares that programs of schema 32 and later run
-// on its result. A migration without this line serves only programs of exactly that schema or
-// newer.
+// on its result. A migration without this line serves only programs of the schema that it creates.
 package migration
 
 import (
