@@ -90,8 +90,8 @@ func TestWithdrawnItemsMakeRoom(t *testing.T) {
 	h.Drain()
 }
 
-// Late items come first in the next batch, in their order. A late item that isGone reports is
-// dropped, and a late item can still be withdrawn.
+// Late items come first in the next batch, in their order. A late item for which isGone returns
+// true is dropped. A late item can still be withdrawn.
 func TestLateItemsComeFirst(t *testing.T) {
 	h := newHeld(3, 10)
 	a := h.add(t, "a")

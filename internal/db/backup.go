@@ -44,10 +44,10 @@ func single(mode, path string, pragmas ...string) (*sql.DB, error) {
 	return file, err
 }
 
-// CopySQLite copies the SQLite database at from, as it is at one instant, into the file to. If the
-// file to exists, it must be empty. Programs may continue to write to the database, because
-// CopySQLite only reads it. The copy is a single file. It is safely on the disk when CopySQLite
-// returns.
+// CopySQLite copies the SQLite database at the path from into a file at the path to. The copy shows
+// the database at one instant. If the file exists already, it must be empty. Programs may continue
+// to write to the database, because CopySQLite only reads it. The copy is a single file, and is
+// safely on the disk when CopySQLite returns.
 func CopySQLite(ctx context.Context, from, to string) error {
 	// A SQLite file that no program has opened, such as a backup, has no lock file and needs none.
 	if _, err := os.Stat(from + "-lock"); err == nil {
@@ -124,11 +124,11 @@ func (d *DB) Faults(ctx context.Context) ([]string, error) {
 	return wrongs, err
 }
 
-// ReplaceSQLite replaces the SQLite database at path with the file with, and stores the replaced
-// database as the file old. No program may have the file with open. At every moment, even after a
-// crash, the path leads to one of the two complete databases. If there is no database at path, the
-// file old is not created. A program that was waiting for the replaced file gets an error from
-// SQLite and writes nothing into it.
+// ReplaceSQLite replaces the SQLite database at path. The new database is the file that the
+// parameter with names. No program may have that file open. The replaced database is stored in the
+// file that the parameter old names. At every moment, even after a crash, the path leads to one of
+// the two complete databases. If there is no database at path, nothing is stored in old. A program
+// that was waiting for the replaced file gets an error from SQLite and writes nothing into it.
 func ReplaceSQLite(ctx context.Context, path, with, old string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return place(path, with)
@@ -172,7 +172,8 @@ func UnusedSQLite(ctx context.Context, path string) error {
 	return errors.Join(err, lock.Close())
 }
 
-// place renames a file to path. It returns an error if path exists, or if path has a leftover log.
+// place renames a file to path. It returns an error if path exists, or if a leftover log is next to
+// path.
 func place(path, with string) error {
 	for _, rest := range []string{"-wal", "-journal"} {
 		if _, err := os.Stat(path + rest); err == nil {

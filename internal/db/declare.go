@@ -31,9 +31,9 @@ type Declared[T any] struct {
 // Rule changes a table while Declare declares it.
 type Rule func(*Table)
 
-// Unique returns a rule that names the unique columns, company_id first. A row that is inserted
-// with Insert must have new values in these columns. Without this rule, the unique columns are the
-// primary key.
+// Unique returns a rule that names the unique columns, company_id first. A row that
+// ledger.Unit.Insert inserts must have new values in these columns. Without this rule, the unique
+// columns are the primary key.
 func Unique(columns ...string) Rule {
 	return func(t *Table) { t.Unique = columns }
 }

@@ -12,8 +12,8 @@ import (
 // The lock file PATH-lock is in the same folder as the SQLite database and is never replaced. Every
 // program that has the database open holds a shared lock on the lock file. ReplaceSQLite takes an
 // exclusive lock on the lock file. A lock on the database file would not be enough. A program that
-// opens the database during the replacement could lock the old file. By its name it would then find
-// the write-ahead log of the new file.
+// opens the database during the replacement could lock the old file. It would then use the
+// write-ahead log of the new file, because SQLite finds this log by its name.
 //
 // The lock file is an empty SQLite database, so Kobo can use SQLite's locks.
 

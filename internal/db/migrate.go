@@ -46,8 +46,8 @@ func (d *DB) migrate(ctx context.Context, force bool) error {
 	})
 }
 
-// up applies the migrations. The number serves in db_schema is correct before and after each
-// migration.
+// up applies the migrations. The column serves of the table db_schema is correct before and after
+// each migration.
 func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int64) error {
 	if have < firstServing {
 		if _, err := p.UpTo(ctx, firstServing); err != nil {
@@ -90,8 +90,8 @@ func (d *DB) whole(ctx context.Context, p *goose.Provider, have int64) error {
 	return nil
 }
 
-// withProvider calls use with the migrations and a handle to the database. If use changes the
-// schema, it gets separate connections, with a timeout for locks.
+// withProvider calls the function use with the migrations and a handle to the database. If changes
+// is true, the handle has separate connections with a timeout for locks.
 func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error) error {
 	var handle *sql.DB
 	var files fs.FS = migration.Files
@@ -148,8 +148,8 @@ func (d *DB) lockTimeout() lockTimeout {
 	return usualLockTimeout
 }
 
-// retry repeats do after a transient error, such as a lock timeout. During the pauses, other
-// programs can work.
+// retry calls do, and calls it again after a transient error, such as a lock timeout. During the
+// pauses, other programs can work.
 func (l lockTimeout) retry(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()

@@ -18,13 +18,15 @@ const (
 // PageRows is the largest number of rows in a page.
 const PageRows = 1000
 
-// Pages calls use with all rows of an SQL statement. Each row is a list of as many texts as fields
-// states. No value may be NULL. The list is valid only until use returns.
+// Pages calls the function use with all rows of an SQL statement. Each row is a list of texts,
+// whose number is the parameter fields. No value may be NULL. The list is valid only until use
+// returns.
 //
 // The SQL statement must return texts and numbers in the order of a key. It begins with the row
-// whose key at returns, and ends with the last row. Pages calls at before each page. At that time
-// use has received all earlier rows, so at can return the key of the last of them. So each further
-// page begins with the last row of the previous page. Pages does not pass that row to use again.
+// whose key the function at returns, and ends with the last row. Pages calls the function at before
+// each page. At that time the function use has received all earlier rows, so the function at can
+// return the key of the last of these rows. So each further page begins with the last row of the
+// previous page. Pages does not pass that row to use again.
 func Pages(ctx context.Context, q Querier, statement string, fields int, at func() []any, use func(row []string) error) error {
 	statement += " LIMIT " + strconv.Itoa(PageRows)
 	packed := packing(statement, fields)
@@ -56,8 +58,8 @@ func packing(statement string, fields int) string {
 		fieldMark + "', " + columns + "), '" + rowMark + "'), '') FROM page"
 }
 
-// unpacked calls each with the rows of a page. If a value contains a mark, it is unknown where the
-// value ends. In this case unpacked does not call each, and returns false.
+// unpacked calls the function each with the rows of a page. If a value contains a mark, it is
+// unknown where the value ends. In this case unpacked does not call each, and returns false.
 func unpacked(ctx context.Context, q Querier, packed string, fields int, args []any, each func(row []string) error) (bool, error) {
 	var rows int
 	text, err := One(ctx, q, func(s Scanner) (text string, err error) {

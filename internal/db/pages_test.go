@@ -9,8 +9,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// Pages passes each row to use once and in order. It does so even if a value contains one of the
-// marks that separate joined rows. It also does so if the rows exactly fill their last page.
+// Pages passes each row to the function use once and in order. It does so even if a value contains
+// one of the marks that separate joined rows. It also does so if the rows exactly fill their last
+// page.
 func TestPagesShowEachRowOnce(t *testing.T) {
 	const name = "x"
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

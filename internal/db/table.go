@@ -23,7 +23,7 @@ type Table struct {
 	Name    string
 	Columns []Column // the columns; the first Key columns are the primary key, which begins with company_id
 	Key     int
-	// Unique names the unique columns, company_id first. A row that is inserted with Insert must
+	// Unique names the unique columns, company_id first. A row that ledger.Unit.Insert inserts must
 	// have new values in these columns. If Unique is empty, the primary key is used.
 	Unique []string
 	// IfGiven is true if a row with "" in the last unique column always counts as new.
@@ -70,7 +70,7 @@ func (t *Table) Names() []string {
 // KeyNames returns the names of the primary key's columns.
 func (t *Table) KeyNames() []string { return t.Names()[:t.Key] }
 
-// UniqueNames returns the names of the columns in which a row that is inserted with Insert must
+// UniqueNames returns the names of the columns in which a row that ledger.Unit.Insert inserts must
 // have new values.
 func (t *Table) UniqueNames() []string {
 	if len(t.Unique) > 0 {

@@ -35,9 +35,9 @@ func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 	})
 }
 
-// again repeats do while its error is Transient, with a growing, random pause. It does not repeat
-// do after a lost connection, because the caller should learn immediately that the database is
-// unavailable.
+// again calls do, and repeats the call while the error is Transient, with a growing, random pause.
+// It does not repeat the call after a lost connection, because the caller should learn immediately
+// that the database is unavailable.
 func again(ctx context.Context, do func() error) error {
 	pause := 2 * time.Millisecond
 	for try := 1; ; try++ {

@@ -176,9 +176,9 @@ func (s *Service) note(now Mark) (before int64) {
 	return before
 }
 
-// keep writes a mark into the file. It returns an error if the file has a different name, unless
-// that name is instead. If the file has the same name and a higher epoch, keep leaves the file
-// unchanged. Another program has written that epoch.
+// keep writes a mark into the file. It returns an error if the file has a name other than that of
+// the mark and the parameter instead. If the file has the same name and a higher epoch, keep leaves
+// the file unchanged. Another program has written that epoch.
 func (s *Service) keep(now Mark, instead string) error {
 	seen, there, err := read(s.path)
 	switch {

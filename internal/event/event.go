@@ -24,8 +24,8 @@ const (
 
 	CorporateKYCVerified    = "corporate.kyc_verified"
 	CorporateAccountCreated = "corporate.account_created"
-	// CorporateAccountUpdated means that a later request has changed an existing account.
-	// Completion.md does not list this kind.
+	// CorporateAccountUpdated means that a later request has changed an existing account. The list
+	// in completion.md does not contain this kind.
 	CorporateAccountUpdated = "corporate.account_updated"
 	CustomerCreated         = "customer.created"
 	AccountGenerated        = "customer.account_generated"
@@ -54,8 +54,8 @@ const (
 	CardFunded         = "card.funded"
 	CardFundingFailed  = "card.funding_failed"
 
-	// SettlementCredit means that money arrived in a bank account of a settlement account.
-	// Completion.md does not list this kind.
+	// SettlementCredit means that money arrived in a bank account of a settlement account. The list
+	// in completion.md does not contain this kind.
 	SettlementCredit = "settlement.credit"
 	// SettlementLowBalance means that an account's balance is below the alert that the company has
 	// set.
@@ -150,9 +150,9 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 	return low, err
 }
 
-// Feed returns up to limit events with a sequence above after, oldest first. It also reports
-// whether there are more. If there is no such event, Feed waits for one. It waits until wait has
-// passed or ctx ends.
+// Feed returns at most limit events whose sequence is above the parameter after, oldest first. It
+// also reports whether there are more. If there is no such event, Feed waits for one. It waits at
+// most for the duration wait, and no longer than ctx.
 func (s *Service) Feed(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, bool, error) {
 	var events []Event
 	var err error

@@ -22,8 +22,8 @@ type waiter struct {
 }
 
 // await returns a page of events. While the page is empty, await reads it again whenever it is
-// woken. It stops when wait has passed in real time. It treats the end of ctx as an empty page and
-// not as an error.
+// woken. It stops when the duration wait has passed in real time. It treats the end of ctx as an
+// empty page and not as an error.
 func (s *Service) await(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()

@@ -63,7 +63,8 @@ func (f *Fault) After(d time.Duration) *Fault {
 	return &c
 }
 
-// usualRetry is the Retry-After of faults without a known time. A database usually recovers sooner.
+// usualRetry is the value of Retry-After for faults without a known time. A database usually
+// recovers sooner.
 const usualRetry = 5 * time.Second
 
 // RetryAfter returns the value of the Retry-After header (RFC 9110, 10.2.3) for a response with

@@ -252,8 +252,8 @@ func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
 	return k.finish(ctx, book, result, nil, ErrInFlight)
 }
 
-// finish stores a response in a separate unit. If a response is stored already, finish returns the
-// error stored.
+// finish stores a response in a separate unit. If a response is stored already, finish returns its
+// parameter stored as the error.
 func (k *Key) finish(ctx context.Context, book *ledger.Book, result any, why, stored error) error {
 	if k == nil {
 		return nil
@@ -278,11 +278,11 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 	return ledger.Except(s.book.Commit(ctx, u), ledger.Exists)
 }
 
-// Settle returns the stored response of an Idempotency-Key. If there is none, Settle stores a and
-// returns it. So equal concurrent requests get the same response, the first one stored. While
-// another request runs, its response is unknown, and the error is ErrInFlight. The error is a fault
-// of kind Mismatch if a different request used the Idempotency-Key. It is a fault of kind
-// Unavailable if the stored response cannot be read.
+// Settle returns the stored response of an Idempotency-Key. If there is none, Settle stores the
+// response a and returns it. So equal concurrent requests get the same response, the first one
+// stored. While another request runs, its response is unknown, and the error is ErrInFlight. The
+// error is a fault of kind Mismatch if a different request used the Idempotency-Key. It is a fault
+// of kind Unavailable if the stored response cannot be read.
 func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) {
 	stored, err := s.stored(ctx, k)
 	if errors.Is(err, db.ErrNone) {

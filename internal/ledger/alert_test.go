@@ -97,7 +97,7 @@ func TestALowBalanceIsReportedOnce(t *testing.T) {
 	})
 }
 
-// The units of one batch report low balances as if they were committed one after the other. Each
+// Low balances in one batch are reported as if its units were committed one after the other. Each
 // report has the number after the event that caused it.
 func TestABatchReportsEachLowBalance(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

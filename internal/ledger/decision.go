@@ -43,7 +43,7 @@ type refusal struct {
 	why  error
 }
 
-// lockRow is the lock row of a company. A batch locks the lock row of each of its companies.
+// lockRow is the row that a batch locks for each of its companies (ledger_head).
 type lockRow struct {
 	found    bool // the row exists
 	founded  bool // this batch inserts the row
@@ -56,8 +56,8 @@ type lockRow struct {
 
 type counterKey struct{ company, name string }
 
-// counter is a limit counter or a dense sequence. Only the sequence of the events is stored in the
-// lock row instead.
+// counter is a limit counter or a dense sequence. The sequence of the events is not a counter,
+// because the lock row stores it.
 type counter struct {
 	found         bool
 	value, before int64

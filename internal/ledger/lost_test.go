@@ -48,7 +48,8 @@ func loses(b *Book, next func() fate) {
 	}
 }
 
-// first returns fates of which only the first is a loss. All later COMMITs get their reply.
+// first returns a function that returns the given fate at its first call, and answered at all later
+// calls.
 func first(of fate) func() fate {
 	return func() fate {
 		now := of

@@ -14,8 +14,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// hung makes the ledger's database hang until the test calls answer. When hung returns, one unit
-// waits for the database. The number transactions counts the transactions.
+// hung makes the ledger's database hang until the test calls the function answer. When hung
+// returns, one unit waits for the database. The result transactions is the number of transactions
+// so far.
 func hung(t *testing.T, b *Book) (answer func(), transactions *int) {
 	t.Helper()
 	begun, hang := make(chan struct{}), make(chan struct{})
@@ -36,8 +37,8 @@ func claiming(id string) Unit {
 	return Unit{Company: "c1", inserts: []db.Record{thing("c1", id, "", "NEW")}}
 }
 
-// If a caller gives up while the database hangs, its unit leaves the queue. Drain waits for no
-// batch with that unit.
+// If a caller gives up while the database hangs, its unit leaves the queue. Drain does not wait for
+// a batch with that unit.
 func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)

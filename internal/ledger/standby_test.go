@@ -77,7 +77,7 @@ func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 }
 
 // A primary that no longer waits for its standby shows rows that no standby has. A refusal or a
-// proof that uses such a row waits for the standby. This is true in a new program too.
+// proof that uses such a row waits for the standby. A program that has just started waits too.
 func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)

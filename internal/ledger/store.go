@@ -158,7 +158,7 @@ const (
 		FROM ledger_transfer WHERE company_id = $1 AND (reference, step) >= ($2, $3) ORDER BY reference, step`
 )
 
-// eachEntry calls use with all entries of a company, by account and number.
+// eachEntry calls the function use with all entries of a company, by account and number.
 func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)) error {
 	e := line{sequence: math.MinInt64}
 	return db.Pages(ctx, q, entriesFrom, 7,
@@ -171,8 +171,8 @@ func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)
 		})
 }
 
-// eachTransfer calls use with all transfers of a company by key, and with the numbers of their
-// entries.
+// eachTransfer calls the function use with all transfers of a company by key, and with the numbers
+// of their entries.
 func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64)) error {
 	var t Transfer
 	return db.Pages(ctx, q, transfersFrom, 8,

@@ -45,7 +45,7 @@ type Transfer struct {
 }
 
 // Transition changes the state of one row, and perhaps other columns. The row must be in one of the
-// states that the transition names. The whole primary key names the row.
+// states that the transition names. The row is named by its whole primary key.
 type Transition struct {
 	table    *db.Table
 	key      []any

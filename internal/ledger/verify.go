@@ -105,8 +105,8 @@ func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) er
 	return r.nameUnpaired(ctx, q)
 }
 
-// sides is a sum of hashes of entries. Equal sums mean the same entries, in any order. The seed is
-// random, so an attacker cannot forge a sum.
+// sides is the sum of the entries' hashes. Equal sums mean the same entries, in any order. The seed
+// is random, so an attacker cannot forge a sum.
 type sides struct {
 	seed maphash.Seed
 	sum  uint64

@@ -55,8 +55,8 @@ type State struct {
 	Wait       time.Duration // the time until one more request is allowed; 0 if it is allowed now
 }
 
-// Take takes one request from a bucket. If the bucket is empty, the request is not allowed, and
-// Wait in the state is the time to wait.
+// Take takes one token from a bucket for a request. If the bucket is empty, the request is not
+// allowed, and Wait in the state is the time to wait.
 func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
 	of, _ := b.all.ComputeIfAbsent(bucket, func() (*rate.Limiter, bool) {
 		return rate.NewLimiter(rate.Every(l.each()), l.Burst), false
@@ -66,7 +66,7 @@ func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
 	return state(of, l, now), allowed
 }
 
-// Look returns the state of a bucket without taking a request from it.
+// Look returns the state of a bucket without taking a token from it.
 func (b *Buckets) Look(bucket string, l Limit) State {
 	of, there := b.all.GetIfPresent(bucket)
 	if !there {

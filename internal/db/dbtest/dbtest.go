@@ -2,10 +2,10 @@
 // PostgreSQL, within milliseconds.
 //
 // The package migrates one database, and each further database is a copy of it. A SQLite database
-// is a file in the test's temporary folder. The PostgreSQL server is that of KOBO_TEST_POSTGRES, a
-// URL with the right to create databases. Otherwise it is a private cluster, which the test's
-// process starts and which ends with this process. If there is no PostgreSQL, the tests on it are
-// skipped with a message. With CI=true they fail instead.
+// is a file in the test's temporary folder. If KOBO_TEST_POSTGRES is set, it is the URL of the
+// PostgreSQL server, with the right to create databases. Otherwise the server is a private cluster,
+// which the test's process starts and which ends with this process. If there is no PostgreSQL, the
+// tests on it are skipped with a message. With CI=true they fail instead.
 package dbtest
 
 import (
