@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Queue runs its items in batches, one batch after the other. While one batch runs, the
-// next one gathers, without a timer.
+// Queue runs its items in batches, one batch after the other. While one batch runs, the queue
+// collects the items of the next batch. It needs no timer.
 type Queue[T comparable] struct {
 	most, room int
 	run        func(batch []T) (late []T)
@@ -20,14 +20,15 @@ type Queue[T comparable] struct {
 	idle    sync.WaitGroup
 }
 
-// New returns a queue with room for so many waiting items, and at most so many in a batch.
-// Run returns the items that must wait for the next batch. They go back to the front of
-// the queue, but for those that isGone is true of. Without late items isGone may be nil.
+// New returns a queue. Room is the largest number of waiting items, and most is the largest number
+// of items in a batch. The function run returns the late items, which must wait for the next batch.
+// Late items go back to the front of the queue, except those for which isGone returns true. If run
+// never returns late items, isGone may be nil.
 func New[T comparable](most, room int, run func(batch []T) (late []T), isGone func(item T) bool) *Queue[T] {
 	return &Queue[T]{most: most, room: room, run: run, isGone: isGone}
 }
 
-// Add puts an item at the end of the queue. It is false if the queue is full.
+// Add puts an item at the end of the queue. It returns false if the queue is full.
 func (q *Queue[T]) Add(item T) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -42,8 +43,8 @@ func (q *Queue[T]) Add(item T) bool {
 	return true
 }
 
-// Withdraw removes a waiting item. So the item takes no memory and no part of a batch.
-// Withdraw does nothing if the item is not waiting.
+// Withdraw removes a waiting item, so that the item uses no memory and no place in a batch. If the
+// item is not waiting, Withdraw does nothing.
 func (q *Queue[T]) Withdraw(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -59,7 +60,7 @@ func (q *Queue[T]) Waiting() int {
 	return len(q.waiting)
 }
 
-// Drain waits until no item waits and no batch runs. No item may be added after it.
+// Drain waits until no item waits and no batch runs. After Drain, no item may be added.
 func (q *Queue[T]) Drain() { q.idle.Wait() }
 
 // runAll runs batches until the queue is empty.
@@ -69,8 +70,8 @@ func (q *Queue[T]) runAll() {
 	}
 }
 
-// next puts late items back to the front of the queue, in their order, and takes the next
-// batch. An item that was withdrawn meanwhile is gone and stays out.
+// next puts late items back to the front of the queue, in their order. It then takes the next
+// batch. A late item for which isGone returns true is dropped.
 func (q *Queue[T]) next(late []T) []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/batch"
 )
 
-// held is a queue whose batches wait until the test lets them run. Its items are
-// pointers to their names.
+// held is a queue whose batches wait until the test lets them finish. Its items are pointers to
+// their names.
 type held struct {
 	*batch.Queue[*string]
 	begun chan []*string
@@ -35,7 +35,7 @@ func (h *held) add(t *testing.T, name string) *string {
 	return &name
 }
 
-// runs waits for the next batch, compares its items and ends it.
+// runs waits for the next batch, compares its items with want, and ends the batch.
 func (h *held) runs(t *testing.T, want string, late ...*string) {
 	t.Helper()
 	h.compares(t, want)
@@ -53,7 +53,7 @@ func (h *held) compares(t *testing.T, want string) {
 	}
 }
 
-// Items that arrive while a batch runs share the next one, up to its size.
+// Items that arrive while a batch runs share the next batch, up to its maximum size.
 func TestItemsShareABatch(t *testing.T) {
 	h := newHeld(2, 10)
 	h.add(t, "a")
@@ -70,7 +70,7 @@ func TestItemsShareABatch(t *testing.T) {
 	h.Drain()
 }
 
-// A full queue refuses an item. Withdrawn items make room and are in no batch.
+// A full queue refuses an item. A withdrawn item frees its place and is in no batch.
 func TestWithdrawnItemsMakeRoom(t *testing.T) {
 	h := newHeld(10, 2)
 	h.add(t, "a")
@@ -90,12 +90,12 @@ func TestWithdrawnItemsMakeRoom(t *testing.T) {
 	h.Drain()
 }
 
-// Late items come first in the next batch, in their order. An item that is gone stays
-// out, and a late item can still be withdrawn.
+// Late items come first in the next batch, in their order. A late item for which isGone returns
+// true is dropped. A late item can still be withdrawn.
 func TestLateItemsComeFirst(t *testing.T) {
 	h := newHeld(3, 10)
 	a := h.add(t, "a")
-	h.runs(t, "a", a) // alone, and late
+	h.runs(t, "a", a) // the batch contains only a, and returns it as late
 	h.compares(t, "a")
 	b, c, d := h.add(t, "b"), h.add(t, "c"), h.add(t, "d")
 	h.late <- nil
@@ -112,7 +112,7 @@ func TestLateItemsComeFirst(t *testing.T) {
 	}
 }
 
-// Many senders at once are all served.
+// The queue serves all items of many concurrent senders.
 func TestManySenders(t *testing.T) {
 	var mu sync.Mutex
 	served := map[string]int{}

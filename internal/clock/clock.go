@@ -1,8 +1,8 @@
-// Package clock tells the time.
+// Package clock provides the current time.
 //
-// All code that writes, compares or schedules an instant reads a Clock, so the sandbox and
-// the tests can move the time. The database stores instants as microseconds since 1970 UTC
-// (Micros). The API shows them in ISO 8601 with milliseconds and Z (Text).
+// All code that writes, compares or schedules an instant reads a Clock, so the sandbox and the
+// tests can move the time. The database stores instants as microseconds since 1970 UTC (Micros).
+// The API shows them in ISO 8601 with milliseconds and Z (Text).
 package clock
 
 import (
@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Clock tells the time in UTC.
+// Clock provides the current time in UTC.
 type Clock interface {
 	Now() time.Time
 }
 
-// System is the machine's own clock.
+// System is the clock of the machine.
 type System struct{}
 
 // Now returns the machine's time in UTC.
@@ -42,15 +42,15 @@ func (m *Movable) Offset() time.Duration {
 	return m.offset
 }
 
-// MoveTo sets the offset, unless the present one is larger: rows have the present time, so
-// time never goes back.
+// MoveTo sets the offset, unless the present offset is larger. Rows have been dated with the
+// present offset, so time must never go back.
 func (m *Movable) MoveTo(offset time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.offset = max(m.offset, offset)
 }
 
-// Manual is a clock for tests, which only Advance moves.
+// Manual is a clock for tests. Only Advance changes its time.
 type Manual struct {
 	mu  sync.Mutex
 	now time.Time
@@ -59,26 +59,26 @@ type Manual struct {
 // At returns a Manual clock that shows the given time.
 func At(t time.Time) *Manual { return &Manual{now: t.UTC()} }
 
-// Now returns the time it was last set to.
+// Now returns the time that At or Advance has set.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now
 }
 
-// Advance moves the clock on by d.
+// Advance moves the clock forward by d.
 func (m *Manual) Advance(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now = m.now.Add(d)
 }
 
-// Lagos is the time zone of the banking day. Nigeria has one zone without summer time, so
+// Lagos is the time zone of the banking day. Nigeria has a single time zone without summer time, so
 // a fixed offset is enough.
 var Lagos = time.FixedZone("Africa/Lagos", 60*60)
 
-// Micros returns t as the database stores it: microseconds since 1970 UTC, and 0 for the zero
-// time, which means "not yet".
+// Micros returns t as the database stores it, in microseconds since 1970 UTC. It returns 0 for the
+// zero time, which means "not yet".
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -86,7 +86,7 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Time returns the instant of a value made by Micros.
+// Time turns a value of Micros back into an instant.
 func Time(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
@@ -106,7 +106,7 @@ func Optional(t time.Time) *string {
 	return &text
 }
 
-// Instant is a time as JSON shows it: like Text, and null when it is zero.
+// Instant is a time that JSON shows like Text. The zero time is null.
 type Instant struct{ time.Time }
 
 // MarshalJSON writes the instant, or null.

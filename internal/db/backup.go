@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// ErrInUse says that a program has the SQLite database open.
+// ErrInUse reports that a program has the SQLite database open.
 var ErrInUse = errors.New("db: the database is in use")
 
-// SQLitePath returns the file of a SQLite database's URL.
+// SQLitePath returns the file path in the URL of a SQLite database.
 func SQLitePath(url string) (path string, ok bool) { return strings.CutPrefix(url, "sqlite:") }
 
-// Inspect opens a SQLite file only to look at it: nothing is written into it or
-// beside it, and it stays the one file that it is. Nobody may be writing to it.
+// Inspect opens a SQLite file only for reading. It writes nothing into the file and creates no
+// other file. No program may be writing to the file.
 func Inspect(ctx context.Context, path string) (*DB, error) {
 	file, err := sql.Open("sqlite", fileURL(path, url.Values{"immutable": {"1"}, "_pragma": {"query_only(1)"}}))
 	if err == nil {
@@ -35,7 +35,7 @@ func fileURL(path string, parameters url.Values) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + parameters.Encode()
 }
 
-// single is one connection to a SQLite file that is there already.
+// single opens one connection to a SQLite file. Unless the mode is "rwc", the file must exist.
 func single(mode, path string, pragmas ...string) (*sql.DB, error) {
 	file, err := sql.Open("sqlite", fileURL(path, url.Values{"mode": {mode}, "_pragma": pragmas}))
 	if err == nil {
@@ -44,12 +44,12 @@ func single(mode, path string, pragmas ...string) (*sql.DB, error) {
 	return file, err
 }
 
-// CopySQLite writes into the file to, which may be there but must be empty, what
-// the SQLite database at from holds at one instant. Programs may go on writing to
-// it meanwhile; it is only read. The copy is one file, and is on the disk when
-// CopySQLite returns.
+// CopySQLite copies the SQLite database at the path from into a file at the path to. The copy shows
+// the database at one instant. If the file exists already, it must be empty. Programs may continue
+// to write to the database, because CopySQLite only reads it. The copy is a single file, and is
+// safely on the disk when CopySQLite returns.
 func CopySQLite(ctx context.Context, from, to string) error {
-	// A file that no program has opened, such as a backup, needs no lock file.
+	// A SQLite file that no program has opened, such as a backup, has no lock file and needs none.
 	if _, err := os.Stat(from + "-lock"); err == nil {
 		lock, err := lockShared(ctx, from)
 		if err != nil {
@@ -68,16 +68,16 @@ func vacuumInto(ctx context.Context, file *sql.DB, to string) error {
 	if err := makePrivate(to); err != nil {
 		return fmt.Errorf("db: cannot copy the SQLite file: %w", err)
 	}
-	// SQLite copies without asking the disk to keep what it has.
+	// VACUUM INTO does not wait until the copy is on the disk, so Persist follows.
 	if _, err := file.ExecContext(ctx, "VACUUM INTO $1", to); err != nil {
 		return fmt.Errorf("db: cannot copy the SQLite file: %w", err)
 	}
 	return Persist(to)
 }
 
-// makePrivate makes an empty file for its owner alone, whatever the umask. SQLite
-// would let everybody read a file that it makes. A file that is there stays as it
-// is. What SQLite makes beside a database gets the database's mode.
+// makePrivate creates an empty file that only its owner may read, whatever the umask is. If SQLite
+// created the file, all users could read it. An existing file stays as it is. SQLite gives the mode
+// of the database to the files that it creates next to it.
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the caller's own file
 	if errors.Is(err, fs.ErrExist) {
@@ -89,7 +89,7 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// Persist returns when a file, and the name it has, are on the disk.
+// Persist returns when the content and the name of a file are safely on the disk.
 func Persist(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the caller's own file
 	if err != nil {
@@ -106,7 +106,8 @@ func persistNames(folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Faults are what SQLite itself finds wrong with its file.
+// Faults returns the errors that SQLite finds in its file. These are errors of integrity and rows
+// with a broken foreign key.
 func (d *DB) Faults(ctx context.Context) ([]string, error) {
 	ctx = Patient(ctx)
 	wrongs, err := All(ctx, d, Value[string], "PRAGMA integrity_check")
@@ -123,11 +124,11 @@ func (d *DB) Faults(ctx context.Context) ([]string, error) {
 	return wrongs, err
 }
 
-// ReplaceSQLite puts the file with, a whole database that nobody has open, into
-// the place of the SQLite database at path, and keeps what was there as the file
-// old. Whoever looks sees the one or the other, at whatever line this ends.
-// Without a database at path old is not made. To a program that was waiting for
-// the old file SQLite says that it was moved, and writes nothing into it.
+// ReplaceSQLite replaces the SQLite database at path. The new database is the file that the
+// parameter with names. No program may have that file open. The replaced database is stored in the
+// file that the parameter old names. At every moment, even after a crash, the path leads to one of
+// the two complete databases. If there is no database at path, nothing is stored in old. A program
+// that was waiting for the replaced file gets an error from SQLite and writes nothing into it.
 func ReplaceSQLite(ctx context.Context, path, with, old string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return place(path, with)
@@ -145,7 +146,7 @@ func ReplaceSQLite(ctx context.Context, path, with, old string) (err error) {
 	if err := vacuumInto(ctx, hold, old); err != nil {
 		return err
 	}
-	// A program that was killed leaves its index of the write-ahead log.
+	// A program that was killed leaves the -shm file, the index of its write-ahead log.
 	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -155,7 +156,7 @@ func ReplaceSQLite(ctx context.Context, path, with, old string) (err error) {
 	return persistNames(filepath.Dir(path))
 }
 
-// UnusedSQLite returns ErrInUse while a program has the database open.
+// UnusedSQLite returns ErrInUse if a program has the database open, and otherwise nil.
 func UnusedSQLite(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -171,22 +172,24 @@ func UnusedSQLite(ctx context.Context, path string) error {
 	return errors.Join(err, lock.Close())
 }
 
-// place gives a file a name that nobody has.
+// place renames a file to path. It returns an error if path exists, or if a leftover log is next to
+// path.
 func place(path, with string) error {
 	for _, rest := range []string{"-wal", "-journal"} {
 		if _, err := os.Stat(path + rest); err == nil {
 			return fmt.Errorf("db: %s%s lies there without its database, and would be taken for a part of the new one: move it away", path, rest)
 		}
 	}
-	// Rename would take the place of a database that is made at this moment.
+	// Link fails if another program has just created a database at path. Rename would replace that
+	// database.
 	if err := os.Link(with, path); err != nil {
 		return err
 	}
 	return errors.Join(os.Remove(with), persistNames(filepath.Dir(path)))
 }
 
-// alone opens a SQLite file that nobody else has open, and keeps everybody out
-// until it is closed. What is in its write-ahead log is in the file afterwards.
+// alone opens a SQLite file that no other program has open. Other programs cannot open the file
+// until it is closed. alone also moves the content of the write-ahead log into the file.
 func alone(ctx context.Context, path string) (*sql.DB, error) {
 	file, err := single("rw", path, "busy_timeout(1000)", "locking_mode(EXCLUSIVE)")
 	if err != nil {
@@ -200,7 +203,7 @@ func alone(ctx context.Context, path string) (*sql.DB, error) {
 		}
 	}
 	if err == nil {
-		// A program that came in between has changed it back.
+		// Another program may have opened the file in between and changed the mode back.
 		err = file.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
 	}
 	switch {

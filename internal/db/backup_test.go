@@ -15,10 +15,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// head is a row that a test writes and looks for.
+// head inserts a row that a test later looks for.
 const head = "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ($1, $2, 0)"
 
-// lines returns the heads in a SQLite file, by their company.
+// lines returns the rows that head has inserted into a SQLite file, by company.
 func lines(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	d, err := db.Inspect(t.Context(), path)
@@ -40,8 +40,8 @@ func lines(t *testing.T, path string) map[string]bool {
 	return out
 }
 
-// A copy that is made while somebody writes holds all that was acknowledged
-// before it began, and is a whole file of its own.
+// A copy that is made while a program writes contains all rows that were committed before the copy
+// began. The copy is a complete, separate file.
 func TestACopyIsOfOneInstant(t *testing.T) {
 	url := dbtest.URL(t, db.SQLite)
 	path, _ := db.SQLitePath(url)
@@ -50,7 +50,8 @@ func TestACopyIsOfOneInstant(t *testing.T) {
 	go func() {
 		defer close(done)
 		for i := 0; ; i++ {
-			// Two rows or none: a copy with one has seen half a transaction.
+			// One transaction inserts both rows. A copy with only one of them would show a part of
+			// the transaction.
 			err := d.Tx(context.Background(), func(q db.Querier) error {
 				_, err := q.Exec(context.Background(), head, fmt.Sprint(i), 0)
 				if err == nil {
@@ -130,7 +131,8 @@ func TestADatabaseInUseIsNotReplaced(t *testing.T) {
 	}
 }
 
-// A write-ahead log that lies about would become a part of the new database.
+// A leftover write-ahead log would become part of the new database, so ReplaceSQLite refuses to put
+// a database next to it.
 func TestAStrayLogIsNotAdopted(t *testing.T) {
 	from, _ := db.SQLitePath(dbtest.URL(t, db.SQLite))
 	dir := t.TempDir()
@@ -153,14 +155,14 @@ func TestAStrayLogIsNotAdopted(t *testing.T) {
 	lines(t, path)
 }
 
-// Programs come and go while somebody replaces the file: nobody goes on with the
-// file that was, so what was acknowledged is in the database or in one that was
-// kept.
+// Programs open and close the database while the test replaces its file. No program continues to
+// write to a replaced file. So every committed row is in the present database or in one of the old
+// databases, which the test has stored.
 func TestNobodyWritesIntoAFileThatWasReplaced(t *testing.T) {
 	url, dir := dbtest.URL(t, db.SQLite), t.TempDir()
 	path, _ := db.SQLitePath(url)
 	var mu sync.Mutex
-	turn := make(chan struct{}, 1) // who replaces must find a moment when nobody is there
+	turn := make(chan struct{}, 1) // pauses the writers, so that the file can be replaced
 	acknowledged := map[string]bool{}
 	rounds, cancel := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
@@ -170,7 +172,7 @@ func TestNobodyWritesIntoAFileThatWasReplaced(t *testing.T) {
 				<-turn
 				d, err := db.Open(t.Context(), url)
 				if err != nil {
-					continue // it is being replaced
+					continue // the file is being replaced
 				}
 				row := fmt.Sprint(w, "-", i)
 				if _, err := d.Exec(t.Context(), head, row, 0); err == nil {
@@ -213,8 +215,7 @@ func TestNobodyWritesIntoAFileThatWasReplaced(t *testing.T) {
 	}
 }
 
-// A program that was already waiting at the old file when the new one came is
-// sent away.
+// A program that was waiting for a lock on the old file gets an error when the file is replaced.
 func TestWhoeverWaitsAtTheOldFileIsSentAway(t *testing.T) {
 	url, dir := dbtest.URL(t, db.SQLite), t.TempDir()
 	path, _ := db.SQLitePath(url)
@@ -234,7 +235,7 @@ func TestWhoeverWaitsAtTheOldFileIsSentAway(t *testing.T) {
 		}
 		opened <- err
 	}()
-	// While the engine waits for a lock, it has the old file open.
+	// While the SQLite engine waits for a lock, it has the old file open.
 	for stacks := make([]byte, 1<<20); !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "sqliteDefaultBusyCallback"); {
 		runtime.Gosched()
 	}

@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// prompt is the longest answer that does not count as a wait. A long result whose
-// rows keep coming is no sign of a hanging database.
+// prompt is the duration below which a response of the database does not count as a wait. A long
+// result whose rows keep arriving does not mean that the database hangs.
 const prompt = 250 * time.Millisecond
 
-// budget is the time that a request may wait for the database in all, over all its
-// statements. Parallel waits count once.
+// budget is the total time that a request may wait for the database in all its SQL statements.
+// Parallel waits count only once.
 type budget struct {
 	mu    sync.Mutex
 	left  time.Duration
-	waits int       // the running waits
-	began time.Time // the beginning of the first running wait
+	waits int       // the number of running waits
+	began time.Time // the time when the first running wait began
 }
 
 type budgetKey struct{}
 
-// Within limits the sum of all waits for the database under a context: for a
-// connection, for statements and for commits. Other time, such as that of a call to a
-// provider, does not count. Statements under Patient have no limit.
+// Within limits the total time that a context waits for the database. It counts waits for a
+// connection, for SQL statements and for commits. Other time, such as that of a call to a provider,
+// does not count. SQL statements under Patient have no limit.
 func Within(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, budgetKey{}, &budget{left: limit})
 }
 
-// Unbounded removes the budget from a context, for work that goes on after the
-// answer to the request.
+// Unbounded removes the budget from a context, for work that continues after the response to the
+// request.
 func Unbounded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, budgetKey{}, (*budget)(nil))
 }
 
-// budgetOf returns the budget of a context, or nil.
+// budgetOf returns the budget of a context, or nil if it has none.
 func budgetOf(ctx context.Context) *budget {
 	if ctx.Value(patientKey{}) != nil {
 		return nil
@@ -43,7 +43,7 @@ func budgetOf(ctx context.Context) *budget {
 	return b
 }
 
-// begin starts a wait and returns its time limit.
+// begin starts a wait and returns the time that the wait may take.
 func (b *budget) begin() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,7 +53,7 @@ func (b *budget) begin() time.Duration {
 	return b.left - time.Since(b.began)
 }
 
-// end ends a wait.
+// end ends a wait and reduces the budget by the time that the wait took.
 func (b *budget) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,15 +65,15 @@ func (b *budget) end() {
 	}
 }
 
-// Wait is a wait outside this package, such as for a commit by another goroutine. Over
-// fires when the context's budget is spent.
+// Wait is a wait for the database outside this package, such as for a commit by another goroutine.
+// The channel Over fires when the context's budget is used up.
 type Wait struct {
 	b     *budget
 	timer *time.Timer
-	Over  <-chan time.Time // nil without a budget, and so never ready
+	Over  <-chan time.Time // nil if the context has no budget, and then never ready
 }
 
-// Await begins a wait. The caller must end it.
+// Await begins a wait. The caller must call End.
 func Await(ctx context.Context) Wait {
 	b := budgetOf(ctx)
 	if b == nil {

@@ -17,7 +17,8 @@ func within(t *testing.T, limit time.Duration) context.Context {
 	return db.Within(context.Background(), limit)
 }
 
-// All waits of a request share its budget. After its end nothing more is sent.
+// All waits of a request share its budget. After the budget is used up, nothing more is sent to the
+// database.
 func TestWaitsShareABudget(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)
 	exec(t, d, `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
@@ -37,7 +38,7 @@ func TestWaitsShareABudget(t *testing.T) {
 	_, err = db.One(ctx, d, db.Value[int64], `SELECT 1`)
 	asked("the next question", err)
 	for name, write := range ways {
-		if name != "pipeline" { // the ledger's batch limits a pipeline
+		if name != "pipeline" { // the ledger limits the time of a pipeline itself
 			asked("a "+name, write(ctx, d, row("c1", name, 1)...))
 		}
 	}
@@ -54,17 +55,17 @@ func TestWaitsShareABudget(t *testing.T) {
 	}
 }
 
-// Only waits for the database use the budget. A fast answer does not.
+// Only waits for the database use the budget. A fast response of the database does not use it.
 func TestABudgetCountsWaitsAlone(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx := within(t, 2*time.Second)
 		wait := db.Await(ctx)
 		select {
 		case <-wait.Over:
-		case <-time.After(300 * time.Millisecond): // a commit by another goroutine
+		case <-time.After(300 * time.Millisecond): // stands for a commit by another goroutine
 		}
 		wait.End()
-		<-time.After(2 * time.Second) // a call to a provider
+		<-time.After(2 * time.Second) // stands for a call to a provider
 		if _, err := db.One(ctx, d, db.Value[int64], `SELECT 1`); err != nil {
 			t.Error(err)
 		}
@@ -74,7 +75,7 @@ func TestABudgetCountsWaitsAlone(t *testing.T) {
 	})
 }
 
-// A transaction without time left is given up, and the caller does not wait for its
+// A transaction whose budget is used up is rolled back, and the caller does not wait for its
 // connection.
 func TestATransactionEndsWithItsBudget(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)

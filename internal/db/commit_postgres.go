@@ -14,24 +14,25 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// line is the state of one connection. If the connection breaks or times out during a
-// COMMIT, pgx asks the server to cancel the statement. A server that waits for its
-// standby would then commit without the standby. So this program sends no such request.
+// line is the state of one connection. If a connection breaks or times out during a COMMIT, pgx
+// requests the server to cancel the COMMIT. A server that waits for its standby would then commit
+// without the standby. So Kobo never sends this request.
 type line struct {
-	committing atomic.Bool // from before a COMMIT is sent until its answer has come
-	warned     bool        // the answer came with a warning
+	committing atomic.Bool // true from before a COMMIT is sent until its reply has arrived
+	warned     bool        // the reply to the COMMIT came with a warning
 	left       atomic.Bool // pgx has given up the connection during a COMMIT
 }
 
-// wire is the network connection. pgx gives a server fifteen seconds to end a connection
-// that pgx has given up. A COMMIT that waits for a standby may take longer. Only the
-// open connection shows when the server has finished.
+// wire is the network connection to the server. After giving up a connection, pgx waits at most
+// fifteen seconds for the server to end it. A COMMIT that waits for a standby may take longer. Only
+// while the connection is open can Kobo notice when the server has finished.
 type wire struct {
 	net.Conn
 	line *line
 }
 
-// SetDeadline sets no deadline after pgx has given up the connection.
+// SetDeadline sets the deadline of the connection. After pgx has given up the connection, it
+// removes the deadline instead.
 func (w wire) SetDeadline(t time.Time) error {
 	if w.line.left.Load() {
 		t = time.Time{}
@@ -47,13 +48,14 @@ var (
 	errWarned   = errors.New("db: the server committed with a warning: perhaps without its standby")
 )
 
-// attend adds a line to the configuration of a new connection.
+// attend attaches a line to the configuration of a new connection. The line records the state of
+// the connection.
 func attend(_ context.Context, c *pgx.ConnConfig) error {
 	l := &line{}
 	dial, watcher := c.DialFunc, c.BuildContextWatcherHandler
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if l.committing.Load() {
-			l.left.Store(true) // pgx gives up and asks for a cancellation
+			l.left.Store(true) // pgx has given up and dials to send a request for cancellation
 			return nil, errNoCancel
 		}
 		conn, err := dial(ctx, network, address)
@@ -62,7 +64,7 @@ func attend(_ context.Context, c *pgx.ConnConfig) error {
 		}
 		return wire{conn, l}, nil
 	}
-	// With SQLSTATE 01000 the server says that it no longer waits for its standby.
+	// The warning with SQLSTATE 01000 means that the server no longer waits for its standby.
 	c.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		l.warned = l.warned || l.committing.Load() && n.Code == "01000"
 	}
@@ -73,8 +75,8 @@ func attend(_ context.Context, c *pgx.ConnConfig) error {
 	return nil
 }
 
-// committing sends a batch that ends with COMMIT. Its error is ErrUncommitted if the
-// server gave no definite answer. If too many other COMMITs have no answer yet,
+// committing sends a batch of SQL statements that ends with COMMIT. If the server gave no definite
+// reply, the error is ErrUncommitted. If too many other COMMITs are still without a reply,
 // committing sends nothing and returns errCrowded.
 func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, certain func(error) bool) error {
 	if p.unanswered.Add(1) > p.most {
@@ -100,16 +102,16 @@ func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, ce
 	return fmt.Errorf("%w: %w", ErrUncommitted, err)
 }
 
-// refusedCommit reports whether the server definitely refused a COMMIT that was sent
-// alone: by a SQLSTATE of class 23 or 40, or by pgx's "rolled back instead".
+// refusedCommit reports whether the server definitely refused a COMMIT that was sent separately.
+// This is so with a SQLSTATE of class 23 or 40, and with pgx's error "rolled back instead".
 func refusedCommit(err error) bool {
 	var pg *pgconn.PgError
 	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &pg) && (pg.Code[:2] == "23" || pg.Code[:2] == "40")
 }
 
-// refusedStatement reports whether the server refused a statement before the COMMIT, so
-// that the COMMIT did not run. An error of the server itself may have come at the
-// COMMIT, and leaves the outcome open.
+// refusedStatement reports whether the server refused an SQL statement before the COMMIT, so that
+// the COMMIT did not run. After an internal error of the server the outcome is unknown, because the
+// error may have occurred during the COMMIT.
 func refusedStatement(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || pg.SeverityUnlocalized == "FATAL" || pg.SeverityUnlocalized == "PANIC" {
@@ -119,31 +121,31 @@ func refusedStatement(err error) bool {
 	case "08", "53", "58", "XX":
 		return false
 	}
-	return pg.Code[:2] != "57" || pg.Code == "57014" // a cancelled statement was not the COMMIT
+	return pg.Code[:2] != "57" || pg.Code == "57014" // it was not the COMMIT, which is never cancelled
 }
 
-// release gives a connection back to the pool. A connection that was closed during a
-// COMMIT leaves the pool, so that it takes no reader's place. The server still works on
-// it, so its COMMIT counts as unanswered until the server has finished.
+// release returns a connection to the pool. A connection that was closed during a COMMIT leaves the
+// pool, so that a new connection can take its place. The server may still be working on that
+// COMMIT, so it counts as unanswered until the server has finished.
 func (p *postgres) release(conn *pgxpool.Conn) {
 	raw := conn.Conn()
 	if !raw.IsClosed() || !raw.PgConn().CustomData()[lineKey].(*line).committing.Load() {
 		conn.Release()
 		return
 	}
-	p.leaving.Add(1) // before Hijack, since close first waits for the pool
+	p.leaving.Add(1) // called before Hijack, because close waits first for the pool and then for leaving
 	left := conn.Hijack().PgConn()
 	go func() {
 		defer p.leaving.Done()
 		defer p.unanswered.Add(-1)
-		defer p.doubt.Add(1) // its rows may be visible from now on
+		defer p.doubt.Add(1) // the rows of the COMMIT may be visible from now on
 		p.attendEnd(left)
 	}()
 }
 
-// attendEnd returns when the server has ended a connection, or when this program ends.
-// A server that is lost with its network ends no connection. So attendEnd also asks the
-// present server whether it knows the connection.
+// attendEnd waits until the server has ended a connection, or until this program ends. A server
+// that disappears from the network never ends the connection. So attendEnd also checks regularly
+// whether the present server still has this connection.
 func (p *postgres) attendEnd(left *pgconn.PgConn) {
 	question := time.NewTicker(p.question)
 	defer question.Stop()
@@ -157,13 +159,13 @@ func (p *postgres) attendEnd(left *pgconn.PgConn) {
 			known = p.knows(left.PID())
 		}
 	}
-	_ = left.Conn().Close() // it may be closed already
+	_ = left.Conn().Close() // the error is ignored, because the connection may be closed already
 	<-left.CleanupDone()
 }
 
-// knows reports whether the server has a connection with this process number, or does not
-// answer. A pooler has numbers of its own, so behind a pooler a connection counts only
-// until the first question.
+// knows reports whether the server has a connection with this process ID. It also returns true if
+// the server does not respond. A pooler uses different process IDs. So behind a pooler, the first
+// query already reports that the connection has ended.
 func (p *postgres) knows(pid uint32) bool {
 	ctx, cancel := context.WithTimeout(p.ended, 5*time.Second)
 	defer cancel()

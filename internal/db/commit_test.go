@@ -19,7 +19,7 @@ func briefly(t *testing.T) context.Context {
 	return ctx
 }
 
-// ways are the three ways to commit a row.
+// ways contains the three ways to commit a row.
 var ways = map[string]func(ctx context.Context, d *db.DB, values ...any) error{
 	"transaction": func(ctx context.Context, d *db.DB, values ...any) error {
 		return d.Tx(ctx, func(q db.Querier) error {
@@ -41,9 +41,9 @@ var ways = map[string]func(ctx context.Context, d *db.DB, values ...any) error{
 	},
 }
 
-// A server that waits for its standby would commit without the standby if a client asked
-// it to cancel the COMMIT. So a program that gives up leaves the server waiting, and its
-// error is ErrUncommitted.
+// A server that waits for its standby would commit without the standby if a client requested to
+// cancel the COMMIT. So a program that gives up does not send this request. The server continues to
+// wait, and the program gets ErrUncommitted.
 func TestACommitIsNeverCancelled(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -70,8 +70,8 @@ func TestACommitIsNeverCancelled(t *testing.T) {
 	}
 }
 
-// If an operator cancels the wait, the server commits without its standby and warns. The
-// warning counts as no answer.
+// If an operator cancels the wait, the server commits without its standby and sends a warning. A
+// COMMIT with this warning counts as unanswered, so the caller gets ErrUncommitted.
 func TestACommitWithAWarningIsNoAnswer(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -94,7 +94,8 @@ func TestACommitWithAWarningIsNoAnswer(t *testing.T) {
 	}
 }
 
-// A connection that was lost before its COMMIT was sent has committed nothing.
+// If the connection is lost before the COMMIT is sent, nothing was committed, and the error is
+// Unavailable.
 func TestACommitThatIsNotSentDidNotHappen(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)
 	err := d.Tx(t.Context(), func(q db.Querier) error {

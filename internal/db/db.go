@@ -1,13 +1,13 @@
 // Package db is the only way to the database, SQLite or PostgreSQL.
 //
-// There is one SQL text for both engines: PostgreSQL's, with $1-style parameters,
-// inside the subset that both share. The package replaces the few words that SQLite
-// spells differently (dialect.go). The set-wise writer of the ledger has an
+// Both engines share one SQL text. The text is written for PostgreSQL, with parameters such as $1,
+// and uses only what both engines support. The package replaces the few expressions that SQLite
+// spells differently (dialect.go). Only the writer of the ledger's batches has a separate
 // implementation for each engine (pipeline.go).
 //
-// All values are TEXT or BIGINT and never NULL: "" and 0 stand for absent.
-// If the database is away or cannot write, the error is a fault of kind
-// Unavailable. So no caller needs to know the engines' codes.
+// All values are TEXT or BIGINT and never NULL. "" and 0 mean that a value is absent. If the
+// database is unavailable or cannot write, the error is a fault of kind Unavailable. So no caller
+// needs to know the engines' error codes.
 package db
 
 import (
@@ -16,16 +16,16 @@ import (
 	"strings"
 )
 
-// Dialect names an engine.
+// Dialect is the name of a database engine.
 type Dialect string
 
-// The two engines.
+// These are the two engines.
 const (
 	SQLite   Dialect = "sqlite"
 	Postgres Dialect = "postgres"
 )
 
-// ErrNone is the error of One if no row matches.
+// ErrNone is the error of One when no row matches.
 var ErrNone = errors.New("db: no such row")
 
 // Scanner reads one row into variables.
@@ -33,7 +33,8 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Rows is a result while it is read. The reader closes it.
+// Rows is the result of a query while it is being read. The caller that reads the rows must close
+// them.
 type Rows interface {
 	Scanner
 	Next() bool
@@ -41,16 +42,16 @@ type Rows interface {
 	Err() error
 }
 
-// Querier runs statements: the database itself, or a transaction.
+// Querier runs SQL statements. It is either the database or a transaction.
 type Querier interface {
-	// Exec runs a statement and returns the number of changed rows.
+	// Exec runs an SQL statement and returns the number of changed rows.
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
-	// Query runs a statement that returns rows. On the database itself Query only
-	// reads. A statement that writes and returns rows needs a Tx.
+	// Query runs an SQL statement that returns rows. Outside a transaction Query can only read. An
+	// SQL statement that writes and returns rows needs a Tx.
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }
 
-// engine is one of the two databases.
+// engine is SQLite or PostgreSQL.
 type engine interface {
 	Querier
 	begin(ctx context.Context) (tx, error)
@@ -68,13 +69,14 @@ type tx interface {
 	rollback(ctx context.Context)
 }
 
-// DB is an open database. Goroutines may share it.
+// DB is an open database. Several goroutines may use it concurrently.
 type DB struct {
 	engine
 	dialect Dialect
 }
 
-// CheckURL returns an error for a URL that Open does not understand. It connects to nothing.
+// CheckURL returns an error if Open does not understand the URL. It does not connect to the
+// database.
 func CheckURL(url string) error {
 	switch _, lite := SQLitePath(url); {
 	case lite:
@@ -90,8 +92,8 @@ func isPostgres(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// Open opens the database at url: "sqlite:/path/to/file.db" or "postgres://…".
-// It does not migrate the schema.
+// Open opens the database at url, which is "sqlite:/path/to/file.db" or "postgres://…". It does not
+// migrate the schema.
 func Open(ctx context.Context, url string) (*DB, error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
@@ -110,30 +112,30 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	return d, nil
 }
 
-// Dialect returns the engine of this database.
+// Dialect returns the name of this database's engine.
 func (d *DB) Dialect() Dialect { return d.dialect }
 
-// Ping checks that the database answers and can write.
+// Ping returns an error unless the database responds and can write.
 func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
 
-// Doubts counts the events after which the database may show a row that its standby
-// does not have. These are a COMMIT without an answer, the end of such a COMMIT, and a
-// new connection, since the server may have restarted. A later COMMIT with a clean
-// answer ends the doubt, since its standby has all earlier rows too.
+// Doubts returns the number of events after which the database may show a row that its standby does
+// not have. These events are a COMMIT without a reply, the end of such a COMMIT, and a new
+// connection. A new connection counts because the server may have restarted. A later COMMIT that
+// succeeds ends the doubt, because its standby then has all earlier rows too.
 //
-// An operator may end another program's wait for the standby. Only that program gets
-// the warning or loses the connection, so Doubts does not count the event here.
+// An operator may end another program's wait for the standby. Only that program gets the warning or
+// loses the connection, so Doubts does not count this event here.
 //
-// SQLite has no standby, and the number stays 0.
+// SQLite has no standby, so the number stays 0.
 func (d *DB) Doubts() uint64 { return d.engine.doubts() }
 
-// Prepare checks that the engine understands a statement, without running it.
+// Prepare checks that the engine understands an SQL statement, without running it.
 func (d *DB) Prepare(ctx context.Context, query string) error { return d.prepare(ctx, query) }
 
-// Close waits for the running statements and closes the database.
+// Close waits for the running SQL statements and closes the database.
 func (d *DB) Close() { d.close() }
 
-// All reads every row of a result with scan.
+// All returns every row of a result, read with scan.
 func All[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, query, args...)
 	if err != nil {
@@ -151,7 +153,7 @@ func All[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), q
 	return out, rows.Err()
 }
 
-// One reads the first row of a result, or returns ErrNone.
+// One returns the first row of a result, read with scan. If there is no row, it returns ErrNone.
 func One[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), query string, args ...any) (T, error) {
 	all, err := All(ctx, q, scan, query, args...)
 	if err == nil && len(all) == 0 {
@@ -164,7 +166,7 @@ func One[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), q
 	return all[0], nil
 }
 
-// OrZero replaces ErrNone, an error of One, by the zero value.
+// OrZero replaces the error ErrNone, which One returns, with the zero value and no error.
 func OrZero[T any](v T, err error) (T, error) {
 	if errors.Is(err, ErrNone) {
 		err = nil // v is the zero value already
@@ -172,9 +174,10 @@ func OrZero[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// Reserve gives a key to an owner, and returns the owner of the key: the first one that
-// asked. Insert takes the key's values and the owner, and yields to a row with the key.
-// Read returns the owner by the key's values.
+// Reserve assigns a key to an owner, unless the key has an owner already. It returns the key's
+// owner, which is the first that reserved it. The SQL statement insert inserts the key's values and
+// the owner, and does nothing if the key has a row. The SQL statement read returns the owner for
+// the key's values.
 func Reserve(ctx context.Context, d *DB, insert, read, owner string, key ...any) (first string, err error) {
 	err = d.Tx(ctx, func(q Querier) error {
 		if _, err := q.Exec(ctx, insert, append(key[:len(key):len(key)], owner)...); err != nil {
@@ -186,7 +189,7 @@ func Reserve(ctx context.Context, d *DB, insert, read, owner string, key ...any)
 	return first, err
 }
 
-// Map reads a result of two columns: a key and its value.
+// Map returns a result of two columns as a map from the first column to the second.
 func Map[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
 	out := map[K]V{}
 	_, err := All(ctx, q, func(s Scanner) (struct{}, error) {
@@ -199,14 +202,14 @@ func Map[K comparable, V any](ctx context.Context, q Querier, query string, args
 	return out, err
 }
 
-// Value scans a row of one column.
+// Value reads a row of one column.
 func Value[T any](s Scanner) (T, error) {
 	var v T
 	err := s.Scan(&v)
 	return v, err
 }
 
-// Flag returns a boolean as a column holds it: 1 or 0.
+// Flag returns a boolean in the form that a column stores, 1 or 0.
 func Flag(yes bool) int64 {
 	if yes {
 		return 1

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// each runs f on both engines, each with a table of things.
+// each runs f on both engines. Each database has a table of things.
 func each(t *testing.T, f func(t *testing.T, d *db.DB)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		exec(t, d, `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
@@ -36,7 +36,7 @@ func exec(t *testing.T, q db.Querier, statement string, args ...any) int64 {
 
 const insert = `INSERT INTO db_thing (company_id, id, name, n) VALUES ($1, $2, $3, $4)`
 
-// things returns the ids and numbers of the company's things.
+// things returns the IDs and numbers of the company's things.
 func things(t *testing.T, q db.Querier, company string) string {
 	t.Helper()
 	rows, err := db.All(t.Context(), q, func(s db.Scanner) (string, error) {
@@ -146,7 +146,8 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 		if got := things(t, d, "c1"); got != "[]" {
 			t.Errorf("left: %s", got)
 		}
-		// Neither has kept its connection: SQLite has only one that writes.
+		// Both failed transactions have returned their connection. Otherwise this transaction would
+		// wait, because SQLite has only one connection that writes.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err = d.Tx(ctx, func(q db.Querier) error {
@@ -159,8 +160,8 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// Two transactions lock two rows in opposite orders. PostgreSQL ends one of them, which
-// runs again from its start. SQLite runs one after the other.
+// Two transactions lock two rows in opposite orders. PostgreSQL ends one of the transactions, and
+// Kobo runs it again from its start. SQLite runs one transaction after the other.
 func TestATransactionThatLosesARaceRunsAgain(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		exec(t, d, insert, "c1", "a", "", int64(0))
@@ -255,7 +256,7 @@ func TestOpenSaysWhatItCannotOpen(t *testing.T) {
 	}
 }
 
-// A missing migration is detected although the newest one was applied.
+// A missing migration is detected even if the newest migration was applied.
 func TestAGapInTheSchemaIsSeen(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		have, _, err := d.Migrated(t.Context())
@@ -275,7 +276,7 @@ func TestAGapInTheSchemaIsSeen(t *testing.T) {
 	})
 }
 
-// strpos works on both engines.
+// The SQL function strpos works on both engines.
 func TestStrposWorksOnBothEngines(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		for y, want := range map[string]int64{"o": 2, "kobo": 1, "x": 0} {

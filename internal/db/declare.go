@@ -14,10 +14,10 @@ import (
 
 // Declared is a table whose rows are values of a Go type.
 //
-// The fields with a db tag are the columns, in their order. A field is a string,
-// an integer, a bool (1 or 0), a time.Time (microseconds UTC) or a []byte (text);
-// types that are made of these count as well. The fields of an embedded struct
-// count as fields of T. A tag names the column, and may add:
+// The fields with a db tag are the columns, in their order. A field is a string, an integer, a bool
+// (stored as 1 or 0), a time.Time (stored as microseconds UTC) or a []byte (stored as text). Named
+// types with one of these underlying types are allowed too, and so is clock.Instant. The fields of
+// an embedded struct count as fields of T. A tag names the column, and may add one of these words:
 //
 //	key      a part of the primary key; these fields come first, company_id before all
 //	state    the column that a guarded transition changes
@@ -28,26 +28,28 @@ type Declared[T any] struct {
 	fields []field
 }
 
-// Rule adds to a declaration.
+// Rule changes a table while Declare declares it.
 type Rule func(*Table)
 
-// Unique names the columns, company_id first, that must be new for a row that is inserted
-// once. Without this rule they are the primary key.
+// Unique returns a rule that names the unique columns, company_id first. A row that
+// ledger.Unit.Insert inserts must have new values in these columns. Without this rule, the unique
+// columns are the primary key.
 func Unique(columns ...string) Rule {
 	return func(t *Table) { t.Unique = columns }
 }
 
-// UniqueIfGiven is Unique for rows with a value in the last named column. A row with ""
-// there is always new.
+// UniqueIfGiven returns the rule of Unique, but only for rows with a value in the last named
+// column. A row with "" in that column is always new.
 func UniqueIfGiven(columns ...string) Rule {
 	return func(t *Table) { t.Unique, t.IfGiven = columns, true }
 }
 
-// KeepFirst ignores an appended row if a row with its key exists.
+// KeepFirst returns a rule that ignores an appended row if a row with its key exists.
 func KeepFirst() Rule { return func(t *Table) { t.Lenient = true } }
 
-// Reads checks the list of columns that the package's statements select for Scan. They
-// must be the declared columns in their order, and may be qualified.
+// Reads returns a rule that checks the list of columns that the package's SQL statements select for
+// Scan. The list must contain the declared columns in their order. The names may be qualified with
+// the table.
 func Reads(columns string) Rule {
 	return func(t *Table) {
 		var names []string
@@ -61,8 +63,8 @@ func Reads(columns string) Rule {
 	}
 }
 
-// Declare declares a table by the Go type of its rows. A wrong declaration panics, at the
-// program's start.
+// Declare declares a table by the Go type of its rows. A wrong declaration panics when the program
+// starts.
 func Declare[T any](name string, rules ...Rule) *Declared[T] {
 	d := &Declared[T]{Table: &Table{Name: name}, fields: fieldsOf(reflect.TypeFor[T](), 0, true)}
 	for i, f := range d.fields {
@@ -99,7 +101,7 @@ func (d *Declared[T]) Record(v T) Record {
 	return Record{Table: d.Table, Values: values}
 }
 
-// Value returns the row of a record, such as a record of a refusal.
+// Value turns a record, such as an existing row in a refusal, back into a value of the Go type.
 func (d *Declared[T]) Value(r Record) (T, error) {
 	var v T
 	for i, f := range d.fields {
@@ -110,19 +112,19 @@ func (d *Declared[T]) Value(r Record) (T, error) {
 	return v, nil
 }
 
-// Scan reads a row of all columns, in the declared order.
+// Scan reads a row that contains all columns in the declared order.
 func (d *Declared[T]) Scan(s Scanner) (T, error) {
 	var v T
 	err := s.Scan(d.Targets(&v)...)
 	return v, err
 }
 
-// Targets returns the fields of v that a Scan of all columns fills, for a statement that reads
-// more columns.
+// Targets returns pointers to the fields of v, for all columns in the declared order. It is for SQL
+// statements that read further columns too.
 func (d *Declared[T]) Targets(v *T) []any { return targets(unsafe.Pointer(v), d.fields) }
 
-// Fields scans a row into all fields of a struct, in their order, with or without tags. It
-// is for statements that do not read whole rows.
+// Fields reads a row into all fields of a struct, in their order, with or without tags. It is for
+// SQL statements that do not read whole rows.
 func Fields[T any](s Scanner) (T, error) {
 	var v T
 	t := reflect.TypeFor[T]()
@@ -134,7 +136,7 @@ func Fields[T any](s Scanner) (T, error) {
 	return v, err
 }
 
-// Missing is err, or a fault of kind Missing with a message if no row matches.
+// Missing returns err, or a fault of kind Missing with the given message if err is ErrNone.
 func Missing(err error, message string) error {
 	if errors.Is(err, ErrNone) {
 		return fault.New(fault.Missing, message)
@@ -142,7 +144,7 @@ func Missing(err error, message string) error {
 	return err
 }
 
-// plans caches fieldsOf for the types of Fields.
+// plans caches the results of fieldsOf for the types that Fields reads.
 var plans sync.Map
 
 func targets(at unsafe.Pointer, fields []field) []any {
@@ -153,7 +155,7 @@ func targets(at unsafe.Pointer, fields []field) []any {
 	return out
 }
 
-// field is a column's place in a Go type.
+// field describes the place of a column in a Go type.
 type field struct {
 	column string
 	words  []string
@@ -161,7 +163,7 @@ type field struct {
 	kind   kind
 }
 
-// fieldsOf returns the fields of a type, either with a tag or all.
+// fieldsOf returns the fields of a type, either only those with a tag or all of them.
 func fieldsOf(t reflect.Type, from uintptr, tagged bool) (out []field) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -19,7 +19,7 @@ type declared struct {
 	Company string `db:"company_id,key"`
 	ID      string `db:"id,key"`
 	inner
-	Note    string    // no column
+	Note    string    // has no tag, so it is not a column
 	count   int       `db:"count"`
 	on      bool      `db:"is_on,changes"`
 	at      time.Time `db:"at"`

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// SQLite spells these expressions differently. All others are common.
+// SQLite spells these expressions differently. All other expressions are common to both engines.
 //
 //	x = ANY($1)    →  x IN (SELECT value FROM json_each($1))
 //	… FOR UPDATE   →  …            (SQLite has one writer at a time)
@@ -28,7 +28,7 @@ func forSQLite(query string) string {
 	})
 }
 
-// argsForSQLite turns lists into JSON texts, for json_each.
+// argsForSQLite converts lists to JSON texts, which json_each reads.
 func argsForSQLite(args []any) ([]any, error) {
 	out := args
 	for i, a := range args {
@@ -47,7 +47,7 @@ func argsForSQLite(args []any) ([]any, error) {
 	return out, nil
 }
 
-// numbered returns a list of n parameters from first on: "$3, $4, $5".
+// numbered returns a list of n parameters that begins with number first, such as "$3, $4, $5".
 func numbered(first, n int) string {
 	parts := make([]string, n)
 	for i := range parts {

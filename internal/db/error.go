@@ -16,26 +16,26 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Trouble is the meaning of a database error for the caller.
+// Trouble is the type of a database error, as far as it matters to the caller.
 type Trouble int8
 
-// The kinds of trouble. Classify reads the SQLSTATE or SQLite's result code, never
-// a text or the name of a constraint.
+// These are the types of trouble. Classify reads the SQLSTATE or SQLite's result code. It never
+// reads a text or the name of a constraint.
 const (
-	Other       Trouble = iota // a wrong statement, or the caller gave up
+	Other       Trouble = iota // the SQL statement is wrong, or the caller gave up
 	Duplicate                  // a row with this unique key exists
-	Broken                     // a check or a foreign key refused the row
-	Transient                  // nothing happened; the whole transaction may be repeated
-	Away                       // no connection
+	Broken                     // a CHECK or a foreign key refused the row
+	Transient                  // nothing was committed; the whole transaction may be repeated
+	Away                       // there is no connection to the database
 	Unwritable                 // the disk is full, or the database is read-only
-	Uncommitted                // COMMIT was sent and has no answer: it may have happened
+	Uncommitted                // COMMIT was sent and got no reply, so it may have been carried out
 )
 
-// ErrUncommitted is in the chain of an error that leaves open whether the
-// transaction was committed.
+// ErrUncommitted is in the chain of an error if it is unknown whether the transaction was
+// committed.
 var ErrUncommitted = errors.New("db: no answer to COMMIT")
 
-// Classify returns the kind of trouble of err.
+// Classify returns the type of trouble that err means.
 func Classify(err error) Trouble {
 	if errors.Is(err, ErrUncommitted) {
 		return Uncommitted
@@ -63,7 +63,7 @@ func Classify(err error) Trouble {
 	return Other
 }
 
-// classifyState reads a SQLSTATE (PostgreSQL, appendix A).
+// classifyState returns the type of trouble of a SQLSTATE (PostgreSQL, appendix A).
 func classifyState(code string) Trouble {
 	switch code {
 	case "23505":
@@ -83,7 +83,8 @@ func classifyState(code string) Trouble {
 	return Other
 }
 
-// classifySQLite reads an extended result code. Its low byte is the family.
+// classifySQLite returns the type of trouble of an extended result code. The low byte of the code
+// is the general result code.
 func classifySQLite(code int) Trouble {
 	switch code {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
@@ -102,8 +103,8 @@ func classifySQLite(code int) Trouble {
 	return Other
 }
 
-// explain turns an error into a fault if its kind matters to other packages. After
-// a fault of kind Unavailable, nothing was done.
+// explain turns an error into a fault if its type of trouble matters to other packages. If the
+// fault has the kind Unavailable, nothing was done.
 func explain(err error) error {
 	if err == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 
 func state(code string) error { return fmt.Errorf("somewhere: %w", &pgconn.PgError{Code: code}) }
 
-// The code of an error decides its Trouble, and the Trouble decides the fault.
+// The error code decides the Trouble of an error, and the Trouble decides the kind of fault.
 func TestClassify(t *testing.T) {
 	timeout := &net.OpError{Op: "read", Err: errors.New("i/o timeout")}
 	for _, c := range []struct {
@@ -74,13 +74,13 @@ func TestSQLiteCodes(t *testing.T) {
 	}
 }
 
-// A refused COMMIT did not happen. A COMMIT without an answer may have happened, and so
-// may one that failed with an error of the server itself.
+// A refused COMMIT was not carried out. A COMMIT without a reply may have been carried out. So may
+// a COMMIT that failed with an internal error of the server.
 func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
 	fatal := &pgconn.PgError{Code: "25P04", SeverityUnlocalized: "FATAL"}
 	for _, c := range []struct {
 		err              error
-		alone, statement bool // definitely refused: a COMMIT alone, a statement before it
+		alone, statement bool // whether a separate COMMIT, or an SQL statement before it, was refused
 	}{
 		{pgx.ErrTxCommitRollback, true, false},
 		{state("40001"), true, true},

@@ -11,23 +11,24 @@ import (
 // Alone gives a test exclusive access to a SQLite file.
 var Alone = alone
 
-// ReplanAtOnce makes a database discard the plans of batches at once.
+// ReplanAtOnce makes a database discard the query plans of batches immediately.
 func ReplanAtOnce(d *DB) { d.engine.(*postgres).replan = 0 }
 
-// Unanswered returns the number of COMMITs without an answer, and its limit.
+// Unanswered returns the number of COMMITs without a reply, and its limit.
 func Unanswered(d *DB) (now, most int64) {
 	p := d.engine.(*postgres)
 	return p.unanswered.Load(), p.most
 }
 
-// Fill raises the number of COMMITs without an answer to its limit, until empty is called.
+// Fill raises the number of COMMITs without a reply to its limit. Calling empty lowers the number
+// again.
 func Fill(d *DB) (empty func()) {
 	p := d.engine.(*postgres)
 	p.unanswered.Add(p.most)
 	return func() { p.unanswered.Add(-p.most) }
 }
 
-// AskSoon makes a database ask often whether the server still knows lost connections.
+// AskSoon makes a database check often whether the server still has the lost connections.
 func AskSoon(d *DB) { d.engine.(*postgres).question = 50 * time.Millisecond }
 
 // MigrateTo applies the migrations up to a version.
@@ -38,7 +39,7 @@ func MigrateTo(ctx context.Context, d *DB, version int64) error {
 	})
 }
 
-// Impatient sets the timeout of a migration for a lock, and its number of tries.
+// Impatient sets how long a migration waits for a lock, and how often it tries.
 func Impatient(d *DB, limit time.Duration, tries int) {
 	d.engine.(*postgres).locks = lockTimeout{limit: limit, pause: time.Millisecond, tries: tries}
 }

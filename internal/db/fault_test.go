@@ -14,7 +14,7 @@ import (
 func TestTheFaultsOfAFileAreFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		statements []string
-		want       string // "" for a sound file
+		want       string // the expected error; "" for a file without errors
 	}{
 		"sound":  {[]string{"INSERT INTO parent VALUES ('a')", "INSERT INTO child VALUES ('a')"}, ""},
 		"orphan": {[]string{"INSERT INTO child VALUES ('nobody')"}, "a row of child belongs to a row that is not there"},
@@ -24,7 +24,7 @@ func TestTheFaultsOfAFileAreFound(t *testing.T) {
 		}, "missing from index by_a"},
 	} {
 		path := filepath.Join(t.TempDir(), "kobo.db")
-		file, err := sql.Open("sqlite", path) // without foreign keys, as another program would open the file
+		file, err := sql.Open("sqlite", path) // without foreign keys, like another program that opens the file
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,23 +11,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 )
 
-// kind is how a Go type is stored in a column. Its methods are switches and not stored
-// functions, so that Record copies no row to the heap.
+// kind states how a Go type is stored in a column. Its methods are switches and not stored
+// functions, because with stored functions Record would copy each row to the heap.
 type kind int8
 
 const (
 	text     kind = iota // a string
 	number               // an int64 or an int
-	instant              // a time.Time, as microseconds UTC
-	flag                 // a bool, as 1 or 0
-	document             // a []byte, as text
-	revision             // an int64, as digits in a text
+	instant              // a time.Time, stored as microseconds UTC
+	flag                 // a bool, stored as 1 or 0
+	document             // a []byte, stored as text
+	revision             // an int64, stored as text
 )
 
-// kindOf returns the kind of a Go type. A version is a number that its column holds as text.
+// kindOf returns the kind of a Go type, or false if no column can store the type. A version is an
+// integer that its column stores as text.
 func kindOf(t reflect.Type, version bool) (kind, bool) {
 	switch {
-	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // the same in memory
+	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // same memory layout
 		return instant, true
 	case version && t.Kind() == reflect.Int64:
 		return revision, true
@@ -38,12 +39,12 @@ func kindOf(t reflect.Type, version bool) (kind, bool) {
 	case t.Kind() == reflect.String:
 		return text, true
 	case t.Kind() == reflect.Int64, t.Kind() == reflect.Int && strconv.IntSize == 64:
-		return number, true // both are the same in memory
+		return number, true // same memory layout
 	}
 	return 0, false
 }
 
-// column returns the type of the column.
+// column returns the type of the column that stores the kind.
 func (k kind) column() Type {
 	switch k {
 	case number, instant, flag:
@@ -52,7 +53,7 @@ func (k kind) column() Type {
 	return Text
 }
 
-// get returns the value of a field for a record: a string or an int64.
+// get returns the value of a field for a record, as a string or an int64.
 func (k kind) get(field unsafe.Pointer) any {
 	switch k {
 	case number:
@@ -69,7 +70,7 @@ func (k kind) get(field unsafe.Pointer) any {
 	return *(*string)(field)
 }
 
-// target is what a Scanner fills to set a field.
+// target returns the pointer through which a Scanner sets a field.
 func (k kind) target(field unsafe.Pointer) any {
 	switch k {
 	case number:
@@ -86,7 +87,7 @@ func (k kind) target(field unsafe.Pointer) any {
 	return (*string)(field)
 }
 
-// set sets a field to a record's value.
+// set sets a field to a value of a record.
 func (k kind) set(field unsafe.Pointer, v any) (err error) {
 	switch to := k.target(field).(type) {
 	case *string:
@@ -99,7 +100,7 @@ func (k kind) set(field unsafe.Pointer, v any) (err error) {
 	return err
 }
 
-// The types that a Scanner cannot fill by itself.
+// These types implement sql.Scanner for field types that a database driver cannot fill.
 type (
 	micros time.Time
 	bit    bool
@@ -107,28 +108,28 @@ type (
 	digits int64
 )
 
-// Scan reads microseconds.
+// Scan reads an instant from microseconds.
 func (m *micros) Scan(from any) error {
 	n, err := held[int64](from)
 	*m = micros(clock.Time(n))
 	return err
 }
 
-// Scan reads 1 or 0.
+// Scan reads a bool from 1 or 0.
 func (b *bit) Scan(from any) error {
 	n, err := held[int64](from)
 	*b = n == 1
 	return err
 }
 
-// Scan reads a text.
+// Scan reads bytes from a text.
 func (b *body) Scan(from any) error {
 	s, err := held[string](from)
 	*b = body(s)
 	return err
 }
 
-// Scan reads digits.
+// Scan reads an integer from the digits of a text.
 func (d *digits) Scan(from any) error {
 	s, err := held[string](from)
 	if err == nil {

@@ -9,25 +9,27 @@ import (
 	"os"
 )
 
-// The file PATH-lock lies beside a SQLite database and is never replaced. Every
-// program that has the database open holds a shared lock on it, and ReplaceSQLite
-// an exclusive one. Locks on the database itself are not enough: a program that opens
-// it in the moment of the replacement could lock the old file and then find the
-// write-ahead log of the new one by its name.
+// The lock file PATH-lock is in the same folder as the SQLite database and is never replaced. Every
+// program that has the database open holds a shared lock on the lock file. ReplaceSQLite takes an
+// exclusive lock on the lock file. A lock on the database file would not be enough. A program that
+// opens the database during the replacement could lock the old file. It would then use the
+// write-ahead log of the new file, because SQLite finds this log by its name.
 //
-// The lock file is an empty SQLite database, so SQLite's own locks serve.
+// The lock file is an empty SQLite database, so Kobo can use SQLite's locks.
 
-// lockShared waits up to five seconds for a replacement to end.
+// lockShared takes a shared lock on the lock file. It waits up to five seconds for a replacement to
+// end.
 func lockShared(ctx context.Context, path string) (*sql.DB, error) {
 	return lockFile(ctx, path, "busy_timeout(5000)", "BEGIN", "SELECT 1 FROM sqlite_schema")
 }
 
-// lockExclusive returns ErrInUse while a program has the database open.
+// lockExclusive takes an exclusive lock on the lock file. It returns ErrInUse if a program has the
+// database open.
 func lockExclusive(ctx context.Context, path string) (*sql.DB, error) {
 	return lockFile(ctx, path, "busy_timeout(1000)", "BEGIN EXCLUSIVE")
 }
 
-// lockFile takes a lock that lasts until the connection closes.
+// lockFile takes a lock on the lock file. The lock lasts until the returned connection closes.
 func lockFile(ctx context.Context, path, timeout string, statements ...string) (*sql.DB, error) {
 	file, err := single("rwc", path+"-lock", timeout)
 	if err != nil {
@@ -50,8 +52,9 @@ func lockFile(ctx context.Context, path, timeout string, statements ...string) (
 	return nil, errors.Join(fmt.Errorf("db: cannot lock the SQLite database: %w", err), file.Close())
 }
 
-// shareLock gives the lock file the mode of the database, since all who may write
-// the one must be able to lock the other. Only the owner of a file can do so.
+// shareLock gives the lock file the mode of the database. Every user who may write the database
+// must be able to lock the lock file. Only the owner of the lock file can change its mode, so
+// shareLock ignores a lack of permission.
 func shareLock(path string) error {
 	database, err := os.Stat(path)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// firstServing is the migration that creates db_schema.
+// firstServing is the number of the migration that creates the table db_schema.
 const firstServing = 33
 
-// Migrate brings the schema to the version of this program. On PostgreSQL, programs that
-// start together wait for each other. While a program is connected that cannot run on
-// the new schema, Migrate refuses.
+// Migrate brings the schema to the version of this program. On PostgreSQL, programs that start
+// together wait for each other. Migrate returns an error if a program that cannot run on the new
+// schema is connected.
 func (d *DB) Migrate(ctx context.Context) error { return d.migrate(ctx, false) }
 
-// ForceMigrate is Migrate without a check of the connected programs.
+// ForceMigrate does the same as Migrate, but does not check the connected programs.
 func (d *DB) ForceMigrate(ctx context.Context) error { return d.migrate(ctx, true) }
 
 func (d *DB) migrate(ctx context.Context, force bool) error {
@@ -46,8 +46,8 @@ func (d *DB) migrate(ctx context.Context, force bool) error {
 	})
 }
 
-// up applies the migrations. The serves number in db_schema is right before and after
-// each of them.
+// up applies the migrations. The column serves of the table db_schema is correct before and after
+// each migration.
 func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int64) error {
 	if have < firstServing {
 		if _, err := p.UpTo(ctx, firstServing); err != nil {
@@ -61,8 +61,8 @@ func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int
 	return err
 }
 
-// Migrated returns the version of the schema, and the version that this program needs.
-// A schema that lacks an earlier migration is an error.
+// Migrated returns the version of the schema, and the version that this program needs. It returns
+// an error if an earlier migration was not applied to the schema.
 func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
 	err = d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
 		if have, want, err = p.GetVersions(ctx); err != nil {
@@ -73,9 +73,9 @@ func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
 	return have, want, err
 }
 
-// whole checks that every migration up to a version was applied. A missing migration
-// cannot follow later: later migrations have replaced tables, and its statements would
-// do the wrong thing to the new ones.
+// whole checks that every migration up to a version was applied. A missing migration cannot be
+// applied later. Later migrations have replaced tables, and the missing migration's SQL statements
+// would damage the new tables.
 func (d *DB) whole(ctx context.Context, p *goose.Provider, have int64) error {
 	made, err := All(ctx, d, Value[int64], "SELECT version_id FROM goose_db_version WHERE is_applied")
 	if err != nil {
@@ -90,8 +90,8 @@ func (d *DB) whole(ctx context.Context, p *goose.Provider, have int64) error {
 	return nil
 }
 
-// withProvider opens the migrations. A change of the schema uses connections of its own,
-// with a timeout for locks.
+// withProvider calls the function use with the migrations and a handle to the database. If changes
+// is true, the handle has separate connections with a timeout for locks.
 func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error) error {
 	var handle *sql.DB
 	var files fs.FS = migration.Files
@@ -120,7 +120,8 @@ func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error
 	return nil
 }
 
-// handle returns the pool for goose or, if limited, connections with a timeout for locks.
+// handle returns the pool for goose, or separate connections with a timeout for locks if limited is
+// true.
 func (p *postgres) handle(limited bool) *sql.DB {
 	if !limited {
 		return stdlib.OpenDBFromPool(p.pool)
@@ -131,8 +132,8 @@ func (p *postgres) handle(limited bool) *sql.DB {
 	}))
 }
 
-// lockTimeout limits how long a migration waits for a lock. A waiting migration blocks
-// all other users of the table, so each wait is short.
+// lockTimeout limits how long a migration waits for a lock. A waiting migration blocks all other
+// users of the table, so each wait is short.
 type lockTimeout struct {
 	limit, pause time.Duration
 	tries        int
@@ -147,8 +148,8 @@ func (d *DB) lockTimeout() lockTimeout {
 	return usualLockTimeout
 }
 
-// retry repeats do after a transient error, such as a lock timeout. The pauses let
-// others work.
+// retry calls do, and calls it again after a transient error, such as a lock timeout. During the
+// pauses, other programs can work.
 func (l lockTimeout) retry(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
@@ -166,7 +167,7 @@ func (l lockTimeout) retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// Empty removes the schema with all rows, for a development database that begins anew.
+// Empty removes the schema with all rows. It is for a development database that is created again.
 func (d *DB) Empty(ctx context.Context) error {
 	return d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
 		_, err := p.DownTo(ctx, 0)

@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// named opens a session of another program.
+// named opens a session under the name of another program.
 func named(t *testing.T, at, name string) *pgx.Conn {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(at)
@@ -42,16 +42,16 @@ func at(t *testing.T, schema int64) (d *db.DB, url string) {
 	return d, url
 }
 
-// aCase writes a case as a program of schema 26 wrote it.
+// aCase inserts a case in the form that a program of schema 26 used.
 const aCase = `INSERT INTO operation_case (company_id, id, subject, reason, detail, state, outcome, note, target_company, target_settlement,
 	proposed_by, resolved_by, proposed_at, created_at, updated_at)
 	VALUES ('c', 'late', 's', 'UNRESOLVED', '', 'OPEN', '', '', '', 0, '', '', 0, 1, 1)`
 
-// waiting counts the sessions that wait for a lock, and shows when the last of them began.
+// waiting reads when the latest transaction that waits for a lock began, or "".
 const waiting = `SELECT coalesce(max(xact_start)::text, '') FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
-// waits returns when a session of another transaction than the named one waits for a
-// lock. It returns that transaction.
+// waits returns when a session waits for a lock in a transaction other than the given one. It
+// returns the beginning of the transaction that waits.
 func waits(t *testing.T, d *db.DB, but string) (since string) {
 	t.Helper()
 	for t.Context().Err() == nil {
@@ -66,7 +66,7 @@ func waits(t *testing.T, d *db.DB, but string) (since string) {
 	return ""
 }
 
-// A row that is committed while a migration waits for its table is in the new table.
+// A row that is committed while a migration waits for its table is also in the new table.
 func TestAMigrationKeepsWhatIsCommittedMeanwhile(t *testing.T) {
 	t.Parallel()
 	d, url := at(t, 26)
@@ -92,8 +92,8 @@ func TestAMigrationKeepsWhatIsCommittedMeanwhile(t *testing.T) {
 	}
 }
 
-// A migration waits for a lock in short tries, so that others can work between them.
-// After its last try it fails.
+// A migration waits for a lock in several short tries, so that other programs can work between
+// them. After its last try it fails.
 func TestAMigrationLetsOthersWorkWhileItWaits(t *testing.T) {
 	t.Parallel()
 	d, url := at(t, 26)
@@ -114,7 +114,7 @@ func TestAMigrationLetsOthersWorkWhileItWaits(t *testing.T) {
 	migrated := make(chan error, 1)
 	go func() { migrated <- d.Migrate(t.Context()) }()
 	look := dbtest.Open(t, url)
-	waits(t, look, waits(t, look, "")) // the second try
+	waits(t, look, waits(t, look, "")) // waits for the second try
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,8 @@ func TestAMigrationLetsOthersWorkWhileItWaits(t *testing.T) {
 	}
 }
 
-// The error names a program that would not run on the new schema, and nothing changes.
+// A migration is refused while a program that would not run on the new schema is connected. The
+// error names the program, and nothing changes.
 func TestAMigrationIsRefusedBesideAProgramThatItDoesNotServe(t *testing.T) {
 	t.Parallel()
 	d, url := at(t, 26)
@@ -155,7 +156,7 @@ func TestAMigrationIsRefusedBesideAProgramThatItDoesNotServe(t *testing.T) {
 	}
 }
 
-// A program of the previous release goes on during the migration.
+// A program of the previous release continues to work during the migration.
 func TestAMigrationServesTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	d, url := at(t, 32)
@@ -171,7 +172,8 @@ func TestAMigrationServesTheReleaseBefore(t *testing.T) {
 	}
 }
 
-// Each session shows the version and the schema of its program, also if its URL sets a name.
+// Each session shows the version and the schema of its program, even if the database URL sets a
+// different application name.
 func TestASessionSaysItsProgram(t *testing.T) {
 	hidden, err := url.Parse(dbtest.URL(t, db.Postgres))
 	if err != nil {
@@ -196,7 +198,7 @@ func TestASessionSaysItsProgram(t *testing.T) {
 	db.Identify("")
 }
 
-// A program runs on a newer schema only if that schema serves it.
+// A program can run on a newer schema only if that schema serves the program.
 func TestANewerSchemaMayServeThisProgram(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		latest := migration.Latest()

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// openly sets a umask under which new files are readable by everybody.
+// openly sets a umask under which all users can read new files.
 func openly(t *testing.T) {
 	before := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(before) })
@@ -27,7 +27,7 @@ func wantMode(t *testing.T, path string, want fs.FileMode) {
 	}
 }
 
-// Only the owner can read a new SQLite file and the files beside it.
+// Only the owner can read a new SQLite file and the files that SQLite creates next to it.
 func TestSQLiteFilesAreForTheirOwner(t *testing.T) {
 	openly(t)
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestSQLiteFilesAreForTheirOwner(t *testing.T) {
 	wantMode(t, old, 0o600)
 }
 
-// An existing database keeps its mode, and the files beside it get the same.
+// An existing database keeps its mode, and the files next to it get the same mode.
 func TestASharedSQLiteFileStaysShared(t *testing.T) {
 	openly(t)
 	path := filepath.Join(t.TempDir(), "kobo.db")

@@ -18,7 +18,7 @@ import (
 const newThing = `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
 	n BIGINT NOT NULL CHECK (n >= 0), PRIMARY KEY (company_id, id))`
 
-// until polls until a condition is true.
+// until waits until a condition is true.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
@@ -28,9 +28,9 @@ func until(t *testing.T, is func() bool) {
 	}
 }
 
-// During a long outage of the standby, a program uses a limited number of the server's
-// connections, however many writes it tries. Reads go on. Writes go on when the standby
-// is back.
+// During a long outage of the standby, a program uses only a limited number of the server's
+// connections, however many writes it tries. Reads continue to work. Writes work again when the
+// standby is back.
 func TestAnOutageOfTheStandbyTakesNotAllConnections(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -65,7 +65,8 @@ func TestAnOutageOfTheStandbyTakesNotAllConnections(t *testing.T) {
 	}
 }
 
-// A program at its limit refuses a write before it sends anything, and keeps the connection.
+// A program with too many COMMITs without a reply refuses a write before it sends anything. The
+// connection of the refused write stays usable.
 func TestAProgramAtItsCommitLimitRefuses(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)
 	exec(t, d, newThing)
@@ -83,11 +84,11 @@ func TestAProgramAtItsCommitLimitRefuses(t *testing.T) {
 	exec(t, d, insert, row("c1", "later", 1)...)
 }
 
-// relay passes connections on to a server until a test freezes them.
+// relay forwards connections to a server until a test freezes them.
 type relay struct {
 	net.Listener
 	mu     sync.Mutex
-	frozen chan struct{} // closed: the earlier connections pass nothing on
+	frozen chan struct{} // when this channel is closed, the earlier connections forward nothing
 }
 
 func newRelay(t *testing.T, server string) *relay {
@@ -119,7 +120,8 @@ func newRelay(t *testing.T, server string) *relay {
 	return r
 }
 
-// carry passes all bytes and the end on, unless the relay is frozen.
+// carry forwards all bytes and then the end of the connection. If the relay is frozen, carry does
+// not forward the end.
 func carry(to, from net.Conn, frozen chan struct{}) {
 	_, _ = io.Copy(to, from)
 	select {
@@ -136,8 +138,9 @@ func (r *relay) freeze() {
 	r.frozen = make(chan struct{})
 }
 
-// A server that is lost with its network never ends a connection. The present server
-// does not know the connection, and then it no longer counts.
+// A server that disappears from the network never ends a connection. The program finds out that the
+// present server does not have this connection. Then the connection's COMMIT no longer counts as
+// unanswered.
 func TestALostConnectionCountsNoMore(t *testing.T) {
 	server := dbtest.NewLone(t)
 	u, err := url.Parse(server.URL)
@@ -157,7 +160,7 @@ func TestALostConnectionCountsNoMore(t *testing.T) {
 	if now, _ := db.Unanswered(d); now != 1 {
 		t.Errorf("%d COMMITs have no answer", now)
 	}
-	server.EndWaits() // this program does not learn of the end
+	server.EndWaits() // the relay is frozen, so this program does not notice the end
 	until(t, func() bool { now, _ := db.Unanswered(d); return now == 0 })
 	server.Rejoin()
 }

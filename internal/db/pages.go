@@ -7,23 +7,26 @@ import (
 	"strings"
 )
 
-// One text is cheaper to read than its rows, above all on SQLite. So Pages has the database
-// write a page of rows into one text, with a mark between fields and another between rows.
+// One long text is cheaper to read than many rows, especially on SQLite. So Pages makes the
+// database join the rows of a page into one text. One mark separates fields, and a different mark
+// separates rows.
 const (
 	fieldMark = "\x1f"
 	rowMark   = "\x1e"
 )
 
-// PageRows is how many rows a page has at most.
+// PageRows is the largest number of rows in a page.
 const PageRows = 1000
 
-// Pages calls use with all rows of a table, each as so many texts. No value may be null.
-// A row is valid only inside use.
+// Pages calls the function use with all rows of an SQL statement. Each row is a list of texts,
+// whose number is the parameter fields. No value may be NULL. The list is valid only until use
+// returns.
 //
-// The statement returns texts and numbers in the order of a key, from the row with the key
-// that at returns to the last. Pages calls at before each page, after use has seen the
-// earlier rows. So each page begins with the last row of the page before, and use does not
-// see that row again.
+// The SQL statement must return texts and numbers in the order of a key. It begins with the row
+// whose key the function at returns, and ends with the last row. Pages calls the function at before
+// each page. At that time the function use has received all earlier rows, so the function at can
+// return the key of the last of these rows. So each further page begins with the last row of the
+// previous page. Pages does not pass that row to use again.
 func Pages(ctx context.Context, q Querier, statement string, fields int, at func() []any, use func(row []string) error) error {
 	statement += " LIMIT " + strconv.Itoa(PageRows)
 	packed := packing(statement, fields)
@@ -48,15 +51,15 @@ func Pages(ctx context.Context, q Querier, statement string, fields int, at func
 	}
 }
 
-// packing returns a statement that packs the rows of another into one text.
+// packing returns an SQL statement that joins all rows of the given SQL statement into one text.
 func packing(statement string, fields int) string {
 	columns := strings.ReplaceAll(numbered(1, fields), "$", "c")
 	return "WITH page (" + columns + ") AS (" + statement + ") SELECT count(*), coalesce(string_agg(concat_ws('" +
 		fieldMark + "', " + columns + "), '" + rowMark + "'), '') FROM page"
 }
 
-// unpacked calls each with the rows of a page. It returns false and calls nothing if a text
-// contains a mark, since the end of that text is unknown.
+// unpacked calls the function each with the rows of a page. If a value contains a mark, it is
+// unknown where the value ends. In this case unpacked does not call each, and returns false.
 func unpacked(ctx context.Context, q Querier, packed string, fields int, args []any, each func(row []string) error) (bool, error) {
 	var rows int
 	text, err := One(ctx, q, func(s Scanner) (text string, err error) {
@@ -65,7 +68,8 @@ func unpacked(ctx context.Context, q Querier, packed string, fields int, args []
 	if err != nil || rows == 0 {
 		return true, err
 	}
-	// The rows need this number of marks. If there are no more, no text contains one.
+	// The rows need exactly this number of marks. If the text contains no more, no value contains a
+	// mark.
 	if strings.Count(text, rowMark) != rows-1 || strings.Count(text, fieldMark) != rows*(fields-1) {
 		return false, nil
 	}
@@ -99,7 +103,7 @@ func oneByOne(ctx context.Context, q Querier, statement string, fields int, args
 	return err
 }
 
-// Numbers reads texts of Pages that are numbers.
+// Numbers parses texts from Pages into integers.
 func Numbers(texts []string, into ...*int64) (err error) {
 	for i, n := range into {
 		if *n, err = strconv.ParseInt(texts[i], 10, 64); err != nil {

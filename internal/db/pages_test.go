@@ -9,8 +9,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// Pages shows each row once and in order, also where a text holds the marks that
-// part packed rows, and where the rows fill their last page.
+// Pages passes each row to the function use once and in order. It does so even if a value contains
+// one of the marks that separate joined rows. It also does so if the rows exactly fill their last
+// page.
 func TestPagesShowEachRowOnce(t *testing.T) {
 	const name = "x"
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -23,7 +24,7 @@ func TestPagesShowEachRowOnce(t *testing.T) {
 			for n := len(want); n < rows; n++ {
 				words := []string{"", "plain", "a\x1eb\x1fc", "\x1f", "₦"}[n*n%5]
 				if n >= db.PageRows {
-					words = "packed" // the second page has no marks
+					words = "packed" // so that the values of the second page contain no marks
 				}
 				if _, err := d.Exec(t.Context(), `INSERT INTO paged (name, n, words) VALUES ($1, $2, $3)`, name, n-3, words); err != nil {
 					t.Fatal(err)
@@ -45,7 +46,7 @@ func TestPagesShowEachRowOnce(t *testing.T) {
 	})
 }
 
-// The first mistake of a reader ends the reading.
+// The first error of the function use ends Pages.
 func TestPagesEndWithAMistake(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for _, text := range []string{"word", "mark \x1e"} {

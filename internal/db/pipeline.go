@@ -7,22 +7,24 @@ import (
 	"sync"
 )
 
-// Lookup finds rows of a table by the values of some columns and reads other columns.
+// Lookup finds rows of a table by the values of some columns, and reads other columns of these
+// rows.
 type Lookup struct {
 	Table   *Table
-	By      []string // the columns of the keys
+	By      []string // the columns that the keys give values for
 	Columns []string // the columns to read
-	Keys    [][]any  // one value for each By, each a string or an int64
-	Lock    bool     // lock the rows in key order, until the end of the transaction
-	// Present names a column that no key leaves empty. Without it the engine does not use
-	// a partial index (WHERE that column <> ''), and reads all rows of the company.
+	Keys    [][]any  // each key has one value for each column of By, a string or an int64
+	Lock    bool     // lock the rows in the order of their keys, until the end of the transaction
+	// Present names a column that is not empty in any key. It allows the engine to use a partial
+	// index (WHERE that column <> ''). Without the index the engine would read all rows of the
+	// company.
 	Present string
-	// Found is called for each row: its By values, then its Columns.
+	// Found is called for each row with the values of the columns By, followed by those of Columns.
 	Found func(row []any) error
 }
 
-// Write is a set of equal changes to one table: rows to insert or, if Set is not
-// empty, rows to update by their key.
+// Write is a set of changes of the same type to one table. If Set is empty, the rows are inserted.
+// Otherwise existing rows are updated by their key.
 type Write struct {
 	Table *Table
 	// Set names the columns that an update changes. Each row then has the values of By,
@@ -31,31 +33,31 @@ type Write struct {
 	Rows    [][]any
 }
 
-// Pipeline is one transaction in two steps: Read, then Commit or Rollback. On
-// PostgreSQL each step is one round trip of any size: BEGIN is sent with the reads,
-// COMMIT with the writes. A second Read is one more round trip.
+// Pipeline is one transaction in two steps, Read and then Commit or Rollback. On PostgreSQL each
+// step is one round trip, however large it is. BEGIN is sent together with the reads, and COMMIT
+// together with the writes. A second Read needs one more round trip.
 //
-// A Pipeline is for one transaction.
+// A Pipeline can be used for only one transaction.
 type Pipeline interface {
-	// Read begins the transaction, unless it has begun, and looks rows up. An error
-	// ends the transaction.
+	// Read begins the transaction, unless it has begun already, and looks up rows. An error ends
+	// the transaction.
 	Read(ctx context.Context, lookups ...Lookup) error
-	// Commit writes and commits. If an update does not find exactly its rows, Commit
-	// fails and nothing is written. ErrUncommitted leaves open whether the transaction
-	// happened; after any other error it did not happen.
+	// Commit writes the rows and commits. If an update does not find exactly its rows, Commit fails
+	// and writes nothing. After ErrUncommitted it is unknown whether the transaction was committed.
+	// After any other error it was not committed.
 	Commit(ctx context.Context, writes ...Write) error
 	// Rollback ends the transaction and undoes its changes.
 	Rollback()
 }
 
-// Run runs the steps in a new transaction. After a transient error nothing has
-// happened, and all steps run again. Run returns faults.
+// Run runs the steps in a new transaction. After a transient error nothing was committed, and Run
+// runs all steps again. It returns faults.
 func (d *DB) Run(ctx context.Context, steps func(p Pipeline) error) error {
 	return again(ctx, func() error { return steps(d.pipeline()) })
 }
 
-// Insert writes rows in one transaction, table by table in the order of the first row
-// of each. A silent database ends the wait.
+// Insert inserts rows of one or more tables in one transaction. It writes the tables in the order
+// in which they first appear. If the database does not respond, Insert stops waiting.
 func (d *DB) Insert(ctx context.Context, records ...Record) error {
 	var writes []Write
 	for _, r := range records {
@@ -76,8 +78,8 @@ func (d *DB) Insert(ctx context.Context, records ...Record) error {
 	}))
 }
 
-// built keeps the generated statements. Their keys consist of names and never of
-// values, so their number is limited.
+// built caches the generated SQL statements. Their cache keys contain only names and never values,
+// so the number of SQL statements is limited.
 var built sync.Map
 
 func cached(key string, build func() string) string {
@@ -89,8 +91,8 @@ func cached(key string, build func() string) string {
 	return s
 }
 
-// Statements returns the generated statements of this program for an engine, so far. A
-// release keeps them, and tests run them on later schemas.
+// Statements returns the SQL statements that this program has generated for an engine so far. Each
+// release records them, and tests run them on later schemas.
 func Statements(of Dialect) (list []string) {
 	built.Range(func(key, text any) bool {
 		made, _, _ := strings.Cut(strings.TrimPrefix(key.(string), "lite "), " ")

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pgPipeline sends sets of rows as arrays, and unnest turns them into rows.
+// pgPipeline sends each set of rows as arrays, which unnest turns back into rows.
 type pgPipeline struct {
 	p    *postgres
 	conn *pgxpool.Conn
@@ -19,15 +19,16 @@ type pgPipeline struct {
 
 func (p *postgres) pipeline() Pipeline { return &pgPipeline{p: p} }
 
-// keepPlans makes the planner use the primary keys, and keep its plans. A plan that was
-// made for a small table would read the whole table when the table has grown. Without
-// generic plans the engine plans small look-ups each time, for a tenth of a batch's cost.
+// keepPlans makes the planner use the primary keys and reuse its plans. Without these settings, a
+// plan that was made for a small table would read the whole table after the table has grown.
+// Without generic plans, PostgreSQL would plan small look-ups each time, which takes a tenth of a
+// batch's time.
 const keepPlans = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
 	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-// outdated reports whether a connection should discard its plans, as it does every few
-// seconds. For a table of a few rows the engine plans to read the whole index. That plan
-// would stay when the table has many rows, until the engine gathers statistics again.
+// outdated reports whether a connection should discard its plans, which it does every few seconds.
+// For a table of only a few rows, PostgreSQL plans to read the whole index. Without discarding,
+// this plan would stay in use after the table has grown, until PostgreSQL gathers statistics again.
 func (p *postgres) outdated(of map[string]any) bool {
 	const planned = "kobo.planned"
 	since, known := of[planned].(time.Time)
@@ -66,7 +67,7 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	return nil
 }
 
-// eachRow passes the values of each row to Found, as strings and int64s.
+// eachRow calls Found with the values of each row, as strings and int64s.
 func eachRow(rows pgx.Rows, k Lookup) error {
 	for rows.Next() {
 		values, err := rows.Values()
@@ -123,7 +124,7 @@ func columnsOf(t *Table, names []string) []Column {
 	return out
 }
 
-// arrays turns rows into an array for each column.
+// arrays turns rows into one array for each column.
 func arrays(columns []Column, rows [][]any) []any {
 	out := make([]any, len(columns), len(columns)+1)
 	for i, c := range columns {
@@ -132,8 +133,7 @@ func arrays(columns []Column, rows [][]any) []any {
 	return out
 }
 
-// pgColumn is one column of a set of rows. pgx writes it as an array, without a copy
-// of the values.
+// pgColumn is one column of a set of rows. pgx sends it as an array, without copying the values.
 type pgColumn struct {
 	rows [][]any
 	at   int
@@ -153,8 +153,8 @@ func (c *pgColumn) IndexType() any {
 	return ""
 }
 
-// unnested returns "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …", which makes rows of
-// parallel arrays. With unnest in FROM the engine would first store each array as a table.
+// unnested returns "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …", which turns parallel arrays
+// into rows. If unnest were in FROM, PostgreSQL would first store each array as a table.
 func unnested(columns []Column) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -201,8 +201,9 @@ func insertSQL(t *Table) string {
 	})
 }
 
-// updateSQL divides by zero if it does not find exactly its rows. That fails the
-// statement, and so the COMMIT behind it in the same pipeline.
+// updateSQL returns an SQL statement that updates a set of rows. It divides by zero if it does not
+// find exactly its rows. So the SQL statement fails, and the COMMIT that follows in the same
+// pipeline fails too.
 func updateSQL(w Write) string {
 	return cached(fmt.Sprintf("update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
 		columns := append(columnsOf(w.Table, w.By), columnsOf(w.Table, w.Set)...)

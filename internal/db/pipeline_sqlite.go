@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// liteStatements are the writer's prepared statements. They belong to one connection
-// of the driver, and only the holder of the connection uses them.
+// liteStatements contains the prepared SQL statements of the connection that writes. They belong to
+// one connection of the driver, and only the holder of this connection uses them.
 type liteStatements struct {
 	conn any
 	byQ  map[string]driver.Stmt
 }
 
-// litePipeline runs prepared statements on the driver's own connection. A batch has
-// hundreds of statements, and database/sql costs more than each of them.
+// litePipeline runs prepared SQL statements directly on the connection of the driver. A batch has
+// hundreds of SQL statements, and database/sql would cost more than each of them.
 //
-// The caller's context limits the wait for the connection. The statements have no
-// context: nothing in this process can delay them any more, and the driver would start
-// a goroutine to watch each context.
+// The caller's context limits only the wait for the connection. The SQL statements run without a
+// context, because nothing in this process can delay them any more. With a context, the driver
+// would start a goroutine to watch it.
 type litePipeline struct {
 	s    *lite
 	conn *sql.Conn
@@ -74,7 +74,7 @@ func each(st driver.Stmt, key []any, values []driver.Value, found func([]any) er
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // read to its end, or already failed
+	defer func() { _ = rows.Close() }() // ignored, because the rows were read or an error is known
 	for {
 		err := rows.Next(values)
 		if errors.Is(err, io.EOF) {
@@ -136,14 +136,14 @@ func (l *litePipeline) write(w Write) error {
 	})
 }
 
-// insert writes several rows with one statement, which costs little more than a
-// statement with one row.
+// insert inserts several rows with one SQL statement, which costs little more than an SQL statement
+// with one row.
 func (l *litePipeline) insert(w Write) error {
 	const most = 16
 	for rows := w.Rows; len(rows) > 0; {
 		n := most
 		if len(rows) < most {
-			n = 1 // so that there are only two statements for each table
+			n = 1 // so that each table needs only two SQL statements
 		}
 		values := make([]any, 0, n*len(w.Table.Columns))
 		for _, r := range rows[:n] {
@@ -179,14 +179,15 @@ func (l *litePipeline) Rollback() {
 	if l.conn == nil {
 		return
 	}
-	// SQLite may have rolled back by itself, for example on a full disk. Then the error
-	// is "no transaction is active", which is the wanted state.
+	// SQLite may have rolled back by itself, for example because the disk is full. Then ROLLBACK
+	// fails with "no transaction is active". The error is ignored, because the transaction has
+	// ended as wanted.
 	_ = l.exec("ROLLBACK")
 	l.release()
 }
 
 func (l *litePipeline) release() {
-	_ = l.conn.Close() // hands the connection back
+	_ = l.conn.Close() // returns the connection to the pool
 	l.conn = nil
 }
 
@@ -197,7 +198,8 @@ func (l *litePipeline) exec(query string) error {
 	})
 }
 
-// raw finds or prepares a statement on the connection of this pipeline.
+// raw calls use with the prepared SQL statement on the connection of this pipeline. It prepares the
+// SQL statement at the first call.
 func (l *litePipeline) raw(query string, use func(driver.Stmt) error) error {
 	return l.conn.Raw(func(conn any) error {
 		b := &l.s.batch

@@ -18,7 +18,7 @@ var thing = &db.Table{
 
 func row(company, id string, n int) []any { return []any{company, id, "name", int64(n)} }
 
-// write runs a pipeline with writes only.
+// write runs a pipeline that only writes.
 func write(t *testing.T, d *db.DB, writes ...db.Write) error {
 	t.Helper()
 	return d.Run(t.Context(), func(p db.Pipeline) error {
@@ -29,7 +29,7 @@ func write(t *testing.T, d *db.DB, writes ...db.Write) error {
 	})
 }
 
-// Sets of every size are written completely. SQLite takes sixteen rows at a time.
+// Sets of every size are written completely, although SQLite inserts sixteen rows at a time.
 func TestSetsOfEverySizeAreWritten(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		for _, n := range []int{0, 1, 15, 16, 17, 33, 300} {
@@ -74,14 +74,14 @@ func TestALookupReadsWhatItNames(t *testing.T) {
 		if !errors.Is(err, no) {
 			t.Errorf("an error of the reader's: %v", err)
 		}
-		// Its connection is free again.
+		// The failed pipeline has returned its connection.
 		if err := write(t, d, db.Write{Table: thing, Rows: [][]any{row("c3", "a", 1)}}); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// One wrong write undoes all writes of its pipeline, before it and after it.
+// One wrong write undoes all writes of its pipeline, those before it and those after it.
 func TestAPipelineIsAllOrNothing(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		before := db.Write{Table: thing, Rows: [][]any{row("c1", "a", 1)}}
@@ -120,7 +120,7 @@ func TestAPipelineIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// A lenient table keeps its present row.
+// A lenient table keeps its existing row when a row with the same key is inserted.
 func TestALenientTableKeepsWhatItHas(t *testing.T) {
 	lenient := &db.Table{Name: "db_note", Key: 1, Lenient: true, Columns: append(db.Texts("id"), db.Ints("n")...)}
 	each(t, func(t *testing.T, d *db.DB) {
@@ -137,7 +137,7 @@ func TestALenientTableKeepsWhatItHas(t *testing.T) {
 	})
 }
 
-// Insert writes the rows of several tables in one transaction, in any order.
+// Insert inserts the rows of several tables in one transaction. The rows may be in any order.
 func TestRowsOfSeveralTablesAreInserted(t *testing.T) {
 	remark := &db.Table{Name: "db_remark", Key: 1, Columns: append(db.Texts("id"), db.Ints("n")...)}
 	each(t, func(t *testing.T, d *db.DB) {
@@ -178,8 +178,8 @@ func TestATableKnowsItsColumns(t *testing.T) {
 	}
 }
 
-// A connection discards the plan of a small table when the table has grown. The first
-// half of the test shows the danger: the plan reads the whole index.
+// A connection discards the plan for a small table after the table has grown. The first part of the
+// test shows why this is necessary: the old plan reads the whole index.
 func TestAPlanDoesNotOutliveItsTable(t *testing.T) {
 	d := dbtest.New(t, db.Postgres)
 	exec(t, d, `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
@@ -193,7 +193,7 @@ func TestAPlanDoesNotOutliveItsTable(t *testing.T) {
 			Found: func(row []any) error { *into = row[1].(int64); return nil },
 		}
 	}
-	// fetched is the number of rows that one look-up by the key reads from the index.
+	// fetched returns the number of rows that one look-up by the key reads from the index.
 	fetched := func() int64 {
 		t.Helper()
 		var before, after int64

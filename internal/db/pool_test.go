@@ -12,7 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// most is the number of connections that a pool opens for a hundred parallel callers.
+// mostAtOnce returns the largest number of connections that a pool opens for a hundred parallel
+// callers.
 func mostAtOnce(t *testing.T, url string) int64 {
 	t.Helper()
 	d := dbtest.Open(t, url)
@@ -38,7 +39,7 @@ func mostAtOnce(t *testing.T, url string) int64 {
 	return most
 }
 
-// The number of connections in the URL counts, whether higher or lower than the default.
+// The number of connections in the URL is used, whether it is higher or lower than the default.
 func TestTheURLSaysHowManyConnections(t *testing.T) {
 	for most, parameter := range map[int64]string{12: "", 1: "pool_max_conns=1", 3: "pool_max_conns=3", 20: "pool_max_conns=20"} {
 		url := dbtest.URL(t, db.Postgres)

@@ -16,19 +16,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// postgres is PostgreSQL with pgx's own pool.
+// postgres is a PostgreSQL database with a connection pool of pgx.
 type postgres struct {
 	pool    *pgxpool.Pool
-	replan  time.Duration // how long a connection keeps the plans of batches
-	locks   lockTimeout   // of a migration
+	replan  time.Duration // how long a connection reuses the plans of batches
+	locks   lockTimeout   // the lock timeout of a migration
 	doubt   atomic.Uint64
 	leaving sync.WaitGroup
 
-	unanswered atomic.Int64  // COMMITs that were sent and may still be running
-	most       int64         // limits unanswered
-	question   time.Duration // the pause between two questions of attendEnd
+	unanswered atomic.Int64  // the number of COMMITs that were sent and may still be running
+	most       int64         // the largest value of unanswered
+	question   time.Duration // the time between two queries of attendEnd
 
-	ended context.Context // ends when the pool is closed
+	ended context.Context // the context that ends when the pool is closed
 	end   context.CancelFunc
 }
 
@@ -41,11 +41,11 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 	}
 	cfg, err := pgxpool.ParseConfig(address)
 	if err != nil {
-		// pgx's error would show the URL with its password.
+		// The error of pgx would show the URL with its password.
 		return nil, errUnreadable
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
-	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the URL's
+	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the name in the URL
 	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, usualConns)
@@ -54,7 +54,7 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 	}
 	cfg.BeforeConnect = attend
 	p := &postgres{replan: 5 * time.Second, locks: usualLockTimeout, most: int64(cfg.MaxConns), question: 15 * time.Second}
-	p.doubt.Store(1) // a doubt exists from the start
+	p.doubt.Store(1) // a new program begins with a doubt
 	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
 		p.doubt.Add(1)
 		return nil
@@ -68,11 +68,11 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 
 func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 
-// usualConns is the least number of connections of a program without pool_max_conns.
+// usualConns is the smallest limit of connections if the URL has no pool_max_conns.
 const usualConns = 12
 
-// maxConns returns the number of connections that a URL sets. One is enough, since no holder
-// of a connection waits for a second one.
+// maxConns returns the number of connections that a URL sets, and whether it sets one. A single
+// connection is enough, because no holder of a connection waits for a second one.
 func maxConns(address string) (most int32, said bool, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *postgres) beginAs(ctx context.Context, o pgx.TxOptions) (tx, error) {
 	return &postgresTx{p, conn, t}, nil
 }
 
-// pgRows turns the errors of pgx's rows into faults.
+// pgRows turns the errors of pgx.Rows into faults.
 type pgRows struct{ pgx.Rows }
 
 func (r pgRows) Err() error { return explain(r.Rows.Err()) }
@@ -159,8 +159,8 @@ type postgresTx struct {
 	tx   pgx.Tx
 }
 
-// Inside a transaction errors keep their form. Tx decides by it whether to run again,
-// and turns the last error into a fault.
+// Inside a transaction, errors are not turned into faults. Tx needs the original error to decide
+// whether to run the transaction again, and turns only the last error into a fault.
 func (t *postgresTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	tag, err := t.tx.Exec(ctx, query, args...)
 	return tag.RowsAffected(), err
@@ -179,7 +179,8 @@ func (t *postgresTx) commit(ctx context.Context) error {
 	return err
 }
 
-// If the ROLLBACK fails, pgx closes the connection, and the server rolls back.
+// The error of ROLLBACK is ignored. If ROLLBACK fails, pgx closes the connection, and the server
+// rolls the transaction back.
 func (t *postgresTx) rollback(ctx context.Context) {
 	defer t.p.release(t.conn)
 	_ = t.tx.Rollback(ctx)

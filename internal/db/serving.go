@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// Fits returns nil if this program runs on the database: the schema is the program's, or
-// a newer one that declares that it serves the program.
+// Fits returns nil if this program can run on the database. The schema must be the program's
+// schema, or a newer schema that declares that it serves the program.
 func (d *DB) Fits(ctx context.Context) error {
 	have, want, err := d.Migrated(ctx)
 	if err != nil || have == want {
@@ -35,17 +35,18 @@ func (d *DB) Fits(ctx context.Context) error {
 	return nil
 }
 
-// version is the argument of Identify.
+// version stores the version that Identify has set.
 var version atomic.Value
 
-// Identify sets the version of this program. Each later connection to PostgreSQL shows
-// it as the application name.
+// Identify sets the version of this program. Each later connection to PostgreSQL shows this version
+// in its application name.
 func Identify(v string) { version.Store(v) }
 
-// nameLimit is the length of PostgreSQL's longest application name.
+// nameLimit is the largest length of an application name in PostgreSQL.
 const nameLimit = 63
 
-// applicationName returns the name of a session of this program: kobo/<version>/<schema>.
+// applicationName returns the application name for the connections of this program, in the form
+// kobo/<version>/<schema>.
 func applicationName() string {
 	v, _ := version.Load().(string)
 	v = strings.Map(func(r rune) rune {
@@ -61,7 +62,7 @@ func applicationName() string {
 	return "kobo/" + v[:min(len(v), nameLimit-len("kobo/")-len(end))] + end
 }
 
-// schemaOf returns the schema at the end of a session's name, or 0.
+// schemaOf returns the schema at the end of an application name, or 0.
 func schemaOf(name string) int64 {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 || parts[0] != "kobo" {
@@ -74,11 +75,11 @@ func schemaOf(name string) int64 {
 	return schema
 }
 
-// session is a session of PostgreSQL.
+// session is a connection to PostgreSQL, of any program.
 type session struct{ pid, name, address, since string }
 
-// sessionsSQL lists the sessions that may belong to Kobo. Programs before schema 33 have
-// no name, unless their URL sets one.
+// sessionsSQL lists the connections that may belong to Kobo. Programs older than schema 33 have no
+// application name, unless their URL sets one.
 const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_addr), 'this machine, or an address that is not shown'),
 		coalesce(to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'an unknown time')
 	FROM pg_stat_activity
@@ -86,8 +87,8 @@ const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_ad
 		AND (application_name = 'kobo' OR application_name LIKE 'kobo/%' OR (application_name = '' AND usename IS NOT NULL))
 	ORDER BY backend_start, pid`
 
-// unserved names the connected programs whose schema is older than the new schema
-// serves.
+// unserved returns an error that names the connected programs whose schema the new schema does not
+// serve.
 func (d *DB) unserved(ctx context.Context, serves int64) error {
 	sessions, err := All(ctx, d, Fields[session], sessionsSQL)
 	var found []string
@@ -103,10 +104,11 @@ func (d *DB) unserved(ctx context.Context, serves int64) error {
 		serves, strings.Join(found, "\n"))
 }
 
-// liteMigrations are the migrations in SQLite's words.
+// liteMigrations provides the migrations in the form that SQLite understands.
 type liteMigrations struct{ embed.FS }
 
-// Open opens a folder, or a file without the LOCK statements for PostgreSQL.
+// Open opens a file or folder. A migration file is returned without its LOCK statements, which only
+// PostgreSQL understands.
 func (l liteMigrations) Open(name string) (fs.File, error) {
 	file, err := l.FS.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".sql") {
@@ -124,5 +126,5 @@ type liteMigration struct {
 	text *bytes.Reader
 }
 
-// Read reads the changed text of the file.
+// Read reads the text of the file without its LOCK statements.
 func (l liteMigration) Read(p []byte) (int, error) { return l.text.Read(p) }

@@ -8,10 +8,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// A database is silent while it answers neither a statement nor the request for the
-// next row. An open connection to a frozen server, or behind a firewall that forgot the
-// connection, would otherwise block the caller for ever. A context's own deadline or
-// budget may end the wait earlier.
+// A database is silent while it responds neither to an SQL statement nor to the request for the
+// next row. The server may be frozen, or a firewall may have forgotten the connection. Without a
+// limit, such a connection would block the caller without end. A context's deadline or budget may
+// end the wait earlier.
 const (
 	silence        = 10 * time.Second
 	patientSilence = 10 * time.Minute
@@ -19,23 +19,23 @@ const (
 
 type patientKey struct{}
 
-// Patient is for statements that need long before their first row, such as sums over
-// the whole ledger.
+// Patient returns a context for SQL statements that need a long time before their first row, such
+// as sums over the whole ledger.
 func Patient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, patientKey{}, true)
 }
 
 var errSilent = errors.New("db: the database did not answer in time")
 
-// watched ends a context when the database is silent. It measures the time from listen
-// to heard, and not the time that the caller needs for the rows.
+// watched is a context that ends when the database is silent. It measures the time from listen to
+// heard. The time that the caller needs to process the rows does not count.
 type watched struct {
 	context.Context
 	cancel context.CancelCauseFunc
-	timer  *time.Timer // nil if the context has a deadline of its own and no budget
+	timer  *time.Timer // nil if the context has a deadline but no budget
 	limit  time.Duration
-	budget *budget // nil: only limit counts
-	asked  bool    // the budget is running
+	budget *budget // if nil, only limit counts
+	asked  bool    // true while a wait counts against the budget
 }
 
 func watch(ctx context.Context) *watched {
@@ -65,7 +65,7 @@ func (w *watched) listen() {
 		limit = min(limit, w.budget.begin())
 	}
 	if limit <= 0 {
-		w.cancel(errSilent) // before anything is sent
+		w.cancel(errSilent) // so that nothing is sent to the database
 		return
 	}
 	w.timer.Reset(limit)
@@ -89,8 +89,8 @@ func (w *watched) end() {
 	}
 }
 
-// explain replaces the error of a silent database. A COMMIT without an answer keeps its
-// error, since its outcome is open.
+// explain replaces the error if the database was silent. A COMMIT without a reply keeps its error,
+// because its outcome is unknown.
 func (w *watched) explain(err error) error {
 	if err != nil && !errors.Is(err, ErrUncommitted) && errors.Is(context.Cause(w), errSilent) {
 		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errors.Join(errSilent, err))
@@ -98,7 +98,7 @@ func (w *watched) explain(err error) error {
 	return err
 }
 
-// attentive is a Querier whose statements are watched.
+// attentive is a Querier that ends SQL statements when the database is silent.
 type attentive struct{ Querier }
 
 func (a attentive) Exec(ctx context.Context, query string, args ...any) (int64, error) {
@@ -133,27 +133,27 @@ func (r *watchedRows) Next() bool {
 func (r *watchedRows) Err() error { return r.w.explain(r.Rows.Err()) }
 
 func (r *watchedRows) Close() {
-	r.w.listen() // Close reads the remaining rows
+	r.w.listen() // watches the database again, because Close reads the remaining rows
 	r.Rows.Close()
 	r.w.end()
 }
 
-// Query runs a statement that only reads.
+// Query runs an SQL statement that only reads.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (Rows, error) {
 	return attentive{d.engine}.Query(ctx, query, args...)
 }
 
-// Exec runs a statement in a transaction of its own. Without an answer the outcome of
-// the statement is unknown.
+// Exec runs an SQL statement in a separate transaction. If the database does not respond, the
+// outcome of the SQL statement is unknown.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	return attentive{d.engine}.Exec(ctx, query, args...)
 }
 
-// watchedTx is a transaction whose statements are watched.
+// watchedTx is a transaction that ends when the database is silent.
 type watchedTx struct {
 	Querier
 	tx tx
-	w  *watched // of its beginning; a transaction of SQLite ends with that context
+	w  *watched // the context of BEGIN; a transaction of SQLite ends when this context ends
 }
 
 func watchTx(ctx context.Context, begin func(context.Context) (tx, error)) (*watchedTx, error) {
@@ -173,8 +173,8 @@ func (t *watchedTx) commit(ctx context.Context) error {
 	return w.explain(t.tx.commit(w))
 }
 
-// rollback has a context of its own, since the end of the caller's context may be the
-// reason for it. The caller's budget limits the rollback all the same.
+// rollback uses a new context, because the caller's context may have ended and so caused the
+// rollback. The caller's budget still limits the rollback.
 func (t *watchedTx) rollback(ctx context.Context) {
 	limit := 5 * time.Second
 	if b := budgetOf(ctx); b != nil {

@@ -8,16 +8,16 @@ import (
 	"net/url"
 	"sync"
 
-	driver "modernc.org/sqlite" // registers itself as "sqlite"
+	driver "modernc.org/sqlite" // the driver registers itself as "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// lite is one SQLite file: a single connection writes, a few read beside it
-// (WAL).
+// lite is one SQLite database in WAL mode. A single connection writes, and a few connections read
+// in parallel.
 type lite struct {
 	write, read *sql.DB
-	lock        *sql.DB  // see lockShared; nil when the file is only looked at
-	prepared    sync.Map // query → *sql.Stmt, for the readers
+	lock        *sql.DB  // the shared lock of lockShared; nil if the database was opened with Inspect
+	prepared    sync.Map // the readers' prepared SQL statements, which map a query to a *sql.Stmt
 	batch       liteStatements
 }
 
@@ -63,8 +63,8 @@ func openSQLite(ctx context.Context, path string) (*lite, error) {
 	return &lite{write: write, read: read, lock: lock}, nil
 }
 
-// close ends the readers first, so that the writer is last to leave and folds
-// the write-ahead log back into the file. The lock goes last.
+// close closes the readers first and the lock last. The writer is then the last connection, and
+// moves the content of the write-ahead log into the file.
 func (s *lite) close() {
 	_ = s.read.Close()
 	_ = s.write.Close()
@@ -73,9 +73,10 @@ func (s *lite) close() {
 	}
 }
 
-// ping proves that a write could begin: a full or read-only disk is "away" too.
+// doubts returns 0, because SQLite has no standby.
 func (s *lite) doubts() uint64 { return 0 }
 
+// ping checks that a write can begin. A full or read-only disk counts as unavailable too.
 func (s *lite) ping(ctx context.Context) error {
 	t, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *lite) ping(ctx context.Context) error {
 	return explain(t.Rollback())
 }
 
-// statement prepares a reader's query once.
+// statement returns the prepared form of a reader's query. It prepares each query only once.
 func (s *lite) statement(ctx context.Context, query string) (*sql.Stmt, error) {
 	if st, ok := s.prepared.Load(query); ok {
 		return st.(*sql.Stmt), nil
@@ -147,8 +148,8 @@ func (s *lite) begin(ctx context.Context) (tx, error) {
 	return &liteTx{s: s, tx: t}, nil
 }
 
-// snapshot returns a reader's deferred transaction: in WAL mode its first statement
-// fixes what it sees.
+// snapshot begins a deferred transaction of a reader. In WAL mode, its first SQL statement fixes
+// the state of the database that the transaction sees.
 func (s *lite) snapshot(ctx context.Context) (tx, error) {
 	t, err := s.read.BeginTx(ctx, nil)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *lite) snapshot(ctx context.Context) (tx, error) {
 
 type liteRows struct{ *sql.Rows }
 
-func (r liteRows) Close()     { _ = r.Rows.Close() } // Err has said all there is to say
+func (r liteRows) Close()     { _ = r.Rows.Close() } // the error is ignored, because Err reports the same
 func (r liteRows) Err() error { return explain(r.Rows.Err()) }
 
 type liteTx struct {
@@ -167,9 +168,9 @@ type liteTx struct {
 	tx *sql.Tx
 }
 
-// The statements go to the driver's transaction by text: the write pool has one
-// connection, which this transaction holds, so preparing on the pool would wait
-// for itself.
+// Exec passes the text of the SQL statement to the driver's transaction, without preparing it.
+// Preparing would need a second connection for writing. There is only one, which this transaction
+// holds, so preparing would wait without end.
 func (t *liteTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	args, err := argsForSQLite(args)
 	if err != nil {
@@ -202,9 +203,9 @@ func (t *liteTx) commit(ctx context.Context) error {
 	return err
 }
 
-// liteCommitError: a refused COMMIT is definite unless the disk itself failed
-// half-way; then the frames of the transaction may or may not be found again
-// after a crash.
+// liteCommitError turns the error of a COMMIT into ErrUncommitted if the disk failed during the
+// COMMIT. After a crash, such a transaction may or may not be in the database. After any other
+// error the COMMIT was definitely refused.
 func liteCommitError(err error) error {
 	var e *driver.Error
 	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_IOERR {
@@ -213,4 +214,4 @@ func liteCommitError(err error) error {
 	return err
 }
 
-func (t *liteTx) rollback(context.Context) { _ = t.tx.Rollback() } // nothing is open any more when it fails
+func (t *liteTx) rollback(context.Context) { _ = t.tx.Rollback() } // ignored, because after a failed ROLLBACK no transaction is open

@@ -5,10 +5,10 @@ import "slices"
 // Type is the type of a column.
 type Type int8
 
-// The two types of column.
+// These are the two types of column.
 const (
-	Text Type = iota // TEXT; a Go string
-	Int              // BIGINT; a Go int64
+	Text Type = iota // TEXT, a string in Go
+	Int              // BIGINT, an int64 in Go
 )
 
 // Column is one column of a Table.
@@ -17,31 +17,32 @@ type Column struct {
 	Type Type
 }
 
-// Table describes a table whose rows are passed as data. The ledger writes such rows
-// in the same transaction as the money, without knowledge of their meaning.
+// Table describes a table whose rows are passed as data. The ledger writes such rows in the
+// transaction that also writes the money, and does not know what the rows mean.
 type Table struct {
 	Name    string
-	Columns []Column // the first Key of them are the primary key, company_id first
+	Columns []Column // the columns; the first Key columns are the primary key, which begins with company_id
 	Key     int
-	// Unique names the columns, company_id first, that must be new for a row that is
-	// inserted once; empty means the primary key.
+	// Unique names the unique columns, company_id first. A row that ledger.Unit.Insert inserts must
+	// have new values in these columns. If Unique is empty, the primary key is used.
 	Unique []string
-	// IfGiven says that a row with "" in its last unique column is always new.
+	// IfGiven is true if a row with "" in the last unique column always counts as new.
 	IfGiven bool
-	// State names the column that a transition guards; empty if rows never change.
+	// State names the column whose value a transition checks and changes. It is empty if the rows
+	// never change.
 	State string
-	// Version says that State is a number that rises by one with each change.
+	// Version is true if State is a number that rises by one with each change of the row.
 	Version bool
-	// Changing are the positions of the columns that a transition writes.
+	// Changing contains the positions of the columns that a transition writes.
 	Changing []int
-	// Lenient tables keep their row if another row with the same key is inserted.
+	// Lenient is true if the table keeps its existing row when a row with the same key is inserted.
 	Lenient bool
 }
 
-// Texts lists TEXT columns.
+// Texts returns TEXT columns with these names.
 func Texts(names ...string) []Column { return columns(Text, names) }
 
-// Ints lists BIGINT columns.
+// Ints returns BIGINT columns with these names.
 func Ints(names ...string) []Column { return columns(Int, names) }
 
 func columns(t Type, names []string) []Column {
@@ -69,7 +70,8 @@ func (t *Table) Names() []string {
 // KeyNames returns the names of the primary key's columns.
 func (t *Table) KeyNames() []string { return t.Names()[:t.Key] }
 
-// UniqueNames returns the columns whose values must be new for a row that is inserted once.
+// UniqueNames returns the names of the columns in which a row that ledger.Unit.Insert inserts must
+// have new values.
 func (t *Table) UniqueNames() []string {
 	if len(t.Unique) > 0 {
 		return t.Unique
@@ -77,8 +79,8 @@ func (t *Table) UniqueNames() []string {
 	return t.KeyNames()
 }
 
-// Record is a row of a table as data. It has one value for each column, in the
-// table's order, each a string or an int64.
+// Record is a row of a table as data. It has one value for each column, in the table's order. Each
+// value is a string or an int64.
 type Record struct {
 	Table  *Table
 	Values []any
@@ -87,8 +89,8 @@ type Record struct {
 // Value returns the record's value in the named column.
 func (r Record) Value(name string) any { return r.Values[r.Table.Index(name)] }
 
-// Put sets the value in the named column, and returns the record. The value is a string,
-// an int64, or one that the ledger replaces (ledger.Next, ledger.Now).
+// Put sets the value in the named column and returns the record. The value is a string, an int64,
+// or a placeholder that the ledger replaces (ledger.Next, ledger.Now).
 func (r Record) Put(column string, value any) Record {
 	r.Values[r.Table.Index(column)] = value
 	return r

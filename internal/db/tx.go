@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// attempts limits how often a transaction with a transient error runs.
+// attempts is the largest number of times that a transaction with transient errors runs.
 const attempts = 6
 
-// Tx runs fn in a transaction and commits it. After a transient error nothing has
-// happened, and all of fn runs again. So fn must only use the database.
+// Tx runs fn in a transaction and commits it. After a transient error nothing was committed, and Tx
+// runs fn again from its start. So fn must not do anything outside the database.
 func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {
 		t, err := watchTx(ctx, d.begin)
@@ -22,8 +22,8 @@ func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 		kept := false
 		defer func() {
 			if !kept {
-				// After a panic of fn too: an open transaction would keep its
-				// connection for ever, and SQLite has only one for writing.
+				// This also rolls back after a panic of fn. Otherwise the open transaction would
+				// never return its connection, and SQLite has only one connection that writes.
 				t.rollback(ctx)
 			}
 		}()
@@ -35,9 +35,9 @@ func (d *DB) Tx(ctx context.Context, fn func(q Querier) error) error {
 	})
 }
 
-// again repeats do while its error is Transient, with a growing, jittered pause.
-// It does not repeat after a lost connection, since the caller should learn at once
-// that the database is away.
+// again calls do, and repeats the call while the error is Transient, with a growing, random pause.
+// It does not repeat the call after a lost connection, because the caller should learn immediately
+// that the database is unavailable.
 func again(ctx context.Context, do func() error) error {
 	pause := 2 * time.Millisecond
 	for try := 1; ; try++ {
@@ -54,8 +54,7 @@ func again(ctx context.Context, do func() error) error {
 	}
 }
 
-// Snapshot runs fn in a read-only transaction, which sees the database at one
-// instant.
+// Snapshot runs fn in a read-only transaction, which sees the database as it was at one instant.
 func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {
 		t, err := watchTx(ctx, d.snapshot)

@@ -1,11 +1,10 @@
-// Package deployment detects an old copy of the database.
+// Package deployment detects that the database is an old copy.
 //
-// A serving program raises a number in the database once a second, the epoch. After
-// each commit it writes the number into a file outside the database. A database restored
-// from a backup has a lower epoch than the file, and lacks the latest requests to
-// providers. The program that starts on an old copy closes API access. The same commit
-// lifts the epoch to the file's, so each copy is detected once. API access stays closed
-// until an operator opens it.
+// Once a second, a serving program increases a number in the database, the epoch. After each commit
+// it writes the epoch into a file outside the database. A database restored from a backup has a
+// lower epoch than the file, and lacks the latest requests to providers. A program that starts on
+// such a database closes API access. The same commit raises the epoch to that of the file, so each
+// old copy is detected only once. API access stays closed until an operator opens it.
 package deployment
 
 import (
@@ -20,16 +19,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 )
 
-// Mark is the name and the epoch of a database.
+// Mark is the name of a database and its epoch.
 type Mark struct {
-	Name  string // of the database and all its copies
+	Name  string // the name, which the database shares with all its copies
 	Epoch int64
 }
 
-// Close closes API access in a transaction, with a reason.
+// Close closes API access in a transaction, and records the reason.
 type Close func(ctx context.Context, q db.Querier, reason string) error
 
-// Service keeps the epoch of one database.
+// Service raises the epoch of one database.
 type Service struct {
 	db    *db.DB
 	clock clock.Clock
@@ -37,26 +36,27 @@ type Service struct {
 	path  string
 
 	mu     sync.Mutex
-	last   int64     // the epoch of our last raise
+	last   int64     // the epoch after our last raise
 	raised time.Time // the time of that raise
-	failed bool      // the last raise failed
+	failed bool      // true if the last raise failed
 }
 
-// New returns the service on a database and the file at path; "" for no file. The clock is the
-// machine's own.
+// New returns a service for a database and the epoch file at path. With path "", there is no file.
+// The clock c must be the machine's clock.
 func New(d *db.DB, c clock.Clock, log *slog.Logger, path string) *Service {
 	return &Service{db: d, clock: c, log: log, path: path}
 }
 
-// Begin compares the database with the file before the program serves, and raises the
-// epoch for the first time. A file that cannot be read or written is an error.
+// Begin compares the database with the file before the program serves requests, and raises the
+// epoch for the first time. It returns an error if the file cannot be read or written.
 func (s *Service) Begin(ctx context.Context, shut Close) error {
 	if s.path == "" {
 		s.log.Warn("epoch_file is not set: an old copy of the database will not be noticed")
 		_, err := s.meet(ctx, Mark{}, shut)
 		return err
 	}
-	// The file comes first. The epoch of a complete database is at least as high.
+	// The file is read first. A database that is not an old copy then has at least the epoch of the
+	// file.
 	seen, there, err := read(s.path)
 	if err != nil {
 		return err
@@ -71,8 +71,8 @@ func (s *Service) Begin(ctx context.Context, shut Close) error {
 	return s.keep(now, seen.Name)
 }
 
-// meet compares the database with the mark of the file, and raises the epoch. The zero
-// Mark stands for no file.
+// meet compares the database with the mark of the file, and raises the epoch. The zero Mark means
+// that there is no file.
 func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, err error) {
 	why := ""
 	err = s.db.Tx(ctx, func(q db.Querier) error {
@@ -84,7 +84,8 @@ func (s *Service) meet(ctx context.Context, seen Mark, shut Close) (now Mark, er
 			return err
 		}
 		if why = s.odd(seen, was); why != "" {
-			// One commit does both, so the next start leaves API access as it is.
+			// One commit closes API access and raises the epoch. So the next start does not close
+			// it again.
 			if err := shut(ctx, q, why); err != nil {
 				return err
 			}
@@ -118,7 +119,7 @@ func (s *Service) odd(seen, now Mark) string {
 	return ""
 }
 
-// every is the time between two raises.
+// every is the time between two raises of the epoch.
 const every = time.Second
 
 // Run raises the epoch once a second until ctx ends.
@@ -137,7 +138,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// tell logs the first failed raise, and the first success after a failure.
+// tell logs the first failed raise, and the first successful raise after a failure.
 func (s *Service) tell(err error) {
 	switch {
 	case err != nil && !s.failed:
@@ -167,7 +168,7 @@ func (s *Service) Raise(ctx context.Context) error {
 	return s.keep(now, now.Name)
 }
 
-// note remembers a raise, and returns the epoch of the raise before.
+// note stores the new epoch and its time, and returns the epoch of the previous raise.
 func (s *Service) note(now Mark) (before int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,9 +176,9 @@ func (s *Service) note(now Mark) (before int64) {
 	return before
 }
 
-// keep writes a mark into the file. The file must have the same name, or the name that
-// instead says. A higher epoch of the same name stays, since another program has written
-// it.
+// keep writes a mark into the file. It returns an error if the file has a name other than that of
+// the mark and the parameter instead. If the file has the same name and a higher epoch, keep leaves
+// the file unchanged. Another program has written that epoch.
 func (s *Service) keep(now Mark, instead string) error {
 	seen, there, err := read(s.path)
 	switch {
@@ -191,7 +192,7 @@ func (s *Service) keep(now Mark, instead string) error {
 	return write(s.path, now)
 }
 
-// Raised returns the time of the last raise, and so of a successful write to the database.
+// Raised returns the time of the last raise. At that time the database could be written.
 func (s *Service) Raised() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

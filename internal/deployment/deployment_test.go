@@ -18,15 +18,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/deployment"
 )
 
-// place is a database and the folder of its epoch file.
+// place is a database with the folder of its epoch file.
 type place struct {
 	t     *testing.T
 	db    *db.DB
 	file  string
 	log   bytes.Buffer
 	clock *clock.Manual
-	why   []string // the reasons for which API access was closed
-	stuck error    // the error of closing API access
+	why   []string // the reasons with which API access was closed
+	stuck error    // the error that closing API access returns
 }
 
 func each(t *testing.T, f func(t *testing.T, p *place)) {
@@ -44,7 +44,7 @@ func (p *place) shut(_ context.Context, _ db.Querier, reason string) error {
 	return p.stuck
 }
 
-// begins starts a program.
+// begins starts a program and returns its service.
 func (p *place) begins() *deployment.Service {
 	p.t.Helper()
 	s := p.program()
@@ -59,7 +59,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// says expects one epoch in the database and another in the file.
+// says checks the epoch in the database and the epoch in the file.
 func (p *place) says(epoch, file int64) {
 	p.t.Helper()
 	row, err := db.One(p.t.Context(), p.db, func(r db.Scanner) (m deployment.Mark, err error) {
@@ -73,7 +73,7 @@ func (p *place) says(epoch, file int64) {
 	}
 }
 
-// set turns the database into an old copy, or into another database.
+// set changes the database so that it looks like an old copy, or like a different database.
 func (p *place) set(query string, args ...any) {
 	p.t.Helper()
 	_, err := p.db.Exec(p.t.Context(), query, args...)
@@ -84,7 +84,7 @@ func TestTheEpochIsRaisedAndThenWritten(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		one := p.begins()
 		p.says(1, 1)
-		two := p.begins() // they share the database and the file
+		two := p.begins() // both programs share the database and the file
 		p.clock.Advance(time.Second)
 		for range 3 {
 			must(t, one.Raise(t.Context()))
@@ -104,8 +104,8 @@ func TestTheEpochIsRaisedAndThenWritten(t *testing.T) {
 	})
 }
 
-// The commit that closes API access lifts the epoch, so the next start leaves opened API
-// access alone. The epoch in the file never falls.
+// The commit that closes API access also raises the epoch, so the next start does not close API
+// access again. The epoch in the file never falls.
 func TestAnOldCopyIsDetectedOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		s := p.begins()
@@ -131,8 +131,8 @@ func TestAnOldCopyIsDetectedOnce(t *testing.T) {
 	})
 }
 
-// A database whose epoch is at least the file's is complete. The program may die between
-// the commit and the write of the file.
+// A database whose epoch is at least the file's is not an old copy. Its epoch may be higher,
+// because the program may have died between the commit and the write of the file.
 func TestACompleteDatabaseIsNoOldCopy(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		p.begins()
@@ -142,7 +142,7 @@ func TestACompleteDatabaseIsNoOldCopy(t *testing.T) {
 		p.begins()
 		p.says(8, 8)
 		must(t, os.Remove(p.file))
-		p.begins() // the log says that this start detects nothing
+		p.begins() // the log warns that this start could not notice an old copy
 		if p.says(9, 9); len(p.why) > 0 || !strings.Contains(p.log.String(), "the epoch file was not there") {
 			t.Errorf("%q\n%s", p.why, p.log.String())
 		}
@@ -172,7 +172,8 @@ func TestTheFileOfAnotherDatabaseClosesAPIAccess(t *testing.T) {
 	})
 }
 
-// An unreadable file hides the epoch, and a file that cannot be written protects nothing.
+// A program does not start with a bad epoch file. An unreadable file does not show the last epoch.
+// With a file that cannot be written, an old copy would stay unnoticed later.
 func TestABadFileStopsTheStart(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		for _, text := range []string{"", "\n", "name", "name ", " 5", "name -1", "name 0", "name 5 5", "name 5\nmore", "12"} {
@@ -207,8 +208,8 @@ func TestTheEpochIsRaisedWithoutAFile(t *testing.T) {
 	})
 }
 
-// A failed raise changes nothing. If the database is restored under a running program,
-// the epoch in the file does not fall.
+// A failed raise changes neither the database nor the file. If an old copy replaces the database
+// while a program runs, the epoch in the file does not fall.
 func TestAFailedRaise(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		s := p.begins()

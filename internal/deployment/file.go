@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// read returns the mark in a file. A missing file has none. Any other content is an error,
-// since nothing else could tell whether the database is an old copy.
+// read returns the mark in a file, or false if the file does not exist. Any other content is an
+// error, because without the mark the program cannot know whether the database is an old copy.
 func read(path string) (m Mark, there bool, err error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the configured file
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,8 +28,8 @@ func read(path string) (m Mark, there bool, err error) {
 	return Mark{Name: name, Epoch: epoch}, true, nil
 }
 
-// write puts a mark into a file that only its owner may read. After a crash the file
-// holds the earlier mark or this one.
+// write writes a mark into a file that only its owner may read. After a crash the file contains
+// either the earlier mark or the new mark.
 func write(path string, m Mark) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial-*")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// found gives the database its name, if it has none yet.
+// found gives the database a name, unless it has one already.
 func found(ctx context.Context, q db.Querier, name string) error {
 	_, err := q.Exec(ctx, `INSERT INTO deployment (id, name, epoch) VALUES (1, $1, 0) ON CONFLICT DO NOTHING`, name)
 	return err
@@ -22,7 +22,7 @@ func raise(ctx context.Context, q db.Querier) (Mark, error) {
 	return db.One(ctx, q, db.Fields[Mark], `UPDATE deployment SET epoch = epoch + 1 WHERE id = 1 RETURNING name, epoch`)
 }
 
-// lift raises the epoch to at least this number.
+// lift raises the epoch to the given number, unless the epoch is already as high.
 func lift(ctx context.Context, q db.Querier, epoch int64) error {
 	_, err := q.Exec(ctx, `UPDATE deployment SET epoch = $1 WHERE id = 1 AND epoch < $1`, epoch)
 	return err

@@ -1,6 +1,6 @@
-// Package event is a company's feed of events, numbered 1, 2, 3 … without a gap. Each event
-// is a row of the ledger unit that causes it. So there is no event without its cause, and no
-// cause without its event.
+// Package event provides a company's feed of events, numbered 1, 2, 3 … without a gap. Each event
+// is a row of the ledger unit that causes the event. So an event exists if and only if its cause is
+// committed.
 package event
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// The kinds of this release (completion.md §4.4).
+// These are the kinds of event in this release (completion.md §4.4).
 const (
 	VTUPending = "vtu.pending"
 	VTUSuccess = "vtu.success"
@@ -24,7 +24,8 @@ const (
 
 	CorporateKYCVerified    = "corporate.kyc_verified"
 	CorporateAccountCreated = "corporate.account_created"
-	// CorporateAccountUpdated is not on that list: a later request has changed a held account.
+	// CorporateAccountUpdated means that a later request has changed an existing account. The list
+	// in completion.md does not contain this kind.
 	CorporateAccountUpdated = "corporate.account_updated"
 	CustomerCreated         = "customer.created"
 	AccountGenerated        = "customer.account_generated"
@@ -39,7 +40,7 @@ const (
 	PayoutFailed   = "payout.failed"
 	PayoutReversed = "payout.reversed"
 
-	// WebhookFailing: a webhook has not accepted an event for three days.
+	// WebhookFailing means that a webhook has not accepted an event for three days.
 	WebhookFailing = "webhook.endpoint_failing"
 
 	CryptoDepositPending      = "crypto.deposit_pending"
@@ -53,9 +54,11 @@ const (
 	CardFunded         = "card.funded"
 	CardFundingFailed  = "card.funding_failed"
 
-	// SettlementCredit is not on that list: a bank account of a settlement account got money.
+	// SettlementCredit means that money arrived in a bank account of a settlement account. The list
+	// in completion.md does not contain this kind.
 	SettlementCredit = "settlement.credit"
-	// SettlementLowBalance: an account's balance is below the company's alert.
+	// SettlementLowBalance means that an account's balance is below the alert that the company has
+	// set.
 	SettlementLowBalance = "settlement.low_balance"
 )
 
@@ -65,11 +68,11 @@ type Event struct {
 	Sequence  int64           `db:"sequence,key"`
 	ID        string          `db:"id"`
 	Kind      string          `db:"kind"`
-	Data      json.RawMessage `db:"data"` // the answer of the matching GET
+	Data      json.RawMessage `db:"data"` // the same JSON as the response of the matching GET
 	CreatedAt time.Time       `db:"created_at"`
 }
 
-// MarshalJSON returns the event in the API and in webhooks.
+// MarshalJSON writes the event as the API and webhooks show it.
 func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID        string          `json:"id"`
@@ -81,38 +84,39 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	}{e.ID, e.Sequence, e.Kind, clock.Text(e.CreatedAt), e.Company, e.Data})
 }
 
-// Emit has a unit append an event to its company's feed.
+// Emit makes a unit append an event to its company's feed.
 func Emit(u *ledger.Unit, kind string, data any) { u.Append(New(u.Company, kind, data)) }
 
-// New returns the row that appends an event to the company's feed. Data becomes JSON at once and
-// must hold nothing secret. The ledger sets the number and the instant, so that both grow
-// together.
+// New returns the row that appends an event to the company's feed. It converts data to JSON
+// immediately, and data must not contain a secret. The ledger sets the number and the instant, so a
+// later number never has an earlier instant.
 func New(company, kind string, data any) db.Record {
 	b, err := json.Marshal(data)
 	if err != nil {
-		// Data is a struct of ours. A struct without JSON is a bug, which the first test finds.
+		// Data is one of our structs. A struct that JSON cannot represent is a bug, which the first
+		// test with this event finds.
 		panic("event: " + kind + " cannot be written as JSON: " + err.Error())
 	}
 	row := table.Record(Event{Company: company, ID: id.New(), Kind: kind, Data: b})
 	return row.Put("sequence", ledger.Sequence).Put("created_at", ledger.Now)
 }
 
-// Service reads feeds.
+// Service reads the feeds of all companies and wakes readers that wait for events.
 type Service struct {
 	db   *db.DB
 	book *ledger.Book
 
-	every time.Duration // the time between two looks
+	every time.Duration // the time between two reads of the last event numbers
 	heads func(ctx context.Context, companies []string) (map[string]int64, error)
 
 	mu      sync.Mutex
-	waiting map[string][]*waiter // by company
+	waiting map[string][]*waiter // the waiting readers by company
 	looking bool
 	closed  chan struct{}
 	close   sync.Once
 }
 
-// NewService reads the events of a ledger.
+// NewService returns a service that reads the events of a ledger.
 func NewService(d *db.DB, book *ledger.Book) *Service {
 	s := &Service{
 		db: d, book: book, every: interval, heads: book.LastEvents,
@@ -122,12 +126,12 @@ func NewService(d *db.DB, book *ledger.Book) *Service {
 	return s
 }
 
-// Close ends all waiting, now and later, since the program stops.
+// Close ends all present and future waits, because the program stops.
 func (s *Service) Close() { s.close.Do(func() { close(s.closed) }) }
 
-// Since returns the number of a company's first event at an instant or later. Without such an
-// event it is the last number plus one. The event is found by halving, since numbers and
-// instants grow together.
+// Since returns the number of a company's first event at an instant or later. If there is no such
+// event, Since returns the last number plus one. It uses binary search, because a later number
+// never has an earlier instant.
 func (s *Service) Since(ctx context.Context, company string, at time.Time) (int64, error) {
 	head, err := s.book.LastEvent(ctx, company)
 	low, high := int64(1), head+1
@@ -146,8 +150,9 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 	return low, err
 }
 
-// Feed is up to limit events with a sequence above after, oldest first, and whether there
-// are more. If there is none, Feed waits for one up to wait or the end of ctx.
+// Feed returns at most limit events whose sequence is above the parameter after, oldest first. It
+// also reports whether there are more. If there is no such event, Feed waits for one. It waits at
+// most for the duration wait, and no longer than ctx.
 func (s *Service) Feed(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, bool, error) {
 	var events []Event
 	var err error

@@ -17,12 +17,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// station is the feeds of two companies. The test reads them in one program and writes them
+// station provides the feeds of two companies. The test reads them in one program and writes them
 // in two.
 type station struct {
 	*event.Service
 	t              testing.TB
-	here, there    *ledger.Book // two programs on one database
+	here, there    *ledger.Book // the ledgers of two programs on one database
 	company, other string
 }
 
@@ -51,7 +51,7 @@ func newStation(t testing.TB, dialect db.Dialect) *station {
 	return s
 }
 
-// says commits an event with one of the two programs.
+// says commits an event in one of the two programs.
 func (s *station) says(book *ledger.Book, company, kind string) {
 	u := ledger.For(company)
 	event.Emit(&u, kind, map[string]string{"kind": kind})
@@ -60,7 +60,7 @@ func (s *station) says(book *ledger.Book, company, kind string) {
 	}
 }
 
-// feed returns a page of the company's feed, as sequence and kind.
+// feed returns a page of the company's feed. Each event is shown as sequence and kind.
 func (s *station) feed(after int64, limit int, wait time.Duration) (string, bool) {
 	s.t.Helper()
 	events, more, err := s.Feed(s.t.Context(), s.company, after, limit, wait)
@@ -123,7 +123,7 @@ func TestAnEventIsFoundByItsOwnCompanyAlone(t *testing.T) {
 	})
 }
 
-// Eight writers in two programs number the events 1 … n without a gap.
+// When eight writers in two programs add events, the events are numbered 1 … n without a gap.
 func TestTheSequenceIsDense(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		const writers, each = 8, 25
@@ -149,7 +149,7 @@ func TestTheSequenceIsDense(t *testing.T) {
 	})
 }
 
-// A reader that waits is woken by an event of its company, from any program.
+// An event of a company wakes the readers that wait for it, whichever program commits the event.
 func TestWhoWaitsIsWoken(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		for i, book := range []*ledger.Book{s.here, s.there} {
@@ -168,7 +168,7 @@ func TestWhoWaitsIsWoken(t *testing.T) {
 				}
 			}
 		}
-		// Existing events are returned without waiting.
+		// Events that exist already are returned without waiting.
 		if got, _ := s.feed(0, 1, time.Minute); got != "1 mine," {
 			t.Errorf("at once: %q", got)
 		}
@@ -196,7 +196,8 @@ func TestAWaitEnds(t *testing.T) {
 	})
 }
 
-// Data that JSON cannot hold is a bug, found by the first test with such an event.
+// Data that JSON cannot represent is a bug, so New panics. The first test with such an event finds
+// the bug.
 func TestDataThatIsNoJSONIsABug(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// Interval is the time between two looks for events of other processes.
+// Interval is the time between two looks. A look reads the last event numbers, to find events of
+// other processes.
 const Interval = interval
 
-// LookEvery sets the time between looks for the next waits.
+// LookEvery sets the time between looks. It has an effect only on looks that start later.
 func (s *Service) LookEvery(d time.Duration) { s.every = d }
 
-// Looking calls a function before each look.
+// Looking makes each look call a function first.
 func (s *Service) Looking(through func(companies []string) error) {
 	s.heads = func(ctx context.Context, companies []string) (map[string]int64, error) {
 		if err := through(companies); err != nil {

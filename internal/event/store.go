@@ -10,7 +10,7 @@ const columns = `company_id, sequence, id, kind, data, created_at`
 
 var table = db.Declare[Event]("event", db.Reads(columns), db.Unique("company_id", "id"))
 
-// Find is one event of the company.
+// Find returns one event of the company.
 func (s *Service) Find(ctx context.Context, company, eventID string) (Event, error) {
 	e, err := db.One(ctx, s.db, table.Scan, `SELECT `+columns+` FROM event WHERE company_id = $1 AND id = $2`, company, eventID)
 	return e, db.Missing(err, "Event not found")

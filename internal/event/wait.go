@@ -6,29 +6,32 @@ import (
 	"time"
 )
 
-// interval is the time between two looks for events of other processes. One look serves all
-// waiters. An event of this process wakes them at once.
+// interval is the time between two looks. A look reads the last event numbers, to find events of
+// other processes. One look serves all waiters. An event of this process wakes its waiters
+// immediately.
 const interval = 50 * time.Millisecond
 
-// timeout is the longest look.
+// timeout is the longest time that a look may take.
 const timeout = 5 * time.Second
 
-// waiter is a reader that waits for a company's event after a number.
+// waiter is a reader that waits for an event of a company with a number above after.
 type waiter struct {
 	company string
 	after   int64
 	woken   chan struct{}
 }
 
-// await returns a page of events. While the page is empty, await reads it again at each wake,
-// until wait is over in real time. The end of ctx is no error.
+// await returns a page of events. While the page is empty, await reads it again whenever it is
+// woken. It stops when the duration wait has passed in real time. It treats the end of ctx as an
+// empty page and not as an error.
 func (s *Service) await(ctx context.Context, company string, after int64, limit int, wait time.Duration) ([]Event, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	w := s.enter(company, after)
 	defer s.leave(w)
 	for {
-		// An event that is committed after this read wakes the waiter.
+		// The waiter was added before this read, so an event that is committed after this read
+		// wakes it.
 		events, err := s.page(ctx, company, after, limit)
 		switch {
 		case ctx.Err() != nil:
@@ -48,7 +51,7 @@ func (s *Service) await(ctx context.Context, company string, after int64, limit 
 	}
 }
 
-// enter adds a waiter. The first waiter starts the looks.
+// enter adds a waiter. The first waiter starts the goroutine that looks.
 func (s *Service) enter(company string, after int64) *waiter {
 	w := &waiter{company, after, make(chan struct{}, 1)}
 	s.mu.Lock()
@@ -70,8 +73,8 @@ func (s *Service) leave(w *waiter) {
 	}
 }
 
-// look reads the last event numbers of all companies with a waiter, in one statement, again
-// and again. It ends when there is no waiter.
+// look repeatedly reads the last event numbers of all companies with a waiter, in one SQL
+// statement. It ends when there is no waiter.
 func (s *Service) look() {
 	again := time.NewTicker(s.every)
 	defer again.Stop()
@@ -89,14 +92,14 @@ func (s *Service) look() {
 		heads, err := s.heads(ctx, companies)
 		cancel()
 		if err != nil {
-			s.wake(companies) // each waiter reads for itself and gets the error
+			s.wake(companies) // each waiter reads its page again and gets the error
 			continue
 		}
 		s.reached(heads)
 	}
 }
 
-// awaited returns the companies with a waiter. Without one, the looks end.
+// awaited returns the companies with a waiter. If there are none, it records that the looks end.
 func (s *Service) awaited() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +111,7 @@ func (s *Service) awaited() []string {
 	return companies
 }
 
-// reached wakes the waiters whose event exists.
+// reached wakes the waiters whose events exist now.
 func (s *Service) reached(heads map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +124,7 @@ func (s *Service) reached(heads map[string]int64) {
 	}
 }
 
-// wake wakes all waiters of these companies.
+// wake wakes all waiters of the given companies.
 func (s *Service) wake(companies []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,6 +141,6 @@ func (s *Service) wake(companies []string) {
 func (w *waiter) wake() {
 	select {
 	case w.woken <- struct{}{}:
-	default: // the waiter is awake already
+	default: // a wake-up is already pending
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// waits starts a reader that waits for the company's event after a number, and returns once
-// the reader waits.
+// waits starts a reader that waits for the company's event after a number. It returns when the
+// reader is waiting.
 func (s *station) waits(company string, after int64) <-chan []event.Event {
 	s.t.Helper()
 	heard, before := make(chan []event.Event, 1), s.Waiting()
@@ -32,7 +32,7 @@ func (s *station) waits(company string, after int64) <-chan []event.Event {
 	return heard
 }
 
-// until returns when so many readers wait.
+// until returns when n readers wait.
 func (s *station) until(n int) {
 	s.t.Helper()
 	limit, again := time.NewTimer(time.Minute), time.NewTicker(100*time.Microsecond)
@@ -61,7 +61,7 @@ func TestACommitHereWakesWithoutALook(t *testing.T) {
 	})
 }
 
-// All readers share one look at a time, which reads each company once.
+// All readers share the looks. Only one look runs at a time, and it reads each company once.
 func TestWaitersShareTheirLooks(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		var at, most atomic.Int64
@@ -97,7 +97,7 @@ func TestWaitersShareTheirLooks(t *testing.T) {
 	})
 }
 
-// After a failed look every reader reads for itself, and the looks go on.
+// After a failed look each reader reads its page again, and the looks continue.
 func TestAFailedLookIsNotTheLast(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		var looks atomic.Int64
@@ -121,11 +121,11 @@ func TestAFailedLookIsNotTheLast(t *testing.T) {
 	})
 }
 
-// A reader that goes away while it waits causes no error.
+// A reader that stops waiting gets no error.
 func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		ctx, leave := context.WithCancel(t.Context())
-		s.waits(s.company, 0) // so that the next one is not the first
+		s.waits(s.company, 0) // so that the next reader is not the first
 		gone := make(chan error, 1)
 		go func() {
 			events, more, err := s.Feed(ctx, s.company, 0, 10, time.Minute)
@@ -145,8 +145,9 @@ func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
 	})
 }
 
-// Half of the wakes take less than a tenth of a second, from any program. A wake from this
-// process needs no look, and looks come at every interval, also on a slow machine.
+// At least half of the waiting readers wake within a tenth of a second, whichever program commits
+// the event. An event of this process needs no look. Looks come at every interval, even on a slow
+// machine.
 func TestAWakeTakesLessThanATenthOfASecond(t *testing.T) {
 	if event.Interval > 75*time.Millisecond {
 		t.Errorf("a look every %s leaves no time to answer", event.Interval)
@@ -172,7 +173,7 @@ func TestAWakeTakesLessThanATenthOfASecond(t *testing.T) {
 	})
 }
 
-// BenchmarkWake has readers of a thousand companies wait, and commits an event of each in
+// BenchmarkWake makes readers of a thousand companies wait, and commits an event of each company in
 // another process.
 func BenchmarkWake(b *testing.B) {
 	for _, dialect := range dbtest.Dialects {

@@ -1,8 +1,7 @@
-// Package fault has the error type of Kobo's packages.
+// Package fault provides the error type of Kobo's packages.
 //
-// A business package sets the kind of the error and a message for the caller. The API
-// decides the HTTP status and the body. The cause is for operators: a caller never sees
-// it.
+// A business package sets the kind of the error and a message for the caller. The API decides the
+// HTTP status and the body. The cause of the error is for operators, and a caller never sees it.
 package fault
 
 import (
@@ -15,60 +14,61 @@ import (
 // Kind is the reason why a request failed.
 type Kind string
 
-// The kinds. An error that is no *Fault counts as Internal.
+// These are the kinds. An error that is not a *Fault counts as Internal.
 const (
 	Invalid         Kind = "invalid"         // the request breaks a rule of its schema
-	Unauthenticated Kind = "unauthenticated" // no or wrong credentials
+	Unauthenticated Kind = "unauthenticated" // the credentials are missing or wrong
 	Forbidden       Kind = "forbidden"       // the caller is known, but not allowed to do this
-	Missing         Kind = "missing"         // the company has no such thing
+	Missing         Kind = "missing"         // the company does not have the requested object
 	Refused         Kind = "refused"         // a business rule refuses the request
-	Conflict        Kind = "conflict"        // another request is doing the same right now
-	Mismatch        Kind = "mismatch"        // a key was used before with another request
+	Conflict        Kind = "conflict"        // an equal request is running now
+	Mismatch        Kind = "mismatch"        // the Idempotency-Key was used before with a different request
 	Limited         Kind = "limited"         // too many requests
-	Unavailable     Kind = "unavailable"     // the database or another service is away; nothing was done
-	Unknown         Kind = "unknown"         // the request may have been carried out, or not
+	Unavailable     Kind = "unavailable"     // the database or another service is unavailable; nothing was done
+	Unknown         Kind = "unknown"         // the request may or may not have been carried out
 	Internal        Kind = "internal"        // an error in Kobo itself
 )
 
 // Fault is an error with its kind and a message.
 type Fault struct {
 	Kind    Kind
-	Message string         // the caller may read it
-	Code    string         // a word for machines, such as KYB_REQUIRED; often empty
+	Message string         // for the caller
+	Code    string         // a code for programs, such as KYB_REQUIRED; often empty
 	Details []string       // one line for each broken rule, in the order of the schema
 	Extra   map[string]any // further fields of the response, by their names
-	Retry   time.Duration  // the time until the same request may be repeated; 0: unknown
+	Retry   time.Duration  // the time until the same request may be repeated; 0 means that it is unknown
 	cause   error
 }
 
-// New returns a fault of a kind with a message for the caller.
+// New returns a fault with a kind and a message for the caller.
 func New(kind Kind, message string) *Fault { return &Fault{Kind: kind, Message: message} }
 
-// Newf is New with a format.
+// Newf does the same as New with a formatted message.
 func Newf(kind Kind, format string, args ...any) *Fault {
 	return New(kind, fmt.Sprintf(format, args...))
 }
 
-// Because returns a copy that carries its cause, which is for operators only.
+// Because returns a copy of the fault with a cause, which is for operators only.
 func (f *Fault) Because(cause error) *Fault {
 	c := *f
 	c.cause = cause
 	return &c
 }
 
-// After returns a copy with the time until the same request may be repeated, which is at
-// least a second.
+// After returns a copy of the fault that allows the same request again after d, but not before one
+// second has passed.
 func (f *Fault) After(d time.Duration) *Fault {
 	c := *f
 	c.Retry = max(d, time.Second)
 	return &c
 }
 
-// usualRetry is for faults without a known time. A database usually recovers sooner.
+// usualRetry is the value of Retry-After for faults without a known time. A database usually
+// recovers sooner.
 const usualRetry = 5 * time.Second
 
-// RetryAfter returns the Retry-After header (RFC 9110, 10.2.3) of a response with this fault.
-// The seconds are rounded up, so that a retry after this time is not too early.
+// RetryAfter returns the value of the Retry-After header (RFC 9110, 10.2.3) for a response with
+// this fault. It rounds the seconds up, so that a retry after this time is not too early.
 func (f *Fault) RetryAfter() string {
 	wait := f.Retry
 	if wait <= 0 {
@@ -77,7 +77,7 @@ func (f *Fault) RetryAfter() string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
-// Error returns the text for logs, with the cause. Callers get only Message.
+// Error returns the text for logs, which includes the cause. Callers get only Message.
 func (f *Fault) Error() string {
 	if f.cause == nil {
 		return string(f.Kind) + ": " + f.Message
@@ -85,11 +85,11 @@ func (f *Fault) Error() string {
 	return string(f.Kind) + ": " + f.Message + ": " + f.cause.Error()
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Of returns the fault in err's chain. Without one it is an Internal fault with err as its
-// cause. Of returns nil for nil.
+// Of returns the fault in err's chain. If the chain contains no fault, Of returns an Internal fault
+// with err as its cause. It returns nil if err is nil.
 func Of(err error) *Fault {
 	if err == nil {
 		return nil

@@ -1,8 +1,7 @@
-// Package id makes the identifiers of the house.
+// Package id makes Kobo's identifiers.
 //
-// Rows get a time-ordered UUID (version 7, RFC 9562 §5.7), so that indexes grow
-// at one end; a company's reference is cuid-shaped, since the contract calls it
-// a cuid.
+// Rows get a time-ordered UUID (version 7, RFC 9562 §5.7), so indexes grow only at their end. A
+// company's reference has the form of a cuid, because the API contract calls it a cuid.
 package id
 
 import (
@@ -11,20 +10,21 @@ import (
 	"github.com/google/uuid"
 )
 
-// New returns a fresh time-ordered identifier of 36 characters.
+// New returns a new time-ordered identifier of 36 characters.
 func New() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Cuid returns a fresh company reference: "c" and 24 random characters of [0-9a-z],
-// 124 bits.
+// Cuid returns a new company reference. It is "c" followed by 24 random characters of [0-9a-z],
+// which have 124 bits.
 func Cuid() string {
 	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
 	out := make([]byte, 0, 25)
 	out = append(out, 'c')
 	var b [32]byte
 	for len(out) < cap(out) {
-		_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+		_, _ = rand.Read(b[:]) // the error is ignored, because crypto/rand ends the program instead of failing
 		for _, v := range b {
-			// 252 = 7 * 36: bytes above it would favour the first letters.
+			// 252 is 7 * 36. Bytes of 252 and above would make the first characters of the alphabet
+			// more likely.
 			if v < 252 && len(out) < cap(out) {
 				out = append(out, alphabet[v%36])
 			}
@@ -33,7 +33,7 @@ func Cuid() string {
 	return string(out)
 }
 
-// IsCuid reports whether s has the shape that Cuid makes.
+// IsCuid reports whether s has the form of a reference that Cuid makes.
 func IsCuid(s string) bool {
 	if len(s) != 25 || s[0] != 'c' {
 		return false

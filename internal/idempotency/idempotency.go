@@ -1,8 +1,9 @@
-// Package idempotency makes a repeated request harmless: the same Idempotency-Key with the
-// same request gets the first answer again, byte for byte (completion.md §4.1).
+// Package idempotency makes a repeated request harmless. If a request is repeated with its
+// Idempotency-Key, it gets the first response again, byte for byte (completion.md §4.1).
 //
-// The use of a key is a row. The ledger unit of the effect inserts the row once, and the
-// unit of the decision stores the answer. So no crash leaves an effect without its key.
+// Each used Idempotency-Key is a row. The ledger unit that books the request's effect also inserts
+// this row. The unit that decides the outcome also stores the response. So no crash leaves an
+// effect without its Idempotency-Key.
 package idempotency
 
 import (
@@ -19,38 +20,39 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Answer is a response: its status and its exact body.
+// Answer is a stored response with its status and its exact body.
 type Answer struct {
 	Status int
 	Body   []byte
-	// Secret says that the body contains a secret and is stored encrypted. After secretFor,
-	// Public replaces the body. Public is the body without the secret.
+	// Secret is true if the body contains a secret. The body is then stored encrypted. Public is
+	// the body without the secret, and replaces the body after secretFor.
 	Secret bool
 	Public []byte
 }
 
-// secretFor is how long a stored answer shows its secret. A caller that lost the first
-// answer asks again within this time, and a later thief gets no secret.
+// secretFor is how long a stored response shows its secret. A caller that lost the first response
+// can repeat the request within this time. Afterwards, even a thief of the Idempotency-Key gets no
+// secret.
 const secretFor = 10 * time.Minute
 
-// ErrInFlight says that the same request is running.
+// ErrInFlight reports that the same request is still running.
 var ErrInFlight = fault.New(fault.Conflict, "Duplicate request in flight")
 
 var errMismatch = fault.New(fault.Mismatch, "Idempotency-Key was already used with a different request")
 
-// Key is one request's use of a key. A request without a key has a nil Key, whose methods
-// do nothing.
+// Key is the use of an Idempotency-Key by one request. A request without an Idempotency-Key has a
+// nil Key, whose methods do nothing.
 type Key struct {
 	company, value, fingerprint string
-	print                       string // the plain fingerprint of the request
+	print                       string // the fingerprint of the request before it is hashed
 	subject                     string
 	now                         time.Time
 	render                      func(result any, err error) Answer
 	seal                        func(body []byte) string
-	begun                       atomic.Bool // the ledger has the intent of this request
+	begun                       atomic.Bool // true when the ledger has committed the intent of this request
 }
 
-// Service stores the keys of all companies.
+// Service stores the Idempotency-Keys of all companies.
 type Service struct {
 	db    *db.DB
 	book  *ledger.Book
@@ -58,17 +60,17 @@ type Service struct {
 	ring  *secret.Keyring
 }
 
-// NewService stores keys in the ledger's database. It uses the ring to hash fingerprints
-// and to encrypt answers with a secret.
+// NewService returns a service that stores Idempotency-Keys in the ledger's database. It uses the
+// ring to hash fingerprints and to encrypt responses that contain a secret.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, ring *secret.Keyring) *Service {
 	return &Service{db: d, book: book, clock: c, ring: ring}
 }
 
-// fingerprints is the purpose of the keyed hash. A request may contain a PIN or a BVN. With
-// a plain hash, a reader of the table could try out all of them.
+// fingerprints is the purpose of the keyed hash. A request may contain a PIN or a BVN. With a plain
+// hash, a reader of the table could find the PIN or BVN by trying all possible values.
 const fingerprints = "idempotency-fingerprint"
 
-// hash returns a fingerprint as it is stored.
+// hash returns the keyed hash of a fingerprint, as the row stores it.
 func (s *Service) hash(company, fingerprint string) string {
 	return s.ring.MAC(fingerprints, company, fingerprint)
 }
@@ -77,8 +79,8 @@ func (s *Service) same(company, stored, fingerprint string) bool {
 	return s.ring.Verify(stored, fingerprints, company, fingerprint)
 }
 
-// sealed is the prefix of an encrypted body; no JSON text begins with it. Publicly
-// separates the encrypted body from the public one; no encrypted text contains it.
+// sealed is the prefix of an encrypted body. No JSON text begins with this prefix. Publicly
+// separates the encrypted body from the public body. No encrypted text contains this separator.
 const (
 	sealed   = "sealed:"
 	publicly = "\npublic:"
@@ -89,14 +91,14 @@ func (s *Service) sealFor(company string) func(body []byte) string {
 	return func(body []byte) string {
 		text, err := s.ring.Seal(company, sealedAs, string(body))
 		if err != nil {
-			panic("idempotency: " + err.Error()) // only if the ring has no key
+			panic("idempotency: " + err.Error()) // this happens only if the ring has no key
 		}
 		return sealed + text
 	}
 }
 
-// answer returns the stored answer of a row. It is not given before the ledger has proven it,
-// since a standby that takes over may not have the row.
+// answer returns the stored response of a row. It first waits until the ledger has proven the row,
+// because a standby that takes over may not have the row.
 func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, error) {
 	if err := s.book.Prove(ctx, company); err != nil {
 		return nil, err
@@ -113,15 +115,15 @@ func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, e
 	return &Answer{Status: int(r.Status), Body: []byte(body.Reveal()), Secret: true}, err
 }
 
-// Use is a used key.
+// Use is a used Idempotency-Key.
 type Use struct {
 	Value     string
-	Subject   string  // the id of the thing that the request made; "" for none
-	Answer    *Answer // nil while the request is running
+	Subject   string  // the ID of the object that the request created; "" if there is none
+	Answer    *Answer // the stored response; nil while the request is running
 	CreatedAt time.Time
 }
 
-// Used returns the use of a key and its answer.
+// Used returns the use of an Idempotency-Key and its stored response.
 func (s *Service) Used(ctx context.Context, company, value string) (Use, error) {
 	r, err := s.find(ctx, company, value)
 	if err != nil {
@@ -134,9 +136,10 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 	return u, err
 }
 
-// Open begins a request with a key. It returns the stored answer if there is one, and else
-// the Key for the request. The error is a fault of kind Mismatch if the key was used with
-// another request, and of kind Conflict if the first request is still running.
+// Open begins a request with an Idempotency-Key. If a response is stored, Open returns it.
+// Otherwise Open returns a Key for the request. The error is a fault of kind Mismatch if a
+// different request used the Idempotency-Key. It is a fault of kind Conflict if the first request
+// is still running.
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
 	now := s.clock.Now()
 	key := &Key{company: company, value: value, fingerprint: s.hash(company, fingerprint), print: fingerprint, now: now, seal: s.sealFor(company)}
@@ -154,11 +157,11 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	case now.Before(row.RunningUntil):
 		return nil, nil, ErrInFlight
 	}
-	key.subject = row.Subject // the answer is made from this
+	key.subject = row.Subject // the response is made from this object
 	return key, nil, s.book.Prove(ctx, company)
 }
 
-// Value returns the key as the caller chose it, or "".
+// Value returns the Idempotency-Key as the caller sent it, or "".
 func (k *Key) Value() string {
 	if k == nil {
 		return ""
@@ -166,8 +169,8 @@ func (k *Key) Value() string {
 	return k.value
 }
 
-// Subject returns the id of the thing that an interrupted request with this key has made, or "".
-// The present request answers from that thing.
+// Subject returns the ID of the object that an interrupted request with this Idempotency-Key
+// created, or "". The present request makes its response from that object.
 func (k *Key) Subject() string {
 	if k == nil {
 		return ""
@@ -175,37 +178,39 @@ func (k *Key) Subject() string {
 	return k.subject
 }
 
-// Render tells the key how a result looks on the wire.
+// Render sets the function that turns a result or an error into a response.
 func (k *Key) Render(as func(result any, err error) Answer) {
 	if k != nil {
 		k.render = as
 	}
 }
 
-// Begin has the first unit of a longer request use the key once. Subject is the id of the
-// thing that the request makes, and until is the latest end of the request.
+// Begin makes the first unit of a longer request also insert the row of the Idempotency-Key.
+// Subject is the ID of the object that the request creates. Until is the latest time at which the
+// request ends.
 func (k *Key) Begin(u *ledger.Unit, subject string, until time.Time) {
 	if k != nil {
 		u.Insert(k.record(running, subject, until, Answer{}))
 	}
 }
 
-// Answer has the only unit of a request use the key once and store the answer.
+// Answer makes the only unit of a request also insert the row of the Idempotency-Key, with the
+// response.
 func (k *Key) Answer(u *ledger.Unit, result any, err error) {
 	if k != nil {
 		u.Insert(k.record(done, "", k.now, k.render(result, err)))
 	}
 }
 
-// Begun says that the unit of Begin is committed. The answer of this request stands then,
-// whatever happens to the rest of the request.
+// Begun records that the unit of Begin is committed. From then on the response of this request is
+// valid, whatever happens to the rest of the request.
 func (k *Key) Begun() {
 	if k != nil {
 		k.begun.Store(true)
 	}
 }
 
-// Finish has the deciding unit of a begun request store the answer.
+// Finish makes the deciding unit of a begun request also store the response.
 func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	if k != nil {
 		k.begun.Store(true)
@@ -213,8 +218,8 @@ func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	}
 }
 
-// Release ends a begun request without an answer, since the outcome is unknown. The same
-// request can then continue at once, and does not wait for one that no longer runs.
+// Release ends a begun request without a response, because the outcome is unknown. The same request
+// can then continue immediately. It does not wait until the released request's time is over.
 func (k *Key) Release(u *ledger.Unit) {
 	if k != nil {
 		k.begun.Store(true)
@@ -222,12 +227,12 @@ func (k *Key) Release(u *ledger.Unit) {
 	}
 }
 
-// record returns the key's row.
+// record returns the row of the Idempotency-Key.
 func (k *Key) record(state, subject string, until time.Time, a Answer) db.Record {
 	return table.Record(row{k.company, k.value, k.fingerprint, state, subject, until, int64(a.Status), k.body(a), k.now})
 }
 
-// body returns an answer's body as it is stored.
+// body returns the body of a response as the row stores it.
 func (k *Key) body(a Answer) string {
 	if a.Secret {
 		return k.seal(a.Body) + publicly + string(a.Public)
@@ -235,19 +240,20 @@ func (k *Key) body(a Answer) string {
 	return string(a.Body)
 }
 
-// Finish stores the answer to a begun request in a unit of its own, after another request
-// has committed the decision. An answer that is stored already stays.
+// Finish stores the response to a begun request in a separate unit, after another request has
+// committed the decision. A response that is stored already stays.
 func (s *Service) Finish(ctx context.Context, k *Key, result any, err error) error {
 	return k.finish(ctx, s.book, result, err, nil)
 }
 
-// Resume stores the answer to an interrupted request. If another retry has stored an
-// answer already, the error is ErrInFlight.
+// Resume stores the response to an interrupted request. If another retry has stored a response
+// already, Resume returns ErrInFlight.
 func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
 	return k.finish(ctx, book, result, nil, ErrInFlight)
 }
 
-// finish stores an answer in a unit of its own. It returns stored if there is one already.
+// finish stores a response in a separate unit. If a response is stored already, finish returns its
+// parameter stored as the error.
 func (k *Key) finish(ctx context.Context, book *ledger.Book, result any, why, stored error) error {
 	if k == nil {
 		return nil
@@ -261,8 +267,8 @@ func (k *Key) finish(ctx context.Context, book *ledger.Book, result any, why, st
 	return err
 }
 
-// Freeze stores an answer that no unit of a business has stored, such as a refusal. An
-// answer that is stored already stays.
+// Freeze stores a response, such as a refusal, that no unit of another package has stored. A
+// response that is stored already stays.
 func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 	if k == nil || k.subject != "" {
 		return nil
@@ -272,10 +278,11 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 	return ledger.Except(s.book.Commit(ctx, u), ledger.Exists)
 }
 
-// Settle returns the stored answer for a key, or stores and returns this answer. So equal
-// concurrent requests get one answer, the first one stored. While another request runs,
-// its answer is unknown, and the error is ErrInFlight. Other errors are faults of kind
-// Mismatch, and of kind Unavailable if the stored answer is unknown.
+// Settle returns the stored response of an Idempotency-Key. If there is none, Settle stores the
+// response a and returns it. So equal concurrent requests get the same response, the first one
+// stored. While another request runs, its response is unknown, and the error is ErrInFlight. The
+// error is a fault of kind Mismatch if a different request used the Idempotency-Key. It is a fault
+// of kind Unavailable if the stored response cannot be read.
 func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) {
 	stored, err := s.stored(ctx, k)
 	if errors.Is(err, db.ErrNone) {
@@ -289,14 +296,14 @@ func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) 
 	case fault.Is(err, fault.Mismatch):
 		return Answer{}, err
 	case k.begun.Load() || err == nil && k.subject != "":
-		return a, nil // this request has used the key; a later answer may follow
+		return a, nil // this request has used the Idempotency-Key; its final response may be stored later
 	case err == nil:
 		return Answer{}, ErrInFlight
 	}
 	return Answer{}, fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 }
 
-// stored returns the stored answer of a key, nil while its request is running.
+// stored returns the stored response of an Idempotency-Key, or nil while its request is running.
 func (s *Service) stored(ctx context.Context, k *Key) (*Answer, error) {
 	row, err := s.find(ctx, k.company, k.value)
 	switch {
@@ -310,8 +317,8 @@ func (s *Service) stored(ctx context.Context, k *Key) (*Answer, error) {
 	return s.answer(ctx, k.company, row)
 }
 
-// Taken replaces the refusal of a unit whose key another request has used meanwhile by
-// ErrInFlight. Other errors stay unchanged.
+// Taken replaces an error with ErrInFlight if the unit was refused because another request has used
+// the Idempotency-Key meanwhile. Other errors stay unchanged.
 func Taken(err error) error {
 	if ledger.Is(err, ledger.Exists, table.Table) {
 		return ErrInFlight
@@ -319,6 +326,6 @@ func Taken(err error) error {
 	return err
 }
 
-// Answered reports whether a unit was refused since a retry of the same request has stored
-// the answer.
+// Answered reports whether a unit was refused because a retry of the same request has already
+// stored the response.
 func Answered(err error) bool { return ledger.Is(err, ledger.Moved, table.Table) }

@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// drawer has the keys of one company, and a clock that the test moves.
+// drawer has the Idempotency-Keys of one company, and a clock that the test moves.
 type drawer struct {
 	*idempotency.Service
 	t       *testing.T
@@ -43,7 +43,7 @@ func each(t *testing.T, f func(t *testing.T, d *drawer)) {
 	})
 }
 
-// with returns a unit with these parts of a key.
+// with returns a unit with these changes to Idempotency-Keys.
 func (d *drawer) with(parts ...func(u *ledger.Unit)) ledger.Unit {
 	u := ledger.For(d.company)
 	for _, part := range parts {
@@ -71,7 +71,7 @@ func (d *drawer) commit(u ledger.Unit) {
 	}
 }
 
-// key opens a key without a stored answer.
+// key opens an Idempotency-Key that has no stored response.
 func (d *drawer) key(value string) *idempotency.Key {
 	d.t.Helper()
 	k, a, err := d.Open(d.t.Context(), d.company, value, "print")
@@ -91,7 +91,7 @@ func (d *drawer) key(value string) *idempotency.Key {
 	return k
 }
 
-// stored fails unless the key has this stored answer.
+// stored fails the test unless the Idempotency-Key has this stored response.
 func (d *drawer) stored(value, want string) {
 	d.t.Helper()
 	_, a, err := d.Open(d.t.Context(), d.company, value, "print")
@@ -100,7 +100,7 @@ func (d *drawer) stored(value, want string) {
 	}
 }
 
-// refused fails unless Open refuses the key with this kind of fault.
+// refused fails the test unless Open refuses the Idempotency-Key with this kind of fault.
 func (d *drawer) refused(value, fingerprint string, want fault.Kind) {
 	d.t.Helper()
 	if k, a, err := d.Open(d.t.Context(), d.company, value, fingerprint); !fault.Is(err, want) {
@@ -128,8 +128,8 @@ func TestAKeyGoesFromRunningToItsAnswer(t *testing.T) {
 	})
 }
 
-// The next request continues an interrupted one, after the end of its time, and with the
-// thing that it had made.
+// After the time of an interrupted request is over, the next request continues it with the object
+// that the interrupted request created.
 func TestAnInterruptedRequestIsContinued(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		dead := d.key("k")
@@ -143,7 +143,7 @@ func TestAnInterruptedRequestIsContinued(t *testing.T) {
 		}
 		d.commit(d.with(finished(heir, "found")))
 		d.stored("k", `200 "found"`)
-		// The interrupted request was only slow: its answer is too late.
+		// The interrupted request was only slow. Its own response comes too late and is not stored.
 		err := d.book.Commit(t.Context(), d.with(finished(dead, "late")))
 		if r := ledger.Refused(err); r == nil || r.Reason != ledger.Moved {
 			t.Errorf("a second answer: %v", err)
@@ -169,7 +169,7 @@ func TestAnswersInOneUnitAndAfterwards(t *testing.T) {
 		d.stored("finished", "400 no")
 
 		k = d.key("frozen")
-		for _, text := range []string{"first", "second"} { // the first stays
+		for _, text := range []string{"first", "second"} { // the first response stays
 			if err := d.Freeze(t.Context(), k, idempotency.Answer{Status: http.StatusBadRequest, Body: []byte(text)}); err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestAnswersInOneUnitAndAfterwards(t *testing.T) {
 	})
 }
 
-// A request without a key does nothing.
+// Without an Idempotency-Key, the methods of a nil Key change nothing.
 func TestARequestWithoutAKeyDoesNothing(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		var none *idempotency.Key
@@ -192,8 +192,8 @@ func TestARequestWithoutAKeyDoesNothing(t *testing.T) {
 	})
 }
 
-// One of several concurrent requests uses the key. The others must ask again, whatever else
-// their units contain.
+// Only one of several concurrent requests uses the Idempotency-Key. The units of the others are
+// refused, whatever else they contain, so those requests must be repeated.
 func TestOneConcurrentRequestUsesTheKey(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		keys := make([]*idempotency.Key, 8)

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
 
-// kept returns a column of the company's only row.
+// kept returns a column of the company's only stored row.
 func (d *drawer) kept(query string) string {
 	d.t.Helper()
 	text, err := db.One(d.t.Context(), d.db, db.Value[string], query, d.company)
@@ -20,7 +20,8 @@ func (d *drawer) kept(query string) string {
 	return text
 }
 
-// A reader of the table cannot try out requests on the stored fingerprint.
+// The stored fingerprint is a keyed hash, so a reader of the table cannot find the request by
+// trying all possible requests.
 func TestAFingerprintIsHashedWithAKey(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		if err := d.Freeze(t.Context(), d.key("a"), idempotency.Answer{Status: 200, Body: []byte(`{}`)}); err != nil {
@@ -34,7 +35,7 @@ func TestAFingerprintIsHashedWithAKey(t *testing.T) {
 	})
 }
 
-// An answer with a secret is repeated byte for byte, and is encrypted in the database.
+// A response with a secret is repeated byte for byte, although the database stores it encrypted.
 func TestAnAnswerWithASecretIsEncrypted(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		const body = `{"secret":"whsec_hidden"}`

@@ -12,7 +12,7 @@ import (
 
 var no = idempotency.Answer{Status: http.StatusBadRequest, Body: []byte("no")}
 
-// settled returns the answer of Settle for the refusal "no", or the kind of its fault.
+// settled calls Settle with the refusal "no". It returns the response, or the kind of the fault.
 func (d *drawer) settled(k *idempotency.Key) string {
 	a, err := d.Settle(d.t.Context(), k, no)
 	if err != nil {
@@ -65,8 +65,8 @@ func TestARefusalStandsOnceItIsStored(t *testing.T) {
 	})
 }
 
-// Without the database a refusal may not stand, so it is not sent. The answer of a begun
-// request stands.
+// Without the database, a refusal cannot be stored and may not be final, so it is not sent. The
+// response of a begun request is sent, because its unit is committed.
 func TestNoRefusalStandsWithoutTheDatabase(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		k, begun := d.key("k"), d.key("begun")

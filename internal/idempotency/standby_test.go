@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// No method returns a stored answer that the standby does not have.
+// No method returns a stored response that the standby does not have.
 func TestAnAnswerWithoutItsStandbyIsNotGiven(t *testing.T) {
 	server := dbtest.NewLone(t)
 	database := dbtest.Open(t, server.URL)

@@ -10,12 +10,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// tolerance is how far the clock of another program may be ahead of ours. If a lock row
-// is further ahead, a wrong clock has dated it, and its date is ignored.
+// tolerance is how far the clock of another program may be ahead of ours. If the date of a lock row
+// is further ahead, a wrong clock wrote that date, and the ledger ignores it.
 const tolerance = time.Minute
 
-// date sets the instant of the batch: now, but in no company before the last batch there.
-// The lock rows must be locked.
+// date sets the instant of the batch for each company. The instant is now, or the instant of the
+// company's last batch if that is later. The lock rows must be locked.
 func (d *decision) date(now time.Time) {
 	micros := clock.Micros(now)
 	for _, l := range d.locks {
@@ -25,8 +25,8 @@ func (d *decision) date(now time.Time) {
 	}
 }
 
-// accept makes the unit part of the batch: the batch's later units see its changes. An
-// error ends the batch.
+// accept makes the unit part of the batch, so later units of the batch see its changes. An error
+// ends the batch.
 func (d *decision) accept(w *pending) error {
 	u := &w.unit
 	d.accepted = append(d.accepted, w)
@@ -66,8 +66,8 @@ func (d *decision) accept(w *pending) error {
 	return d.appendLow(u)
 }
 
-// append adds a row and fills in the next number and the instant where the row asks for
-// them.
+// append adds a row. It fills in the next number and the instant where the row contains the
+// placeholders Next and Now.
 func (d *decision) append(company string, r db.Record) {
 	out := r.Values
 	for i, v := range r.Values {
@@ -81,7 +81,7 @@ func (d *decision) append(company string, r db.Record) {
 			continue
 		}
 		if &out[0] == &r.Values[0] {
-			out = slices.Clone(r.Values) // the unit keeps its own, to be decided again
+			out = slices.Clone(r.Values) // copied, so that the unit keeps its placeholders and can be decided again
 		}
 		out[i] = n
 	}
@@ -100,8 +100,8 @@ func (d *decision) next(company string, name Next) int64 {
 	return c.value
 }
 
-// transfer adds a transfer and its two entries. Each value that their rows share becomes
-// an interface once.
+// transfer adds a transfer and its two entries. It converts each value that the three rows share to
+// an interface only once.
 func (d *decision) transfer(in string, t *Transfer, l *lockRow) {
 	var company, reference, step, at any = in, t.Reference, t.Step, l.at
 	l.changed = true
@@ -141,7 +141,7 @@ func (d *decision) insert(t *db.Table, row []any) {
 	d.inserts[t] = append(d.inserts[t], row)
 }
 
-// transition gathers the transitions that change the same columns of one table.
+// transition adds a transition to the write that changes the same columns of the same table.
 func (d *decision) transition(m *Transition) {
 	d.guards[m.table].rows[m.row].fresh = true
 	set := []string{m.table.State}
@@ -160,8 +160,8 @@ func (d *decision) transition(m *Transition) {
 	w.Rows = append(w.Rows, row)
 }
 
-// prove has the batch write all existing lock rows, if only as they are. It is false if
-// none exists: a company without a lock row has no rows.
+// prove makes the batch write all existing lock rows, even those that do not change. It returns
+// false if no lock row exists. A company without a lock row has no rows at all.
 func (d *decision) prove() (any bool) {
 	for _, l := range d.locks {
 		l.restated = l.found
@@ -170,7 +170,7 @@ func (d *decision) prove() (any bool) {
 	return any
 }
 
-// writes returns the batch as sets of rows.
+// writes returns the changes of the batch as sets of rows.
 func (d *decision) writes() []db.Write {
 	var newLocks, locks, newAccounts, accounts [][]any
 	for c, l := range d.locks {
@@ -211,8 +211,8 @@ func (d *decision) writes() []db.Write {
 	return out
 }
 
-// counterRows returns the counters and sequences that this batch inserts, and those that the
-// batch changes.
+// counterRows returns the counters and sequences that this batch inserts, and those that it
+// changes.
 func (d *decision) counterRows() (inserted, changed [][]any) {
 	for k, c := range d.counters {
 		row := []any{k.company, k.name, c.value}

@@ -7,27 +7,28 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// LowBalance is an account that had its alert or more before a unit, and has less after
-// the unit. An account that rises again and falls again has another low balance.
+// LowBalance is an account whose balance was at or above its alert before a unit, and is below the
+// alert after the unit. If the balance rises to the alert and falls again, that is a new low
+// balance.
 type LowBalance struct {
 	Company, Account string
-	Balance          money.Kobo // after the unit
-	Below            money.Kobo // the alert
+	Balance          money.Kobo // the balance after the unit
+	Below            money.Kobo // the amount of the alert
 }
 
-// OnLowBalance makes the row that the commit of a low balance appends, such as an event.
-// It may read rows, which are as they were before the batch. It writes nothing.
+// OnLowBalance makes the row, such as an event, that is appended in the commit of a low balance. It
+// may read rows, and sees them as they were before the batch. It writes nothing.
 type OnLowBalance func(low LowBalance, read func(lookups ...db.Lookup) error) (db.Record, error)
 
-// appendLow appends a row for each account that an accepted unit has brought below its
-// alert. The number of the row follows the numbers of the unit's own rows.
+// appendLow appends a row for each account that an accepted unit has brought below its alert. The
+// row is numbered after the rows that the unit itself appends.
 func (d *decision) appendLow(u *Unit) error {
 	for _, t := range u.transfers {
 		a := d.account(u.Company, t.Debit)
 		if d.onLow == nil || a.alert == 0 || a.before < a.alert || a.balance >= a.alert {
 			continue
 		}
-		a.before = a.balance // another transfer of the unit may debit the same account
+		a.before = a.balance // so that a second transfer of the unit from the same account reports nothing
 		r, err := d.onLow(LowBalance{u.Company, t.Debit, a.balance, a.alert}, d.read)
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// eventTable is the table of the events, for these tests.
+// eventTable describes the table of the events for these tests.
 var eventTable = &db.Table{
 	Name: "event", Key: 2,
 	Columns: append(append(db.Texts("company_id"), db.Ints("sequence")...), append(db.Texts("id", "kind", "data"), db.Ints("created_at")...)...),
@@ -25,7 +25,7 @@ func said(company, kind string) db.Record {
 	return db.Record{Table: eventTable, Values: []any{company, Sequence, id.New(), kind, "{}", Now}}
 }
 
-// feed returns a company's events, each as number, kind and seconds.
+// feed returns a company's events. Each event is shown as its number, kind and seconds.
 func feed(t testing.TB, d *db.DB, company string) string {
 	t.Helper()
 	lines, err := db.All(t.Context(), d, func(s db.Scanner) (string, error) {
@@ -49,7 +49,8 @@ func reporting(d *db.DB) *Book {
 	})
 }
 
-// moved credits the settlement account, or debits it if the amount is negative.
+// moved returns a transfer that credits the settlement account, or debits it if the amount is
+// negative.
 func moved(amount money.Kobo) Transfer {
 	if amount < 0 {
 		return Transfer{Reference: id.New(), Debit: settlement, Credit: outside, Amount: -amount}
@@ -57,7 +58,7 @@ func moved(amount money.Kobo) Transfer {
 	return Transfer{Reference: id.New(), Debit: outside, Credit: settlement, Amount: amount}
 }
 
-// A low balance is reported once, in the commit that causes it, and again after the
+// A low balance is reported once, in the commit that causes it. It is reported again only after the
 // balance has risen to the alert.
 func TestALowBalanceIsReportedOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -73,7 +74,7 @@ func TestALowBalanceIsReportedOnce(t *testing.T) {
 		for _, amount := range []money.Kobo{-50, -1, -1, 3, -2, 50} {
 			must(t, commit(fmt.Sprintf("%d", amount), Unit{transfers: []Transfer{moved(amount)}}))
 		}
-		// Only the balance after the unit counts. A refused unit reports nothing.
+		// Only the balance after the whole unit counts. A refused unit reports nothing.
 		must(t, commit("dip", Unit{transfers: []Transfer{moved(-100), moved(+90), moved(-80), moved(+90)}}))
 		if r := Refused(commit("refused", Unit{transfers: []Transfer{moved(-1000)}})); r == nil {
 			t.Error("it was not refused")
@@ -96,8 +97,8 @@ func TestALowBalanceIsReportedOnce(t *testing.T) {
 	})
 }
 
-// Units of one batch cross the alert as they would one after the other. The report of each
-// crossing has the number after its cause.
+// Low balances in one batch are reported as if its units were committed one after the other. Each
+// report has the number after the event that caused it.
 func TestABatchReportsEachLowBalance(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
@@ -132,7 +133,7 @@ func TestABatchReportsEachLowBalance(t *testing.T) {
 	})
 }
 
-// A unit whose low balance cannot be reported does not happen.
+// A unit is not committed if its low balance cannot be reported.
 func TestALowBalanceWithoutAReportIsRefused(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
@@ -158,8 +159,8 @@ func TestALowBalanceWithoutAReportIsRefused(t *testing.T) {
 	})
 }
 
-// Instants never go back in a company, even if another program's clock is behind. The date
-// of a clock that was far ahead is ignored.
+// Instants never go back in a company, even if another program's clock is behind. The ledger
+// ignores the date of a clock that was far ahead.
 func TestInstantsGrowWithNumbers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
@@ -180,7 +181,7 @@ func TestInstantsGrowWithNumbers(t *testing.T) {
 				t.Errorf("%s: %v, %v", query, got, err)
 			}
 		}
-		// A unit with a transfer alone sets the instant too.
+		// A unit that contains only a transfer sets the instant too.
 		must(t, at(2000).Commit(t.Context(), Unit{Company: "c1", transfers: []Transfer{moved(1)}}))
 		must(t, at(1999).Commit(t.Context(), Unit{Company: "c1", appended: []db.Record{said("c1", "last")}}))
 		if got := feed(t, d, "c1"); !strings.HasSuffix(got, "last 2000") {

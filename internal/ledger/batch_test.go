@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// together commits units in one batch, and the late ones in the next. It returns the
-// answer of each unit and the number of batches.
+// together commits units in one batch, and the late units in the next batch. It returns the result
+// of each unit and the number of batches.
 func together(b *Book, units ...Unit) (told []error, batches int) {
 	all := make([]*pending, len(units))
 	for i, u := range units {
@@ -36,8 +36,8 @@ func paying(reference, step string, amount money.Kobo) Transfer {
 	return Transfer{Reference: reference, Step: step, Debit: settlement, Credit: clearing, Amount: amount, Kind: "vtu"}
 }
 
-// A unit sees the changes of earlier units of its batch: a row changes its state once, and
-// is inserted once.
+// A unit sees the changes of earlier units of its batch. So a row is inserted only once, and leaves
+// a state only once.
 func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -66,8 +66,8 @@ func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
 	})
 }
 
-// The database refuses one unit of a batch. The other units of the batch happen, each
-// once.
+// If the database refuses one unit of a batch, each other unit of the batch is still committed,
+// exactly once.
 func TestAWrongUnitHarmsNoNeighbour(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -99,7 +99,7 @@ func TestAWrongUnitHarmsNoNeighbour(t *testing.T) {
 	})
 }
 
-// A balance does not overflow, on either side.
+// A transfer that would overflow a balance, of the debited or of the credited account, is refused.
 func TestABalanceDoesNotOverflow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -121,8 +121,8 @@ func TestABalanceDoesNotOverflow(t *testing.T) {
 	})
 }
 
-// Many callers have read a row and would change it without changing its state. The first
-// one does, and the others are refused since the row has other values.
+// Many callers have read a row and would change it without changing its state. Only the first
+// change is made. The others are refused, because the row now has other values.
 func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -144,7 +144,7 @@ func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			all.Go(func() { must(t, write("b")) }) // an unguarded change meets no guard
+			all.Go(func() { must(t, write("b")) }) // a change that expects no values is always made
 		}
 		all.Wait()
 		if won.Load() != 1 {

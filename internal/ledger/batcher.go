@@ -12,38 +12,39 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// maxUnits is how many units share a transaction.
+// maxUnits is the largest number of units that share a transaction.
 const maxUnits = 512
 
-// maxWaiting is how many units may wait in a batcher. While the database hangs, further
-// units are refused, so the memory of waiting units has a bound.
+// maxWaiting is the largest number of units that may wait in a batcher. While the database hangs,
+// further units are refused, so the memory of waiting units has a bound.
 const maxWaiting = 32 * maxUnits
 
-// timeout is the longest time of a batch, and of looking up a COMMIT without an answer.
+// timeout is the longest time that a batch may take. It also limits the look-up of a COMMIT whose
+// reply was lost.
 const timeout = 20 * time.Second
 
-// pending is a unit that waits for its answer.
+// pending is a unit that waits for its result.
 type pending struct {
 	unit Unit
-	keys []string // the unique keys of unit.inserts, in a decision
+	keys []string // the unique keys of unit.inserts, filled in by a decision
 	done chan error
 	fate atomic.Int32
 }
 
-// The fates of a unit.
+// A unit has one of these fates.
 const (
 	undecided int32 = iota
-	taken           // a batch that may be committed has the unit
-	left            // the caller has gone, and the unit must not happen
+	taken           // the unit is in a batch that may be committed
+	left            // the caller has stopped waiting, and the unit must not be committed
 )
 
-// take makes the unit part of a batch, unless its caller has gone.
+// take makes the unit part of a batch. It returns false if the caller has stopped waiting.
 func (p *pending) take() bool {
 	return p.fate.CompareAndSwap(undecided, taken) || p.fate.Load() == taken
 }
 
-// leave ends the wait of a caller. A unit that no batch has taken never happens. For
-// other units the outcome is unknown.
+// leave ends the wait of a caller and returns the caller's error. A unit that no batch has taken is
+// never committed. The outcome of a taken unit is unknown.
 func (p *pending) leave() error {
 	if p.fate.CompareAndSwap(undecided, left) {
 		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errTooLate)
@@ -51,7 +52,7 @@ func (p *pending) leave() error {
 	return fault.New(fault.Unknown, "Service temporarily unavailable").Because(errTooLate)
 }
 
-// isGone reports whether the caller has gone before a batch took the unit.
+// isGone reports whether the caller stopped waiting before a batch took the unit.
 func (p *pending) isGone() bool { return p.fate.Load() == left }
 
 var (
@@ -59,14 +60,15 @@ var (
 	errFull    = errors.New("ledger: too many changes wait for the database")
 )
 
-// newBatcher returns a batcher of the ledger's units, with room for so many.
+// newBatcher returns a batcher of the ledger's units. At most room units can wait in it.
 func (b *Book) newBatcher(room int) *batch.Queue[*pending] {
 	return batch.New(maxUnits, room, b.commit, (*pending).isGone)
 }
 
-// commit runs one batch, answers its units, and returns the units that must wait for the
-// next batch. A batch without an accepted unit commits too while there is a doubt: its
-// refusals show rows, and the standby may not have these.
+// commit runs one batch, reports the result to the caller of each unit, and returns the units that
+// must wait for the next batch. While there is a doubt (db.DB.Doubts), it commits even a batch
+// without an accepted unit. The refusals of such a batch show rows that the standby may not have
+// yet.
 func (b *Book) commit(all []*pending) (late []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
 	defer cancel()
@@ -86,7 +88,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 				return err
 			}
 		}
-		doubts := b.db.Doubts() // after the reads, which may have opened a connection
+		doubts := b.db.Doubts() // read last, because a read may open a connection, which is a doubt
 		proves := !b.certain(doubts) && d.prove()
 		if len(d.accepted) == 0 && !proves {
 			p.Rollback()
@@ -105,11 +107,11 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	case errors.Is(err, db.ErrUncommitted):
 		return append(d.late, b.lookUp(d)...)
 	case ctx.Err() != nil:
-		// The database did not answer in time, and nothing was committed.
+		// The database did not respond in time, and nothing was committed.
 		err = fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 	case len(all) > 1 && !fault.Is(err, fault.Unavailable):
-		// The database refuses a row of one unit, for a CHECK for example. Each unit
-		// alone gets its own answer.
+		// The database refuses a row of one unit, for example because of a CHECK. Each unit now
+		// gets a batch and a result for itself.
 		for _, w := range all {
 			late = append(late, b.commit([]*pending{w})...)
 		}
@@ -121,8 +123,9 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	return nil
 }
 
-// answer answers all units, the listeners first: a reader that waits for an event hears
-// of the event no later than its cause.
+// answer reports the outcome of a batch. It calls the listeners before it replies to the units'
+// callers. So a reader that waits for an event learns of it no later than the caller that caused
+// it.
 func (b *Book) answer(d *decision) {
 	if len(d.accepted) > 0 {
 		b.mu.RLock()
@@ -139,13 +142,13 @@ func (b *Book) answer(d *decision) {
 	}
 }
 
-// lookUp answers a batch whose COMMIT got no answer. It first takes the lock rows, which
-// the lost transaction held. Then that transaction is over, and its rows show whether it
-// was committed.
+// lookUp settles a batch whose COMMIT got no reply. It first takes the lock rows, which the lost
+// transaction held. Then that transaction has ended, and its rows show whether it was committed.
 //
-// A refusal may rest on another unit of the batch, so a refusal stands only if the batch
-// was committed. Otherwise lookUp returns the refused units to be decided again, or
-// answers that the database is away: a refused unit has written nothing.
+// A unit may have been refused because of an accepted unit of the same batch. So a refusal is final
+// only if the batch was committed. Otherwise lookUp returns the refused units to be decided again,
+// or reports Unavailable to their callers. Unavailable is correct, because a refused unit has
+// written nothing.
 func (b *Book) lookUp(d *decision) (again []*pending) {
 	happened, err := b.happened(d)
 	if err == nil && happened {
@@ -170,7 +173,7 @@ func (b *Book) lookUp(d *decision) (again []*pending) {
 	return again
 }
 
-// happened asks again until the database says whether the batch was committed. It gives
+// happened asks the database repeatedly, until it knows whether the batch was committed. It gives
 // up when that cannot be known.
 func (b *Book) happened(d *decision) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
@@ -189,23 +192,24 @@ func (b *Book) happened(d *decision) (bool, error) {
 	return happened, err
 }
 
-// errNoWitness: the units of the batch changed rows and inserted none.
+// errNoWitness means that the units of the batch changed rows and inserted none. Without an
+// inserted row, nothing shows whether the batch was committed.
 var errNoWitness = errors.New("ledger: no row of the batch could be looked up")
 
-// errOther: a row has the witness's key and other values. Another program has inserted
-// that row, or has changed ours.
+// errOther means that a row has the key of the row that we look up, but other values. Another
+// program has inserted that row, or has changed ours.
 var errOther = errors.New("ledger: a row of the batch is there as another")
 
-// errUnheld: the batch only founded companies, so there is no lock row to wait for. The
+// errUnheld means that the batch only founded companies, so there is no lock row to wait for. The
 // lost transaction may still be running.
 var errUnheld = errors.New("ledger: the lost transaction held nothing that could be waited for")
 
-// witnessed looks for a row of one accepted unit. The batch was one transaction, so one
-// row stands for all.
+// witnessed reports whether the batch was committed. It looks for one row that the batch inserted.
+// The batch was one transaction, so one row proves all of it.
 //
-// A server may show a row that its standby does not have, after a restart or when an
-// operator ended the wait for the standby. So witnessed writes the lock rows as they are
-// and commits: a standby that has this commit has all earlier commits.
+// A server may show a row that its standby does not have. This happens after a restart, or when an
+// operator cancels the wait for the standby. So witnessed rewrites the lock rows unchanged and
+// commits. A standby that has this commit has all earlier commits.
 func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	found := false
 	witness, there := d.witness(&found)
@@ -234,9 +238,9 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 	return found, err
 }
 
-// witness looks for a row that only this batch can have inserted, and sets found. A
-// transfer has the batch's stamp: another program may have taken the same step after our
-// batch was lost.
+// witness returns the look-up of a row that only this batch can have inserted. The look-up sets
+// found. For a transfer it compares the batch's stamp, because another program may have taken the
+// same step after our batch was lost. The result is false if the batch inserts no such row.
 func (d *decision) witness(found *bool) (db.Lookup, bool) {
 	if len(d.transfers) > 0 {
 		return db.Lookup{
@@ -253,9 +257,9 @@ func (d *decision) witness(found *bool) (db.Lookup, bool) {
 	return db.Lookup{}, false
 }
 
-// rowLookup looks for a row with its values. It uses the primary key, since another
-// program may insert the same unique values. If the ledger has set a number in the
-// primary key, rowLookup uses the unique columns.
+// rowLookup returns the look-up of a row with its values. It uses the primary key, because another
+// program may insert a row with the same unique values. If the ledger fills a number or an instant
+// into the primary key, rowLookup uses the unique columns.
 func rowLookup(r db.Record, found *bool) db.Lookup {
 	given := func(v any) bool {
 		_, next := v.(Next)
@@ -283,7 +287,7 @@ func rowLookup(r db.Record, found *bool) db.Lookup {
 	}
 }
 
-// held reports whether the batch had locked a lock row.
+// held reports whether the batch had locked at least one lock row.
 func (d *decision) held() bool {
 	for _, l := range d.locks {
 		if l.found {

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// spend transfers an amount, and counts the amount and the transfer.
+// spend makes a transfer, and adds its amount and the number 1 to two limit counters.
 func spend(b *Book, t testing.TB, amount money.Kobo, most, count int64) error {
 	return b.Commit(t.Context(), Unit{
 		Company:   "c1",
@@ -68,7 +68,7 @@ func TestEachLimitCounterIsDecidedAlone(t *testing.T) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
-		must(t, spend(b, t, 100, 0, 0)) // no limit, and counted all the same
+		must(t, spend(b, t, 100, 0, 0)) // without a limit; the amount is still counted
 		if r := Refused(spend(b, t, 100, 199, 0)); r == nil || r.Reason != Over {
 			t.Errorf("above the sum: %v", r)
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// decision decides a batch: it holds the rows that the units name, as the database has
-// them, and the rows to write. The companies' lock rows are locked, so nothing that a
-// decision has read can change before the commit.
+// decision decides which units of a batch are accepted. It contains the rows that the units name,
+// as they are in the database, and the rows to write. The companies' lock rows are locked, so
+// nothing that a decision has read can change before the commit.
 type decision struct {
 	companies []string
 	locks     map[string]*lockRow
@@ -21,12 +21,12 @@ type decision struct {
 	accounts  map[accountKey]*account
 	uniques   map[*db.Table]*uniqueSet
 	guards    map[*db.Table]*guardSet
-	order     []*db.Table // the tables of uniques, in the order in which units named them
+	order     []*db.Table // the tables of uniques, in the order in which the units named them
 
 	onLow OnLowBalance
-	read  func(lookups ...db.Lookup) error // reads more, in the transaction of the batch
+	read  func(lookups ...db.Lookup) error // reads further rows in the transaction of the batch
 
-	stamp     any // an int64 in each transfer of this batch, and in no other transfer
+	stamp     any // a random int64 in each transfer of this batch, which no other batch has
 	accepted  []*pending
 	refused   []refusal
 	late      []*pending
@@ -43,21 +43,21 @@ type refusal struct {
 	why  error
 }
 
-// lockRow is the row that a batch locks for each company.
+// lockRow is the row that a batch locks for each of its companies (ledger_head).
 type lockRow struct {
 	found    bool // the row exists
 	founded  bool // this batch inserts the row
-	changed  bool // this batch changes its number or its instant
-	restated bool // this batch writes the row as it is
+	changed  bool // this batch changes the sequence or the instant of the row
+	restated bool // this batch writes the row unchanged
 	sequence int64
-	dated    int64 // the instant in the row
+	dated    int64 // the instant that the row had when it was read
 	at       int64 // the instant of the batch in this company
 }
 
 type counterKey struct{ company, name string }
 
-// counter is a limit counter, or a dense sequence. The events' sequence is in the lock
-// row.
+// counter is a limit counter or a dense sequence. The sequence of the events is not a counter,
+// because the lock row stores it.
 type counter struct {
 	found         bool
 	value, before int64
@@ -68,14 +68,14 @@ type accountKey struct{ company, id string }
 type account struct {
 	found, opened, changed bool
 	floor, alert, balance  money.Kobo
-	before                 money.Kobo // the balance of a debited account before the unit
+	before                 money.Kobo // for a debited account, the balance before the unit
 	sequence               int64
 }
 
-// uniqueSet are the rows of one table that a batch inserts once.
+// uniqueSet is the set of rows of one table that must be new when a batch inserts them.
 type uniqueSet struct {
 	keys [][]any
-	rows map[string]db.Record // the rows that exist or that this batch inserts, by unique key
+	rows map[string]db.Record // the rows that exist or that this batch inserts, by their unique key
 }
 
 func newDecision(onLow OnLowBalance, read func(lookups ...db.Lookup) error) *decision {
@@ -103,8 +103,8 @@ func keyOf(values []any) string {
 	return string(b)
 }
 
-// uniqueOf returns the values that must be new in a row that is inserted once. It is nil for
-// a row that is always new.
+// uniqueOf returns the unique columns' values of a row that must be new. It returns nil for a row
+// that needs no unique values.
 func uniqueOf(r db.Record) []any {
 	by := r.Table.UniqueNames()
 	key := make([]any, len(by))
@@ -117,7 +117,7 @@ func uniqueOf(r db.Record) []any {
 	return key
 }
 
-// name collects everything that the decision about a unit needs.
+// name collects the keys of all rows that the decision about a unit needs.
 func (d *decision) name(w *pending) {
 	u := &w.unit
 	if d.locks[u.Company] == nil {
@@ -153,7 +153,8 @@ func (d *decision) name(w *pending) {
 	}
 }
 
-// counter returns a limit counter or a sequence of the batch, which it joins at the first call.
+// counter returns a limit counter or a sequence of the batch. The first call for a name adds it to
+// the batch.
 func (d *decision) counter(company, name string) *counter {
 	key := counterKey{company, name}
 	c := d.counters[key]
@@ -164,7 +165,7 @@ func (d *decision) counter(company, name string) *counter {
 	return c
 }
 
-// account returns an account of the batch, which it joins at the first call.
+// account returns an account of the batch. The first call for an ID adds the account to the batch.
 func (d *decision) account(company, id string) *account {
 	key := accountKey{company, id}
 	a := d.accounts[key]
@@ -175,8 +176,8 @@ func (d *decision) account(company, id string) *account {
 	return a
 }
 
-// nameInsert returns the unique key of a row that is inserted once, "" for a row that is
-// always new.
+// nameInsert returns the unique key of a row that must be new, or "" if the row needs no unique
+// values.
 func (d *decision) nameInsert(r db.Record) string {
 	set := d.uniques[r.Table]
 	if set == nil {
@@ -224,8 +225,8 @@ func (d *decision) counterLookup() db.Lookup {
 	}
 }
 
-// lookups reads everything named. The lock rows come first: the other rows are read
-// under their locks.
+// lookups returns the look-ups of all rows that the units name. The lock rows come first, so the
+// other rows are read under their locks.
 func (d *decision) lookups() []db.Lookup {
 	accounts := make([][]any, 0, len(d.accounts))
 	for k := range d.accounts {
@@ -252,7 +253,7 @@ func (d *decision) lookups() []db.Lookup {
 			},
 		}
 		if t.IfGiven {
-			lookup.Present = by[len(by)-1] // uniqueOf skips a row with "" there
+			lookup.Present = by[len(by)-1] // uniqueOf skips a row whose last unique column is ""
 		}
 		out = append(out, lookup)
 	}
@@ -262,8 +263,8 @@ func (d *decision) lookups() []db.Lookup {
 	return out
 }
 
-// decide accepts a unit, refuses it, or leaves it for the next batch. It drops a unit
-// whose caller has gone. An error ends the batch.
+// decide accepts a unit, refuses it, or leaves it for the next batch. It drops a unit whose caller
+// has stopped waiting. An error ends the batch.
 func (d *decision) decide(w *pending) error {
 	if d.mustWait(&w.unit) {
 		d.late = append(d.late, w)
@@ -279,13 +280,13 @@ func (d *decision) decide(w *pending) error {
 	return nil
 }
 
-// mustWait reports whether the unit changes a row that this batch has just written. Such a
-// row is read again after the commit only.
+// mustWait reports whether the unit changes a row that an earlier unit of this batch changes. Such
+// a row is read again only after the commit.
 func (d *decision) mustWait(u *Unit) bool {
 	return slices.ContainsFunc(u.transitions, func(m Transition) bool { return d.guards[m.table].rows[m.row].fresh })
 }
 
-// objection is the reason to refuse a unit, or nil. It changes nothing.
+// objection returns the reason to refuse a unit, or nil. It changes nothing.
 func (d *decision) objection(w *pending) error {
 	u := &w.unit
 	if l := d.locks[u.Company]; !l.found && !l.founded && !u.found {
@@ -311,7 +312,7 @@ func (d *decision) objection(w *pending) error {
 	return d.shortfall(u)
 }
 
-// existing returns the rows that a unit would insert once and that exist already.
+// existing returns the rows that a unit should insert as new, but that exist already.
 func (d *decision) existing(w *pending) (rows []db.Record) {
 	for i, r := range w.unit.inserts {
 		if row, exists := d.uniques[r.Table].rows[w.keys[i]]; exists {
@@ -321,7 +322,7 @@ func (d *decision) existing(w *pending) (rows []db.Record) {
 	return rows
 }
 
-// excess returns a limit counter that the unit would take above its limit.
+// excess returns the first limit counter that the unit would take above its limit.
 func (d *decision) excess(u *Unit) (Count, bool) {
 	for i, t := range u.counts {
 		sum := d.counter(u.Company, t.Name).value
@@ -330,7 +331,7 @@ func (d *decision) excess(u *Unit) (Count, bool) {
 				sum += earlier.Add
 			}
 		}
-		// Written so that it cannot overflow: sum + add > most.
+		// This means sum + add > limit, written so that it cannot overflow.
 		limited := t.Add == 0 || t.Add > 0 && t.Limit > 0
 		if limited && sum > t.Limit-t.Add {
 			return t, true
@@ -339,7 +340,8 @@ func (d *decision) excess(u *Unit) (Count, bool) {
 	return Count{}, false
 }
 
-// shortfall tries the transfers on copies of the accounts.
+// shortfall tries the transfers on copies of the accounts. It returns the error of the first
+// transfer that is impossible, or nil.
 func (d *decision) shortfall(u *Unit) error {
 	if len(u.transfers) == 0 {
 		return nil
@@ -373,7 +375,7 @@ func (d *decision) shortfall(u *Unit) error {
 		if t.Leave > 0 {
 			least = max(least, t.Leave)
 		}
-		// Written so that it cannot overflow: balance - least < amount.
+		// This means balance - least < amount, written so that it cannot overflow.
 		if debit.balance < least || least != money.NoFloor && debit.balance-least < t.Amount {
 			return &Refusal{Reason: Short, Account: t.Debit, Balance: debit.balance}
 		}

@@ -1,14 +1,14 @@
-// Package ledger is the double-entry ledger. Only this package writes money, and the rows
-// that must change together with money.
+// Package ledger is the double-entry ledger. Only this package writes money, and the rows that must
+// change together with money.
 //
-// A change is a Unit: a journal entry and all that belongs to it, as data. The ledger
-// accepts a unit whole or refuses it whole. Units that arrive together share one
-// transaction, and a refused unit never harms its neighbours.
+// A change is a Unit, which contains a journal entry and all rows that belong to it. The ledger
+// accepts or refuses a unit as a whole. Units that arrive together share one transaction, and a
+// refused unit does not affect the other units.
 //
-// Each transfer debits one account and credits another by one amount, and
-// leaves two entries that carry the balance before and after. A balance is
-// credits less debits, so all balances of a company add up to zero, and a
-// settlement account (what the fintech owes the company) is positive.
+// Each transfer debits one account and credits another by one amount, and leaves two entries that
+// carry the balance before and after. A balance is credits less debits, so all balances of a
+// company add up to zero. A settlement account is what the fintech owes the company, so its balance
+// is positive.
 package ledger
 
 import (
@@ -27,31 +27,31 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Reason is why a unit was refused.
+// Reason states why a unit was refused.
 type Reason string
 
-// The reasons.
+// These are the reasons of a refusal.
 const (
-	Exists    Reason = "exists"     // a row that should be new exists
+	Exists    Reason = "exists"     // a row that must be new exists already
 	Moved     Reason = "moved"      // a row has another state or other values than expected
-	Short     Reason = "short"      // an account would go below what it must keep
+	Short     Reason = "short"      // an account would fall below its floor or below Transfer.Leave
 	Over      Reason = "over"       // a limit counter would exceed its limit
 	NoAccount Reason = "no account" // a transfer names an account that does not exist
 	NoCompany Reason = "no company" // the company has no lock row
 )
 
-// Refusal says why a unit was refused. Nothing of the unit was written.
+// Refusal explains why a unit was refused. A refused unit has written nothing.
 type Refusal struct {
 	Reason  Reason
-	Rows    []db.Record // Exists: the existing rows
-	Table   *db.Table   // Moved: the table of the row
-	State   string      // Moved: the state of the row; "" when there is no such row
-	Account string      // Short, NoAccount
-	Balance money.Kobo  // Short: the balance of the account
-	Count   Count       // Over: the limit counter
+	Rows    []db.Record // the existing rows, for Exists
+	Table   *db.Table   // the table of the row, for Moved
+	State   string      // the state of the row, for Moved; "" if the row does not exist
+	Account string      // the account, for Short and NoAccount
+	Balance money.Kobo  // the balance of the account, for Short
+	Count   Count       // the limit counter, for Over
 }
 
-// Error returns the refusal in words.
+// Error describes the refusal in words.
 func (r *Refusal) Error() string {
 	switch r.Reason {
 	case Exists:
@@ -66,7 +66,7 @@ func (r *Refusal) Error() string {
 	return "ledger: " + string(r.Reason)
 }
 
-// Refused returns the refusal inside err, or nil.
+// Refused returns the refusal in err's chain, or nil.
 func Refused(err error) *Refusal {
 	var r *Refusal
 	if errors.As(err, &r) {
@@ -75,8 +75,8 @@ func Refused(err error) *Refusal {
 	return nil
 }
 
-// Is reports whether err is a refusal for a reason and, if tables are named, because of a
-// row of one of these (Exists, Moved).
+// Is reports whether err is a refusal with a reason. If tables are named, the refusal must also
+// concern a row of one of these tables (Exists, Moved).
 func Is(err error, why Reason, of ...*db.Table) bool {
 	r := Refused(err)
 	if r == nil || r.Reason != why {
@@ -88,7 +88,7 @@ func Is(err error, why Reason, of ...*db.Table) bool {
 	})
 }
 
-// Except is err, or nil if err is a refusal for a reason.
+// Except returns err, or nil if err is a refusal with the given reason.
 func Except(err error, why Reason) error {
 	if Is(err, why) {
 		return nil
@@ -96,7 +96,7 @@ func Except(err error, why Reason) error {
 	return err
 }
 
-// Existing returns the existing row of a table that the refused unit would have inserted once.
+// Existing returns the row of a table that existed already, so that the unit was refused.
 func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 	i := slices.IndexFunc(r.Rows, func(row db.Record) bool { return row.Table == t })
 	if i < 0 {
@@ -105,30 +105,30 @@ func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 	return r.Rows[i], true
 }
 
-// Book is the ledger of all companies in one database.
+// Book is the ledger of all companies in a database.
 type Book struct {
 	db    *db.DB
-	run   func(ctx context.Context, strokes func(db.Pipeline) error) error // db.Run
+	run   func(ctx context.Context, strokes func(db.Pipeline) error) error // db.DB.Run, which tests replace
 	clock clock.Clock
 	onLow OnLowBalance
 
 	batchers []*batch.Queue[*pending]
 	timeout  time.Duration
 
-	proven atomic.Uint64 // the database's doubts at the begin of the last clean write
+	proven atomic.Uint64 // the value of db.DB.Doubts that was read before the last successful commit
 
 	mu        sync.RWMutex
 	listeners []func(companies []string)
 }
 
-// New returns the ledger in a database. Its alerts have no effect.
+// New returns the ledger in a database. It does not report low balances.
 func New(d *db.DB, c clock.Clock) *Book { return WithAlerts(d, c, nil) }
 
-// WithAlerts returns the ledger in a database. OnLow reports low balances.
+// WithAlerts returns the ledger in a database. It calls onLow for each low balance.
 func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout}
-	// On PostgreSQL a second batch uses the time in which the first one waits for its
-	// disk. SQLite has one writer.
+	// On PostgreSQL, one batch can run while another batch waits for the disk. SQLite has only one
+	// writer.
 	batchers := 2
 	if d.Dialect() == db.SQLite {
 		batchers = 1
@@ -139,19 +139,20 @@ func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	return b
 }
 
-// Committed has fn called after each commit, with the companies of the commit. The commit
-// waits for fn, so fn must not wait.
+// Committed registers fn. The ledger calls fn after each commit, with the companies of the commit.
+// The commit waits for fn, so fn must not wait.
 func (b *Book) Committed(fn func(companies []string)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.listeners = append(b.listeners, fn)
 }
 
-// Commit makes the unit happen, or returns why it did not. The error is a *Refusal when
-// the ledger refuses the unit. It is a fault of kind Unavailable when the database is
-// away and nothing happened, and of kind Unknown when the outcome is unknown. Commit
-// waits for the answer even after the end of ctx, but no longer than ctx allows to wait
-// for the database (db.Within).
+// Commit commits the unit, or returns why it did not. If the ledger refuses the unit, the error is
+// a *Refusal. If the database is away and nothing was committed, the error is a fault of kind
+// Unavailable. If the outcome is unknown, it is a fault of kind Unknown.
+//
+// Commit waits for the result even after the end of ctx. It waits no longer than ctx allows it to
+// wait for the database (db.Within).
 func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := u.check(); err != nil {
 		return err
@@ -159,7 +160,7 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 	return b.send(ctx, u)
 }
 
-// send has a unit decided, and waits for its answer.
+// send puts a unit into its batcher's queue and waits for the result.
 func (b *Book) send(ctx context.Context, u Unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -181,14 +182,14 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 	}
 }
 
-// Prove returns nil once every row that the database has shown is committed for good, on
-// the standby too. A caller that answers from a plainly read row calls Prove first. While
-// there is no doubt (db.DB.Doubts), as always on SQLite, Prove costs one comparison.
-// Otherwise it costs one commit, and it returns a fault of kind Unavailable when that
-// commit has no clean answer in the caller's time.
+// Prove returns nil when every row that the database has shown is durably committed, on the standby
+// too. A caller that responds with a row of a plain read calls Prove first. While there is no doubt
+// (db.DB.Doubts), Prove costs only one comparison. SQLite never has a doubt. Otherwise Prove costs
+// one commit. If that commit does not succeed in the caller's time, Prove returns a fault of kind
+// Unavailable.
 //
-// One clean write proves the rows of all companies: a standby receives commits in their
-// order.
+// One successful commit proves the rows of all companies, because a standby receives commits in
+// their order.
 func (b *Book) Prove(ctx context.Context, company string) error {
 	if b.certain(b.db.Doubts()) {
 		return nil
@@ -196,20 +197,20 @@ func (b *Book) Prove(ctx context.Context, company string) error {
 	return b.send(ctx, Unit{Company: company, proof: true})
 }
 
-// certain reports whether there was a clean write since the last doubt.
+// certain reports whether a commit has succeeded since the last doubt.
 func (b *Book) certain(doubts uint64) bool { return b.proven.Load() == doubts }
 
-// Drain waits until nothing is being committed. No Commit may begin after it.
+// Drain waits until no batch is running. After Drain, no Commit may begin.
 func (b *Book) Drain() {
 	for _, batcher := range b.batchers {
 		batcher.Drain()
 	}
 }
 
-// batcher returns the batcher of a company. A company has one batcher, so batchers of one
-// process never wait for each other's locks.
+// batcher returns the batcher of a company. Each company has only one batcher, so two batchers of
+// one process never wait for each other's locks.
 func (b *Book) batcher(company string) *batch.Queue[*pending] {
-	sum := uint32(2166136261) // FNV-1a
+	sum := uint32(2166136261) // the start value of the hash function FNV-1a
 	for _, c := range []byte(company) {
 		sum = (sum ^ uint32(c)) * 16777619
 	}

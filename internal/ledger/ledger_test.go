@@ -20,7 +20,7 @@ const (
 	clearing   = "clearing/vtu"
 )
 
-// found makes a company with the usual three accounts.
+// found creates a company with the usual three accounts.
 func found(t testing.TB, b *Book, company string) {
 	t.Helper()
 	must(t, b.Commit(t.Context(), Unit{
@@ -30,7 +30,7 @@ func found(t testing.TB, b *Book, company string) {
 	}))
 }
 
-// fund brings money in from outside.
+// fund credits a company's settlement account from the outside account.
 func fund(t testing.TB, b *Book, company string, amount money.Kobo) {
 	t.Helper()
 	must(t, b.Commit(t.Context(), Unit{Company: company, transfers: []Transfer{
@@ -45,7 +45,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// thingTable stands for any table of a business.
+// thingTable represents any table of another package.
 var thingTable = &db.Table{
 	Name: "ledger_thing", Key: 2, Unique: []string{"company_id", "claim"}, IfGiven: true, State: "state",
 	Columns: append(db.Texts("company_id", "id", "claim", "state"), db.Ints("price_kobo")...),
@@ -55,7 +55,7 @@ func thing(company, id, claim, state string) db.Record {
 	return db.Record{Table: thingTable, Values: []any{company, id, claim, state, int64(7)}}
 }
 
-// open returns a new ledger with a table for things.
+// open creates the table of the things and returns a new ledger.
 func open(t testing.TB, d *db.DB) *Book {
 	t.Helper()
 	for _, s := range []string{
@@ -70,7 +70,7 @@ func open(t testing.TB, d *db.DB) *Book {
 	return New(d, clock.System{})
 }
 
-// changing returns a transition of the thing with an id.
+// changing returns a transition of the thing with the given ID.
 func changing(company, id, from, to string, set ...change) Transition {
 	key := []any{company, id}
 	return Transition{table: thingTable, key: key, row: keyOf(key), from: []string{from}, to: to, set: set}
@@ -190,7 +190,7 @@ func keys(m *sync.Map) (out []any) {
 	return out
 }
 
-// A unit that the database refuses, here by a CHECK, fails alone.
+// If the database refuses a unit, here because of a CHECK, only this unit fails.
 func TestABadRowDoesNotHarmItsNeighbours(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -260,8 +260,8 @@ func TestOneOfConcurrentTransitionsWins(t *testing.T) {
 	})
 }
 
-// A company's own sequences have no gaps and no repeats, with many writers and with
-// refusals in between.
+// A company's dense sequences have no gaps and no repeats, even with many writers and with refused
+// units.
 func TestSequencesAreDense(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -274,7 +274,7 @@ func TestSequencesAreDense(t *testing.T) {
 				row.Values[4] = Next("thing")
 				amount := money.Kobo(1)
 				if i%3 == 0 {
-					amount = 1000 // refused
+					amount = 1000 // this amount exceeds the balance, so the unit is refused
 				}
 				err := b.Commit(context.Background(), Unit{
 					Company: "c1", appended: []db.Record{row},
@@ -302,8 +302,8 @@ func TestSequencesAreDense(t *testing.T) {
 	})
 }
 
-// A step of a reference happens once. The primary key of the transfer refuses the second,
-// and its neighbours in the batch commit.
+// A step of a reference can be booked only once. The primary key of the transfer refuses the second
+// unit with the same step. The other units of the batch are committed.
 func TestNoStepHappensTwice(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// fate is the outcome of a COMMIT.
+// fate is the outcome of a COMMIT in a test.
 type fate int
 
 const (
@@ -23,7 +23,7 @@ const (
 	lostAfter
 )
 
-// losing is a transaction whose COMMIT gets no answer.
+// losing is a transaction that may lose the reply to its COMMIT.
 type losing struct {
 	db.Pipeline
 	fate fate
@@ -41,14 +41,15 @@ func (l losing) Commit(ctx context.Context, writes ...db.Write) error {
 	return err
 }
 
-// loses gives each COMMIT of a ledger its fate.
+// loses makes each COMMIT of a ledger end with the fate that next returns.
 func loses(b *Book, next func() fate) {
 	b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
 		return b.db.Run(ctx, func(p db.Pipeline) error { return strokes(losing{p, next()}) })
 	}
 }
 
-// first loses the first COMMIT and no other.
+// first returns a function that returns the given fate at its first call, and answered at all later
+// calls.
 func first(of fate) func() fate {
 	return func() fate {
 		now := of
@@ -57,13 +58,13 @@ func first(of fate) func() fate {
 	}
 }
 
-// buying inserts a row with a unique key, and pays.
+// buying returns a unit that inserts a row with a unique key and pays.
 func buying(id, key string, amount money.Kobo) Unit {
 	return Unit{Company: "c1", inserts: []db.Record{thing("c1", id, key, "NEW")}, transfers: []Transfer{paying(id, "", amount)}}
 }
 
-// A refusal may rest on an earlier unit of its batch. If the batch was committed, the
-// refusal stands. If not, the refused unit is decided again.
+// A unit may be refused because of an earlier unit of its batch. If the batch was committed, the
+// refusal is final. If not, the refused unit is decided again.
 func TestARefusalRestsOnCommittedRows(t *testing.T) {
 	for name, c := range map[string]struct {
 		units  [2]Unit
@@ -103,8 +104,8 @@ func TestARefusalRestsOnCommittedRows(t *testing.T) {
 	}
 }
 
-// A batch that only changes rows cannot be looked up, so its fate stays unknown. A refusal
-// in that batch is not final either.
+// A batch that only changes rows cannot be looked up, so its outcome stays unknown. A refusal in
+// that batch is not final either.
 func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -121,7 +122,7 @@ func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
 	})
 }
 
-// In random batches with lost COMMITs, no final answer contradicts the committed rows.
+// In random batches with lost COMMIT replies, no final result contradicts the committed rows.
 func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -157,7 +158,8 @@ func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 	})
 }
 
-// contradicts compares an answer with the rows. No money has come in since the answer.
+// contradicts checks that the result of a unit agrees with the rows. The test credits no money
+// between the result and this check.
 func contradicts(t *testing.T, b *Book, u Unit, err error) {
 	t.Helper()
 	id := u.inserts[0].Value("id").(string)
@@ -193,7 +195,7 @@ func contradicts(t *testing.T, b *Book, u Unit, err error) {
 	}
 }
 
-// state returns the state of a thing; "" when there is none.
+// state returns the state of a thing, or "" if the thing does not exist.
 func state(t *testing.T, b *Book, id string) string {
 	t.Helper()
 	s, err := db.One(t.Context(), b.db, db.Value[string],
@@ -204,7 +206,7 @@ func state(t *testing.T, b *Book, id string) string {
 	return s
 }
 
-// stopped lets a test do something at a point of each batch.
+// stopped calls a function of the test before the reads and before the commit of each batch.
 type stopped struct {
 	db.Pipeline
 	read, commit func()
@@ -220,8 +222,8 @@ func (s stopped) Commit(ctx context.Context, writes ...db.Write) error {
 	return s.Pipeline.Commit(ctx, writes...)
 }
 
-// A caller waits no longer than its budget. A unit that no batch has taken by then never
-// happens. The outcome of a taken unit is unknown, and its batch goes on.
+// A caller waits no longer than its budget allows. A unit that no batch has taken by then is never
+// committed. The outcome of a taken unit is unknown, and its batch continues.
 func TestACallerIsNotKeptWaiting(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// audit checks a company's ledger: the balances add up to zero, the entries rebuild every
-// balance without a gap, and no balance is below its floor.
+// audit checks a company's ledger. The balances must add up to zero, the entries must rebuild every
+// balance without a gap, and no balance may be below its floor.
 func audit(t testing.TB, d *db.DB, company string) {
 	t.Helper()
 	var report Report
@@ -27,8 +27,8 @@ func audit(t testing.TB, d *db.DB, company string) {
 	}
 }
 
-// Eight writers commit random units through two ledgers, as two processes would, with
-// refusals of every reason.
+// Eight writers commit random units through two ledgers, like two processes. Some units are
+// refused, for every reason, and the ledger stays correct.
 func TestRandomJournals(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		first := open(t, d)
@@ -86,7 +86,7 @@ func TestRandomJournals(t *testing.T) {
 			audit(t, d, c)
 			things, err := db.One(t.Context(), d, db.Value[int64], `SELECT count(*) FROM ledger_thing WHERE company_id = $1`, c)
 			must(t, err)
-			want := int64(1) // found's own
+			want := int64(1) // found inserts one thing itself
 			for claim := range accepted {
 				if claim[:2] == c {
 					want++

@@ -14,13 +14,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// hung has the ledger's database hang until the test calls answer. One unit waits for the
-// database when hung returns. Transactions counts the transactions.
+// hung makes the ledger's database hang until the test calls the function answer. When hung
+// returns, one unit waits for the database. The result transactions is the number of transactions
+// so far.
 func hung(t *testing.T, b *Book) (answer func(), transactions *int) {
 	t.Helper()
 	begun, hang := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	transactions = new(int) // only the batcher's goroutine counts, and the test reads after Drain
+	transactions = new(int) // only the batcher's goroutine writes this number, and the test reads it after Drain
 	b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
 		once.Do(func() { close(begun) })
 		<-hang
@@ -36,8 +37,8 @@ func claiming(id string) Unit {
 	return Unit{Company: "c1", inserts: []db.Record{thing("c1", id, "", "NEW")}}
 }
 
-// A caller that gives up while the database hangs leaves no unit in the queue, and no
-// batch for Drain to wait for.
+// If a caller gives up while the database hangs, its unit leaves the queue. Drain does not wait for
+// a batch with that unit.
 func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -63,7 +64,7 @@ func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 	})
 }
 
-// A unit whose caller has gone is not put back into the queue.
+// A unit is not put back into the queue if its caller has stopped waiting.
 func TestAWithdrawnUnitIsNotPutBack(t *testing.T) {
 	gone := &pending{unit: claiming("gone"), done: make(chan error, 1)}
 	if err := gone.leave(); !fault.Is(err, fault.Unavailable) || !gone.isGone() {
@@ -84,7 +85,7 @@ func TestAWithdrawnUnitIsNotPutBack(t *testing.T) {
 	}
 }
 
-// A full queue refuses at once, and accepts units again when it has room.
+// A full queue refuses units immediately. It accepts units again when it has room.
 func TestAFullQueueRefuses(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)

@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// While no standby answers, a COMMIT waits, and the look-up of that COMMIT waits too. In
-// the end the outcome is unknown, and no caller hears of a success.
+// While no standby responds, a COMMIT waits, and the look-up of that COMMIT waits too. When the
+// time is over, the outcome is unknown, and no caller receives a success.
 func TestACommitThatWaitsForItsStandbyIsUnknown(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -38,8 +38,8 @@ func TestACommitThatWaitsForItsStandbyIsUnknown(t *testing.T) {
 	audit(t, d, "c1")
 }
 
-// A row that the primary shows is no proof, since the standby may not have it. The caller
-// gets a proof only after a later commit that the standby has.
+// A row that the primary shows does not prove a commit, because the standby may not have the row.
+// The caller gets a success only after a later commit that the standby has.
 func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -50,11 +50,11 @@ func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 		told := make(chan error, 1)
 		server.Desert()
 		go func() { told <- b.Commit(context.Background(), buying(id, id, 30)) }()
-		server.Cancel() // the server commits alone, and says so
+		server.Cancel() // the server commits without its standby and warns about it
 		return told
 	}
 	told := tell("a")
-	server.AwaitWaiting() // the one who looks it up waits in its turn
+	server.AwaitWaiting() // the commit of the look-up waits for the standby too
 	if got := balance(t, b, "c1", settlement); got != 70 {
 		t.Errorf("balance %d: the row is not to be seen", got)
 	}
@@ -76,8 +76,8 @@ func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 	audit(t, d, "c1")
 }
 
-// A primary that no longer waits for its standby shows rows that no standby has. A refusal
-// or a proof from such a row waits for the standby, in a new program too.
+// A primary that no longer waits for its standby shows rows that no standby has. A refusal or a
+// proof that uses such a row waits for the standby. A program that has just started waits too.
 func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -119,7 +119,7 @@ func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 	audit(t, d, "c1")
 }
 
-// A proof writes the lock row as it is, and only once.
+// A proof writes the lock row unchanged, and only once.
 func TestAProofChangesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		found(t, open(t, d), "c1")

@@ -36,38 +36,39 @@ var (
 	}
 )
 
-// Balance returns the balance of an account; 0 for an account that does not exist.
+// Balance returns the balance of an account, or 0 if the account does not exist.
 func (b *Book) Balance(ctx context.Context, company, account string) (money.Kobo, error) {
 	return db.OrZero(db.One(ctx, b.db, db.Value[money.Kobo],
 		`SELECT balance_kobo FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account))
 }
 
-// Passed reports whether a transfer of a reference debited or credited an account.
+// Passed reports whether a transfer with a reference debited or credited an account.
 func (b *Book) Passed(ctx context.Context, company, reference, account string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
 		WHERE company_id = $1 AND reference = $2 AND (debit_account = $3 OR credit_account = $3)`, company, reference, account)
 	return n > 0, err
 }
 
-// Taken reports whether the ledger has a step of a reference.
+// Taken reports whether the ledger has a transfer for a step of a reference.
 func (b *Book) Taken(ctx context.Context, company, reference, step string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
 		WHERE company_id = $1 AND reference = $2 AND step = $3`, company, reference, step)
 	return n > 0, err
 }
 
-// Balances returns all of a company's accounts, by id.
+// Balances returns the balances of all of a company's accounts, by account ID.
 func (b *Book) Balances(ctx context.Context, company string) (map[string]money.Kobo, error) {
 	return db.Map[string, money.Kobo](ctx, b.db, `SELECT id, balance_kobo FROM ledger_account WHERE company_id = $1`, company)
 }
 
-// Alerts returns the alerts of a company's accounts that have one, by the account's id.
+// Alerts returns the alert amounts of a company's accounts, by account ID. Accounts without an
+// alert are left out.
 func (b *Book) Alerts(ctx context.Context, company string) (map[string]money.Kobo, error) {
 	return db.Map[string, money.Kobo](ctx, b.db,
 		`SELECT id, alert_kobo FROM ledger_account WHERE company_id = $1 AND alert_kobo > 0`, company)
 }
 
-// LastEvent returns the number of the company's last event; 0 for no such company.
+// LastEvent returns the number of the company's last event, or 0 if the company does not exist.
 func (b *Book) LastEvent(ctx context.Context, company string) (int64, error) {
 	return db.OrZero(db.One(ctx, b.db, db.Value[int64],
 		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company))
@@ -79,25 +80,25 @@ func (b *Book) LastEvents(ctx context.Context, companies []string) (map[string]i
 		`SELECT company_id, event_sequence FROM ledger_head WHERE company_id = ANY($1)`, companies)
 }
 
-// Exists reports whether a company has a lock row, and so a ledger.
+// Exists reports whether a company has a lock row, and therefore a ledger.
 func (b *Book) Exists(ctx context.Context, company string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_head WHERE company_id = $1`, company)
 	return n == 1, err
 }
 
-// Last returns the last number of one of the company's dense sequences, except the events'
-// (LastEvent), or the sum of a limit counter. It is 0 before the first.
+// Last returns the last number of a dense sequence of the company, or the sum of a limit counter.
+// It returns 0 before the first number. The events' last number comes from LastEvent.
 func (b *Book) Last(ctx context.Context, company string, name Next) (int64, error) {
 	return Last(ctx, b.db, company, name)
 }
 
-// Last returns Book.Last in a snapshot.
+// Last does the same as Book.Last in a snapshot.
 func Last(ctx context.Context, q db.Querier, company string, name Next) (int64, error) {
 	return db.OrZero(db.One(ctx, q, db.Value[int64],
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 
-// accountSums returns the accounts of a company, without their entries.
+// accountSums returns the accounts of a company without the sums of their entries.
 func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSum, error) {
 	return db.All(ctx, q, func(s db.Scanner) (AccountSum, error) {
 		var a AccountSum
@@ -106,9 +107,9 @@ func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSu
 	}, `SELECT id, floor_kobo, balance_kobo, entry_sequence FROM ledger_account WHERE company_id = $1 ORDER BY id`, company)
 }
 
-// A transfer names its two entries by primary key, and an entry names its transfer by
-// primary key. The statements use these keys only: no index leads from a reference to its
-// entries, and a scan of all entries for each transfer takes a night for a year's ledger.
+// A transfer names its two entries by primary key, and an entry names its transfer by primary key.
+// These SQL statements use only these keys. No index leads from a reference to its entries, and
+// scanning all entries for each transfer would take a night for a year's ledger.
 const (
 	withoutEntries = `
 		SELECT t.reference || ' ' || t.step FROM ledger_transfer AS t
@@ -124,9 +125,9 @@ const (
 		WHERE e.company_id = $1 AND t.reference IS NULL LIMIT 20`
 )
 
-// unpairedTransfers finds transfers without the two entries that they name, and entries
-// that no transfer names, at most 20 of each. Twice tells that there are twice as many
-// entries as transfers. Then, if each transfer has its two, no entry is left over.
+// unpairedTransfers returns transfers without the two entries that they name, and entries that no
+// transfer names. It returns at most 20 of each. Twice is true if there are exactly twice as many
+// entries as transfers. In that case, if each transfer has its two entries, no entry is left over.
 func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice bool) ([]string, error) {
 	unpaired, err := db.All(ctx, q, db.Value[string], withoutEntries, company)
 	if err != nil || twice && len(unpaired) == 0 {
@@ -138,8 +139,8 @@ func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice 
 	return slices.Compact(unpaired), err
 }
 
-// line is an entry for Verify. A CHECK of the schema compares its amount with the
-// difference of the balances.
+// line is an entry as Verify reads it. A CHECK of the schema ensures that its amount is the
+// difference of its balances.
 type line struct {
 	account                 string
 	sequence                int64
@@ -147,7 +148,7 @@ type line struct {
 	previous, current       int64
 }
 
-// Entries and transfers are read in the order of their primary keys, page after page.
+// Entries and transfers are read page by page, in the order of their primary keys.
 const (
 	entriesFrom = `
 		SELECT account_id, reference, step, amount_kobo, sequence, previous_kobo, current_kobo
@@ -157,7 +158,7 @@ const (
 		FROM ledger_transfer WHERE company_id = $1 AND (reference, step) >= ($2, $3) ORDER BY reference, step`
 )
 
-// eachEntry reads all entries of a company, by account and number.
+// eachEntry calls the function use with all entries of a company, by account and number.
 func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)) error {
 	e := line{sequence: math.MinInt64}
 	return db.Pages(ctx, q, entriesFrom, 7,
@@ -170,7 +171,8 @@ func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)
 		})
 }
 
-// eachTransfer reads all transfers of a company by key, with the numbers of their entries.
+// eachTransfer calls the function use with all transfers of a company by key, and with the numbers
+// of their entries.
 func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64)) error {
 	var t Transfer
 	return db.Pages(ctx, q, transfersFrom, 8,

@@ -6,19 +6,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// guardSet are the rows of one table that a batch changes.
+// guardSet is the set of rows of one table that the transitions of a batch change.
 type guardSet struct {
 	table    *db.Table
 	keys     [][]any
-	expected []string // the columns beside the state that a transition compares
+	expected []string // the columns besides the state that a transition compares
 	rows     map[string]*guarded
 }
 
-// guarded is a row that a batch changes, by its primary key.
+// guarded is a row that a batch changes. A guardSet finds it by its primary key.
 type guarded struct {
 	state string
-	held  []any // the values of the expected columns
-	fresh bool  // this batch writes the row: other transitions of it wait for the next batch
+	held  []any // the values of the columns in guardSet.expected
+	fresh bool  // this batch writes the row, so other transitions of the row wait for the next batch
 }
 
 func (d *decision) guardSet(t *db.Table) *guardSet {
@@ -55,7 +55,7 @@ func (s *guardSet) lookup() db.Lookup {
 	}
 }
 
-// fits reports whether the row of a transition is as the transition expects.
+// fits reports whether the row has the state and the values that the transition expects.
 func (s *guardSet) fits(m *Transition) bool {
 	row := s.rows[m.row]
 	return slices.Contains(m.from, row.state) && !slices.ContainsFunc(m.expected, func(c change) bool {

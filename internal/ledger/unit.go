@@ -10,92 +10,92 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Unit is one change of a company's rows, with or without money: a journal entry and
-// everything that belongs to it, as data. The ledger accepts it whole or refuses it.
+// Unit is one change of a company's rows, with or without money. It contains a journal entry and
+// all rows that belong to it. The ledger accepts or refuses it as a whole.
 type Unit struct {
-	Company string // the company of all its rows
+	Company string // the company of all rows of the unit
 
-	found       bool         // the unit inserts the company's lock row: the very first unit of a company
-	open        []Account    // accounts that exist from here on
-	inserts     []db.Record  // rows that must be new
-	transitions []Transition // guarded changes of rows
-	counts      []Count      // additions to limit counters
-	transfers   []Transfer   // in their order
-	alerts      []alert      // set after the transfers
-	appended    []db.Record  // other rows: events, jobs, audit
-	proof       bool         // the unit does nothing and waits for a proof; see Book.Prove
+	found       bool         // this is the company's very first unit, and it inserts the company's lock row
+	open        []Account    // accounts that the unit opens, unless they exist
+	inserts     []db.Record  // rows that must not exist yet
+	transitions []Transition // changes of rows that must be in an expected state
+	counts      []Count      // additions to limit counters, such as the payouts of a day
+	transfers   []Transfer   // transfers, which are made in this order
+	alerts      []alert      // alerts, which are set after the transfers
+	appended    []db.Record  // other rows, such as events, jobs and the audit log
+	proof       bool         // the unit changes nothing and only waits for a proof (Book.Prove)
 }
 
-// Account is an account of the ledger.
+// Account is a ledger account that a unit opens.
 type Account struct {
 	ID    string
-	Floor money.Kobo // the balance never goes below; money.NoFloor for none
+	Floor money.Kobo // the lowest balance of the account; money.NoFloor means that there is none
 }
 
-// Transfer is one immutable debit and credit.
+// Transfer debits one account and credits another. It never changes.
 type Transfer struct {
-	Reference string // the operation, credit or correction of the transfer
-	Step      string // a step of the reference, "" for the first one. No step happens twice
-	Debit     string // account that pays
-	Credit    string // account that receives
+	Reference string // the operation, credit or correction that the transfer belongs to
+	Step      string // the step of the reference; "" for the first step. Each step can be booked only once
+	Debit     string // the account that pays
+	Credit    string // the account that receives
 	Amount    money.Kobo
-	Leave     money.Kobo // the debit account must keep at least this much; 0 leaves it to the floor
-	Kind      string     // a word for statements: vtu, payout, credit, adjustment …
+	Leave     money.Kobo // the debit account must keep at least this amount; with 0, only its floor counts
+	Kind      string     // a word for statements, such as vtu, payout, credit or adjustment
 	Narration string
 }
 
-// Transition changes one row from one of some states to another, together with other
-// columns. The row is named by its whole primary key.
+// Transition changes the state of one row, and perhaps other columns. The row must be in one of the
+// states that the transition names. The row is named by its whole primary key.
 type Transition struct {
 	table    *db.Table
 	key      []any
-	row      string // the key as one text
+	row      string // the key as one string
 	from     []string
-	expected []change // other values that the row must still have
+	expected []change // further values that the row must have
 	to       string
 	set      []change
 }
 
-// change is a value of one column, a string or an int64.
+// change is the value of one column. The value is a string or an int64.
 type change struct {
 	column string
 	value  any
 }
 
-// alert is the amount below which an account is reported; 0 for none.
+// alert is an account with the amount below which its balance is reported as low; 0 means no alert.
 type alert struct {
 	account string
 	below   money.Kobo
 }
 
-// Next stands, in an appended row, for the next number of one of the company's dense
-// sequences (1, 2, 3 … without a gap), by the sequence's name. The appended rows of a
-// unit are numbered in their order.
+// Next is a placeholder in an appended row. The ledger replaces it with the next number (1, 2, 3 …
+// without a gap) of the company's dense sequence of that name. It numbers the appended rows of a
+// unit in their order.
 type Next string
 
-// Count is an addition to one of the company's limit counters, such as what was paid
-// out on a day. It is decided under the same lock as the money, so a limit holds
-// however many requests run at once.
+// Count is an addition to one of the company's limit counters, such as the sum of the payouts of a
+// day. The ledger decides it under the same lock as the money, so a limit holds however many
+// requests run concurrently.
 type Count struct {
 	Name  string
-	Add   int64 // less than 0 gives back what was added; a sum never goes below 0
-	Limit int64 // the addition may not take the sum above it; 0 for no limit
-	// An addition of 0 adds nothing. It refuses the unit if the sum is above Limit,
-	// of 0 too.
+	Add   int64 // a negative number takes back earlier additions, but the sum never falls below 0
+	Limit int64 // the highest sum that the addition may reach; 0 means no limit
+	// If Add is 0, the sum does not change, but the unit is refused if the sum is above Limit. In
+	// this case a Limit of 0 is a limit too.
 }
 
-// Sequence is the next number of the company's events.
+// Sequence is the placeholder for the next number of the company's events.
 const Sequence Next = "event"
 
 type instant struct{}
 
-// Now stands, in an appended row, for the instant that the ledger gives the unit and
-// its entries. The ledger gives it under the company's lock, so a later number never
+// Now is a placeholder in an appended row. The ledger replaces it with the instant of the unit and
+// its entries. The ledger determines the instant under the company's lock, so a later number never
 // has an earlier instant.
 var Now = instant{}
 
-// IsEmpty reports whether the unit would do nothing: an addition to a limit counter
-// alone is nothing.
+// IsEmpty reports whether the unit does nothing. A unit that only adds to limit counters counts as
+// empty.
 func (u *Unit) IsEmpty() bool {
 	return len(u.open)+len(u.inserts)+len(u.transitions)+len(u.transfers)+len(u.alerts)+len(u.appended) == 0 && !u.found
 }
@@ -103,23 +103,22 @@ func (u *Unit) IsEmpty() bool {
 // For returns a unit of a company that does nothing yet.
 func For(company string) Unit { return Unit{Company: company} }
 
-// Found returns the very first unit of a company. It makes the company's lock row.
+// Found returns the very first unit of a company. The unit creates the company's lock row.
 func Found(company string) Unit { return Unit{Company: company, found: true} }
 
-// OpenAccounts names accounts that exist from here on. An account that exists
-// already is left as it is.
+// OpenAccounts adds accounts that the unit opens. An account that exists already stays as it is.
 func (u *Unit) OpenAccounts(accounts ...Account) { u.open = append(u.open, accounts...) }
 
-// Insert adds rows that must be new. If the ledger has one of them already it
-// refuses the unit, and the refusal carries the row that is there.
+// Insert adds rows that must be new. If one of the rows exists already, the ledger refuses the
+// unit, and the refusal contains the existing row.
 func (u *Unit) Insert(rows ...db.Record) { u.inserts = append(u.inserts, rows...) }
 
-// Append adds rows that need not be new. Their fields may hold Next and Now.
+// Append adds rows without checking whether they are new. Their fields may contain Next and Now.
 func (u *Unit) Append(rows ...db.Record) { u.appended = append(u.appended, rows...) }
 
-// Transition changes the row with r's key from one of some states to the state that
-// r has, and writes the changing columns of r. The unit is refused if the row is in
-// another state.
+// Transition changes the row that has the key of r. The row must be in one of the given states. The
+// row gets the state of r and the changing columns of r. If the row is in another state, the ledger
+// refuses the unit.
 func (u *Unit) Transition(r db.Record, from ...string) *Transition {
 	key := r.Values[:r.Table.Key]
 	t := Transition{table: r.Table, key: key, row: keyOf(key), from: from}
@@ -131,8 +130,8 @@ func (u *Unit) Transition(r db.Record, from ...string) *Transition {
 	return &u.transitions[len(u.transitions)-1]
 }
 
-// Update writes the changing columns of r over the row of the version before r's.
-// The unit is refused if another unit has changed the row meanwhile.
+// Update writes the changing columns of r over the row, which must have the version before the
+// version of r. If another unit has changed the row meanwhile, the ledger refuses the unit.
 func (u *Unit) Update(r db.Record) *Transition {
 	version, _ := r.Value(r.Table.State).(string)
 	n, err := strconv.ParseInt(version, 10, 64)
@@ -142,36 +141,36 @@ func (u *Unit) Update(r db.Record) *Transition {
 	return u.Transition(r, strconv.FormatInt(n-1, 10))
 }
 
-// Expect adds a value that the row must have for its transition.
+// Expect adds a value that the row must have. Otherwise the ledger refuses the unit.
 func (t *Transition) Expect(column string, value any) *Transition {
 	t.expected = append(t.expected, change{column, value})
 	return t
 }
 
-// Only has the transition write the named columns and no others.
+// Only restricts the transition to the named columns.
 func (t *Transition) Only(columns ...string) *Transition {
 	t.set = slices.DeleteFunc(t.set, func(c change) bool { return !slices.Contains(columns, c.column) })
 	return t
 }
 
-// Transfer adds transfers, made in their order.
+// Transfer adds transfers, which are made in their order.
 func (u *Unit) Transfer(transfers ...Transfer) { u.transfers = append(u.transfers, transfers...) }
 
-// Count adds to one of the company's limit counters, by its name. The unit is
-// refused if the sum would exceed limit; 0 is no limit. An addition less than 0
-// gives back what was added before, and an addition of 0 only compares the sum with
-// the limit, of 0 too. A sum never goes below 0.
+// Count adds to one of the company's limit counters, by its name. If the sum would exceed limit,
+// the ledger refuses the unit. A limit of 0 means no limit. A negative addition takes back earlier
+// additions. An addition of 0 only compares the sum with the limit, and then a limit of 0 counts
+// too. A sum never falls below 0.
 func (u *Unit) Count(name string, add, limit int64) {
 	u.counts = append(u.counts, Count{name, add, limit})
 }
 
-// SetAlert sets the amount below which an account has a low balance (OnLowBalance); 0 for
-// no alert.
+// SetAlert sets the amount below which an account has a low balance (OnLowBalance). An amount of 0
+// removes the alert.
 func (u *Unit) SetAlert(account string, below money.Kobo) {
 	u.alerts = append(u.alerts, alert{account, below})
 }
 
-// check finds mistakes that are wrong in every state of the ledger.
+// check returns an error if the unit is wrong whatever the ledger contains.
 func (u *Unit) check() error {
 	if u.Company == "" {
 		return errors.New("ledger: a unit without a company")
@@ -199,8 +198,8 @@ func (u *Unit) check() error {
 	return nil
 }
 
-// witness returns a row without money that the accepted unit inserts. A unit that only changes
-// rows has none.
+// witness returns a row without money that the accepted unit inserts. It returns false for a unit
+// that only changes rows.
 func (u *Unit) witness() (db.Record, bool) {
 	for _, set := range [][]db.Record{u.appended, u.inserts} {
 		for _, r := range set {

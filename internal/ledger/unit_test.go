@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// The ledger fills numbers and instants into copies of the rows, so a unit can be decided
-// again.
+// The ledger fills numbers and instants into copies of the rows. So a unit stays unchanged and can
+// be decided again.
 func TestACommitDoesNotChangeTheUnit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -31,8 +31,8 @@ func TestACommitDoesNotChangeTheUnit(t *testing.T) {
 	})
 }
 
-// A unit may move money through an account that it opens, down to the floor of that
-// account.
+// A unit may move money through an account that it opens itself, as long as the account's floor
+// allows it.
 func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -50,7 +50,7 @@ func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 			Company: "c1", open: []Account{{"flat", 0}, {"deep", money.NoFloor}},
 			transfers: []Transfer{{Reference: "r", Debit: "deep", Credit: "flat", Amount: 5}},
 		}))
-		// An existing account keeps its floor.
+		// An account that exists already keeps its old floor.
 		err := b.Commit(t.Context(), Unit{
 			Company: "c1", open: []Account{{"flat", money.NoFloor}},
 			transfers: []Transfer{{Reference: "s", Debit: "flat", Credit: "deep", Amount: 6}},
@@ -62,7 +62,7 @@ func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 	})
 }
 
-// An existing company is not founded again, and its event numbers go on.
+// Founding an existing company again changes nothing, and its event numbers continue.
 func TestACompanyIsFoundedOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -77,7 +77,7 @@ func TestACompanyIsFoundedOnce(t *testing.T) {
 	})
 }
 
-// A refusal has a reason and, for some reasons, a table.
+// A refusal names its reason and, for some reasons, a table.
 func TestARefusalNamesItsTable(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)

@@ -12,14 +12,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Report is the result of Verify for a company.
+// Report is what Verify finds out about a company.
 type Report struct {
 	Company   string
-	Sequence  int64 // the company's last event when the reading began
+	Sequence  int64 // the number of the company's last event when the reading began
 	Accounts  []AccountSum
 	Transfers int64
 	Entries   int64
-	Wrongs    []string // one sentence for each error
+	Wrongs    []string // one sentence for each error found
 }
 
 func (r *Report) wrong(format string, args ...any) {
@@ -30,14 +30,14 @@ func (r *Report) wrong(format string, args ...any) {
 type AccountSum struct {
 	ID             string
 	Floor, Balance money.Kobo
-	Sum            money.Kobo // the entries added up
+	Sum            money.Kobo // the sum of the entries
 	Entries        int64
 
 	last                money.Kobo // the balance after the last entry
 	sequence, lastEntry int64
 }
 
-// add adds the next entry, and returns the balance that must be before the entry.
+// add adds the next entry. It returns the balance that the entry should begin with.
 func (a *AccountSum) add(e line) (before int64) {
 	if e.sequence == a.lastEntry+1 {
 		before = int64(a.last)
@@ -51,7 +51,7 @@ func (a *AccountSum) add(e line) (before int64) {
 // Clearing reports whether the account is a clearing account.
 func (a AccountSum) Clearing() bool { return strings.HasPrefix(a.ID, "clearing/") }
 
-// Verify adds up a company's ledger again from its entries, and checks:
+// Verify recomputes a company's balances from its entries, and checks that
 //
 //   - each account's entries are numbered 1 … n, each begins with the balance after the
 //     one before it, and the last one ends with the account's balance;
@@ -59,16 +59,18 @@ func (a AccountSum) Clearing() bool { return strings.HasPrefix(a.ID, "clearing/"
 //   - each transfer has exactly its debit and its credit entry;
 //   - all balances add up to zero.
 //
-// Verify reads entries and transfers once each. Both have the account, the number of the
-// entry, the reference, the step and the amount. Verify adds these facts up as hashes.
-// Only if the two sums differ, further statements name the rows.
+// Verify reads each entry and each transfer only once. Both contain the account, the number of the
+// entry, the reference, the step and the amount. Verify hashes these values and adds up the hashes
+// of the entries and of the transfers. Only if the two sums differ, further SQL statements find the
+// wrong rows.
 //
-// Q must be a snapshot (db.Snapshot). Otherwise concurrent commits look like errors.
+// The querier q must read a snapshot (db.DB.Snapshot). Otherwise concurrent commits look like
+// errors.
 func Verify(ctx context.Context, q db.Querier, company string) (Report, error) {
 	return VerifyBeside(ctx, q, company, func(Transfer) {})
 }
 
-// VerifyBeside returns Verify, and calls seen with each transfer.
+// VerifyBeside does the same as Verify, and also calls seen with each transfer.
 func VerifyBeside(ctx context.Context, q db.Querier, company string, seen func(Transfer)) (Report, error) {
 	r := Report{Company: company}
 	err := r.read(ctx, q, seen)
@@ -103,15 +105,15 @@ func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) er
 	return r.nameUnpaired(ctx, q)
 }
 
-// sides adds up entries as hashes: equal sums mean the same entries, in any order. The seed
-// is random, so nobody can forge a sum.
+// sides is the sum of the entries' hashes. Equal sums mean the same entries, in any order. The seed
+// is random, so an attacker cannot forge a sum.
 type sides struct {
 	seed maphash.Seed
 	sum  uint64
 	fact []byte
 }
 
-// add adds an entry, without the balances before and after it.
+// add adds the hash of an entry, without the balances before and after the entry.
 func (s *sides) add(account string, sequence int64, reference, step, sign, amount string) {
 	s.fact = append(append(s.fact[:0], account...), 0)
 	s.fact = binary.LittleEndian.AppendUint64(s.fact, uint64(sequence))
@@ -121,8 +123,8 @@ func (s *sides) add(account string, sequence int64, reference, step, sign, amoun
 	s.sum += maphash.Bytes(s.seed, s.fact)
 }
 
-// readEntries reads the accounts and adds up their entries. It returns an error sentence
-// for each entry that does not begin with the balance before it, at most 20.
+// readEntries reads the accounts and adds up their entries. It returns one sentence for each entry
+// that does not begin with the balance after the previous entry. It returns at most 20 sentences.
 func (r *Report) readEntries(ctx context.Context, q db.Querier, entries *sides) (broken []string, err error) {
 	if r.Accounts, err = accountSums(ctx, q, r.Company); err != nil {
 		return nil, err
@@ -141,7 +143,8 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, entries *sides) 
 	return broken, err
 }
 
-// account returns the account with an id, or a new one that the ledger does not have.
+// account returns the account with the given ID. If the ledger does not have it, account returns a
+// new, empty account.
 func (r *Report) account(id string) *AccountSum {
 	for i := range r.Accounts {
 		if r.Accounts[i].ID == id {
@@ -171,7 +174,7 @@ func (r *Report) addAccounts() {
 	}
 }
 
-// readTransfers counts the transfers and adds up the entries that they name.
+// readTransfers counts the transfers, and adds up the hashes of the entries that they name.
 func (r *Report) readTransfers(ctx context.Context, q db.Querier, transfers *sides, seen func(Transfer)) error {
 	err := eachTransfer(ctx, q, r.Company, func(t Transfer, debitEntry, creditEntry int64) {
 		r.Transfers++

@@ -8,9 +8,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// Verify reads the ledger once, and joins rows by their whole primary key. A join by the
-// company alone would read the whole ledger for each row: six thousand entries took six
-// seconds. SQLite shows this, since it has no statistics here.
+// Verify reads the ledger only once, and joins rows by their whole primary key. A join by the
+// company ID only would read the whole ledger for each row. With six thousand entries such a join
+// took six seconds. The test uses SQLite, which has no statistics here and therefore shows such a
+// join.
 func TestVerifyReadsTheLedgerOnce(t *testing.T) {
 	d := dbtest.New(t, db.SQLite)
 	for _, query := range []string{withoutEntries, withoutTransfer} {
@@ -35,7 +36,7 @@ func TestVerifyReadsTheLedgerOnce(t *testing.T) {
 	}
 }
 
-// A page of the ledger is found by its key, without a scan of the earlier pages.
+// The database finds a page of the ledger by its key, without scanning the earlier pages.
 func TestAPageIsFoundByItsKey(t *testing.T) {
 	d := dbtest.New(t, db.SQLite)
 	for query, key := range map[string]any{entriesFrom: int64(1), transfersFrom: "settle"} {

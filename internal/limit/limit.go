@@ -1,5 +1,5 @@
-// Package limit limits the rate of requests with buckets. Each request takes a token from
-// its bucket, and the bucket refills steadily.
+// Package limit limits the rate of requests with token buckets. Each request takes a token from its
+// bucket, and the bucket refills steadily.
 package limit
 
 import (
@@ -15,14 +15,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Limit is the number of requests in one Period, and the number at once.
+// Limit allows a number of requests in each Period. Burst is the number of requests that may arrive
+// together.
 type Limit struct {
 	Requests int
 	Period   time.Duration
 	Burst    int
 }
 
-// Check refuses a limit that no bucket can keep.
+// Check returns an error if no bucket can enforce the limit.
 func (l Limit) Check() error {
 	if l.Requests < 1 || l.Burst < 1 || l.Period < time.Duration(l.Requests) {
 		return fmt.Errorf("rate limit: %d requests in %v with bursts of %d cannot be kept", l.Requests, l.Period, l.Burst)
@@ -30,16 +31,16 @@ func (l Limit) Check() error {
 	return nil
 }
 
-// each returns the time in which a bucket refills by one request.
+// each returns the time in which a bucket refills by one token.
 func (l Limit) each() time.Duration { return l.Period / time.Duration(l.Requests) }
 
-// Buckets are the buckets in use. A bucket without requests for ten minutes is removed.
+// Buckets holds the buckets in use. It removes a bucket that has had no request for ten minutes.
 type Buckets struct {
 	clock clock.Clock
 	all   *otter.Cache[string, *rate.Limiter]
 }
 
-// New begins with full buckets.
+// New returns Buckets in which every bucket is full at first.
 func New(c clock.Clock) *Buckets {
 	return &Buckets{clock: c, all: otter.Must(&otter.Options[string, *rate.Limiter]{
 		MaximumSize:      200_000,
@@ -47,15 +48,15 @@ func New(c clock.Clock) *Buckets {
 	})}
 }
 
-// State is the state of a bucket.
+// State describes a bucket at one instant.
 type State struct {
 	Most, Left int
-	Full       time.Duration // until the bucket is full
-	Wait       time.Duration // until one more request is allowed; 0 for now
+	Full       time.Duration // the time until the bucket is full
+	Wait       time.Duration // the time until one more request is allowed; 0 if it is allowed now
 }
 
-// Take takes one request from a bucket. An empty bucket refuses the request, and its state
-// has a Wait.
+// Take takes one token from a bucket for a request. If the bucket is empty, the request is not
+// allowed, and Wait in the state is the time to wait.
 func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
 	of, _ := b.all.ComputeIfAbsent(bucket, func() (*rate.Limiter, bool) {
 		return rate.NewLimiter(rate.Every(l.each()), l.Burst), false
@@ -65,7 +66,7 @@ func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
 	return state(of, l, now), allowed
 }
 
-// Look returns the state of a bucket. It takes nothing.
+// Look returns the state of a bucket without taking a token from it.
 func (b *Buckets) Look(bucket string, l Limit) State {
 	of, there := b.all.GetIfPresent(bucket)
 	if !there {
@@ -85,19 +86,20 @@ func state(of *rate.Limiter, l Limit, now time.Time) State {
 	return s
 }
 
-// Show sets the RateLimit headers.
+// Show sets the RateLimit headers of a response.
 func (s State) Show(h http.Header) {
 	h.Set("RateLimit-Limit", strconv.Itoa(s.Most))
 	h.Set("RateLimit-Remaining", strconv.Itoa(s.Left))
 	h.Set("RateLimit-Reset", seconds(s.Full))
 }
 
-// Refusal returns the fault for a request over the limit.
+// Refusal returns the fault for a request that exceeds the limit.
 func (s State) Refusal() *fault.Fault {
 	return fault.New(fault.Limited, "Too many requests").After(s.Wait)
 }
 
-// seconds rounds up, so that a retry after this time is not too early.
+// seconds returns the duration in seconds, rounded up so that a retry after this time is not too
+// early.
 func seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }

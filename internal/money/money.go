@@ -1,8 +1,8 @@
-// Package money holds the only money type of Kobo: whole kobo in an int64.
+// Package money provides Kobo's only type for money, which counts whole kobo in an int64.
 //
-// Kobo never adds, compares or stores naira, and never uses floating point. Naira exist
-// only on the wire, as a JSON number (Kobo) or as a decimal string (Text). Kobo reads
-// them from the digits of the request.
+// Kobo never adds, compares or stores naira, and never uses floating point. Naira exist only on the
+// wire, as a JSON number (Kobo) or as a decimal string (Text). Kobo reads them from the digits of
+// the request.
 package money
 
 import (
@@ -12,20 +12,20 @@ import (
 	"strings"
 )
 
-// Kobo is an amount of Nigerian money in its smallest unit; 100 kobo are one
-// naira. In JSON it is naira as a plain number: 5000, 1500.5.
+// Kobo is an amount of Nigerian money in its smallest unit. 100 kobo are one naira. JSON shows the
+// amount as a plain number of naira, such as 5000 or 1500.5.
 type Kobo int64
 
 const (
 	// Naira is one naira in kobo.
 	Naira Kobo = 100
-	// Max is the largest amount of a request: 10^13 kobo (completion.md §1).
+	// Max is the largest amount that a request may contain, 10^13 kobo (completion.md §1).
 	Max Kobo = 10_000_000_000_000
-	// NoFloor is the floor of a ledger account without a lowest balance.
+	// NoFloor is the floor of a ledger account that may have any balance.
 	NoFloor Kobo = math.MinInt64
 )
 
-// The reasons why a text is not an amount.
+// These errors state why a text is not an amount.
 var (
 	ErrSyntax    = errors.New("must be a number")
 	ErrNegative  = errors.New("must not be negative")
@@ -33,9 +33,9 @@ var (
 	ErrRange     = errors.New("is larger than the largest amount")
 )
 
-// Parse reads naira in plain decimal digits ("5000", "1500.5", "1500.00") and returns
-// kobo. It refuses signs, exponents, blanks, more than two decimals, and amounts above
-// Max.
+// Parse reads naira in plain decimal digits ("5000", "1500.5", "1500.00") and returns kobo. It
+// refuses signs, exponents, blanks and amounts above Max. It refuses more than two decimals, unless
+// the further decimals are zeros.
 func Parse(s string) (Kobo, error) {
 	if strings.HasPrefix(s, "-") {
 		return 0, ErrNegative
@@ -62,8 +62,8 @@ func Parse(s string) (Kobo, error) {
 	return Kobo(n), nil
 }
 
-// Asked reads the amount of a company's request. It is Parse with at most two decimals,
-// zeros included (completion.md §1). Amounts of providers go through Parse.
+// Asked reads the amount in a company's request. Unlike Parse, it refuses more than two decimals
+// even if they are zeros (completion.md §1). Amounts from providers are read by Parse.
 func Asked(s string) (Kobo, error) {
 	k, err := Parse(s)
 	if _, fraction, _ := strings.Cut(s, "."); err == nil && len(fraction) > 2 {
@@ -106,14 +106,14 @@ func (k Kobo) Number() string {
 	return strings.TrimSuffix(s, "0")
 }
 
-// String returns the amount for people: ₦ and two decimals.
+// String returns the amount for display, with ₦ and two decimals.
 func (k Kobo) String() string { return "₦" + k.Decimal() }
 
 // MarshalJSON writes naira as a JSON number.
 func (k Kobo) MarshalJSON() ([]byte, error) { return []byte(k.Number()), nil }
 
-// UnmarshalJSON reads naira from a JSON number, without floating point. It accepts a
-// negative number, since balances in answers may be negative. Requests go through Parse.
+// UnmarshalJSON reads naira from a JSON number, without floating point. It accepts a negative
+// number, because balances in responses may be negative. Amounts in requests are read by Asked.
 func (k *Kobo) UnmarshalJSON(b []byte) error {
 	s, negative := strings.CutPrefix(string(b), "-")
 	n, err := Parse(s)
@@ -124,7 +124,7 @@ func (k *Kobo) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Text is an amount whose JSON is a decimal string: "1500.00".
+// Text is an amount that JSON shows as a decimal string, such as "1500.00".
 type Text Kobo
 
 // MarshalJSON writes naira as a JSON string with two decimals.
@@ -132,7 +132,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + Kobo(t).Decimal() + `"`), nil
 }
 
-// UnmarshalJSON reads a decimal string.
+// UnmarshalJSON reads naira from a JSON string.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	s, err := strconv.Unquote(string(b))
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package nuban checks and makes Nigerian uniform bank account numbers (Central Bank of
-// Nigeria, NUBAN standard). A number has ten digits: nine that the bank chooses, and a
-// check digit that reveals typing errors.
+// Package nuban checks and makes Nigerian uniform bank account numbers (NUBAN standard of the
+// Central Bank of Nigeria). A number has ten digits. The bank chooses nine of them, and the tenth
+// is a check digit that reveals typing errors.
 //
-// The check digit depends on the bank's code, so a number is valid for some banks only.
-// Only the bank knows whether the account exists.
+// The check digit depends on the bank's code, so a number is valid only for some banks. Only the
+// bank knows whether the account exists.
 package nuban
 
 import (
@@ -11,15 +11,15 @@ import (
 	"fmt"
 )
 
-// weights are the factors of the six digits of the institution's code and the nine digits
-// of the serial number. A deposit money bank has a code of three digits. Three zeros in
-// front of it do not change the sum.
+// weights contains the factors for the six digits of the bank code and the nine digits of the
+// serial number. The code of a deposit money bank has three digits. Three zeros in front of the
+// code do not change the sum.
 const weights = "373373373373373"
 
 var errShape = errors.New("nuban: a bank code has 3 or 6 digits and a serial number has 9")
 
-// Check returns the tenth digit of an account number. The bank code has three or six digits,
-// the serial number nine.
+// Check returns the check digit, which is the tenth digit of an account number. The bank code has
+// three or six digits, and the serial number has nine.
 func Check(bankCode, serial string) (byte, error) {
 	if len(bankCode) == 3 {
 		bankCode = "000" + bankCode
@@ -46,7 +46,7 @@ func Valid(bankCode, account string) bool {
 	return err == nil && digit == account[9]
 }
 
-// Make returns the account number with a serial number of the bank.
+// Make returns the account number of a bank for a serial number.
 func Make(bankCode string, serial int64) (string, error) {
 	if serial < 0 || serial > 999_999_999 {
 		return "", errShape

@@ -6,8 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/nuban"
 )
 
-// The first number is the example in the Central Bank's standard. The others were
-// computed by hand with its weights.
+// The first number is the example in the Central Bank's standard. The other numbers were computed
+// by hand with the weights of the standard.
 func TestVectors(t *testing.T) {
 	for _, v := range []struct {
 		bank    string
@@ -16,10 +16,10 @@ func TestVectors(t *testing.T) {
 	}{
 		{"011", 1457, "0000014579"},
 		{"000011", 1457, "0000014579"},
-		{"058", 0, "0000000001"},            // 5·7+8·3 = 59
-		{"044", 123456789, "1234567895"},    // 40 for the code, 195 for the serial
-		{"000", 0, "0000000000"},            // all digits are zero
-		{"090286", 100000000, "1000000004"}, // 9·7+2·3+8·7+6·3 = 143, and 3
+		{"058", 0, "0000000001"},            // the check digit follows from 5·7+8·3 = 59
+		{"044", 123456789, "1234567895"},    // 40 for the code and 195 for the serial number
+		{"000", 0, "0000000000"},            // the sum is 0, because all digits are zero
+		{"090286", 100000000, "1000000004"}, // 9·7+2·3+8·7+6·3 = 143 for the code, and 3 for the serial number
 	} {
 		got, err := nuban.Make(v.bank, v.serial)
 		if err != nil || got != v.account {
@@ -31,7 +31,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// The check finds every single wrong digit, since all weights are coprime with ten.
+// The check digit reveals every single wrong digit, because all weights are coprime with ten.
 func TestOneWrongDigit(t *testing.T) {
 	const right = "0000014579"
 	for i := range right {

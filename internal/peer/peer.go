@@ -1,8 +1,8 @@
-// Package peer finds the client address of a request behind proxies.
+// Package peer finds the client's address when a request comes through proxies.
 //
-// A caller can write anything into X-Forwarded-For and Forwarded. A trusted proxy adds
-// its caller's address on the right. So the package reads both headers from the right,
-// and stops at the first address that is no trusted proxy.
+// A caller can write anything into X-Forwarded-For and Forwarded. A trusted proxy adds its caller's
+// address on the right. So the package reads both headers from the right. It stops at the first
+// address that is not a trusted proxy.
 package peer
 
 import (
@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// Proxies are the networks of trusted proxies.
+// Proxies is a list of the networks of trusted proxies.
 type Proxies []netip.Prefix
 
-// Parse reads networks (10.0.0.0/8) and single addresses.
+// Parse reads networks, such as 10.0.0.0/8, and single addresses.
 func Parse(list []string) (Proxies, error) {
 	out, all := make(Proxies, 0, len(list)), []error(nil)
 	for _, text := range list {
@@ -49,8 +49,8 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client returns the client address of a request. Unheard is true if the request names other
-// addresses in its headers, but does not come from a trusted proxy.
+// Client returns the client's address. Unheard is true if the headers name an address but are
+// ignored, because the request does not come from a trusted proxy.
 func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	hops, forwarded := hopsOf(r)
 	at, ok := parse(r.RemoteAddr)
@@ -63,23 +63,23 @@ func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	for i := len(hops) - 1; i >= 0 && p.trust(at); i-- {
 		next, ok := parse(hops[i])
 		if !ok {
-			break // the client of an unreadable entry is the proxy that added the entry
+			break // the entry is unreadable, so the proxy that added it counts as the client
 		}
 		at = next
 	}
 	return at.String(), false
 }
 
-// Asked returns the scheme and the host of the client's request, from the headers of trusted
-// proxies: X-Forwarded-Proto and X-Forwarded-Host, or else Forwarded. Without a trusted
-// header the result is empty.
+// Asked returns the scheme and the host that the client requested. It reads X-Forwarded-Proto and
+// X-Forwarded-Host, or else Forwarded. If the request does not come from a trusted proxy or has no
+// such header, both results are empty.
 func (p Proxies) Asked(r *http.Request) (scheme, host string) {
 	at, ok := parse(r.RemoteAddr)
 	if !ok || !p.trust(at) {
 		return "", ""
 	}
 	elements := strings.Split(strings.Join(r.Header.Values("Forwarded"), ","), ",")
-	first := len(elements) // the element of the first trusted proxy, which saw the client
+	first := len(elements) // the element that the first trusted proxy added, which received the client's request
 	for ; first > 0 && ok && p.trust(at); first-- {
 		at, ok = parse(pairOf(elements[first-1], "for"))
 	}
@@ -90,13 +90,13 @@ func (p Proxies) Asked(r *http.Request) (scheme, host string) {
 	return strings.ToLower(scheme), host
 }
 
-// last returns the last item of a list header. The nearest proxy has written it.
+// last returns the last item of a list header. The proxy nearest to Kobo has written this item.
 func last(r *http.Request, header string) string {
 	line := strings.Join(r.Header.Values(header), ",")
 	return strings.TrimSpace(line[strings.LastIndex(line, ",")+1:])
 }
 
-// hopsOf returns the addresses in the headers, the nearest proxy's last.
+// hopsOf returns the addresses in the headers. The address that the nearest proxy added comes last.
 func hopsOf(r *http.Request) (hops []string, any bool) {
 	if line := strings.Join(r.Header.Values("X-Forwarded-For"), ","); strings.Trim(line, ", \t") != "" {
 		return strings.Split(line, ","), true
@@ -105,15 +105,15 @@ func hopsOf(r *http.Request) (hops []string, any bool) {
 	if strings.Trim(line, ", \t") == "" {
 		return nil, false
 	}
-	// No address has a comma. So an open quote ends with the caller's own element, and the
-	// proxy's element stays readable.
+	// An address never contains a comma, so commas always separate elements. A quote that a caller
+	// leaves open ends with the caller's element, and the proxy's element stays readable.
 	for element := range strings.SplitSeq(line, ",") {
 		hops = append(hops, pairOf(element, "for"))
 	}
 	return hops, true
 }
 
-// pairOf returns a value of an element of Forwarded (RFC 7239), or empty.
+// pairOf returns the value of one name in an element of Forwarded (RFC 7239), or "".
 func pairOf(element, wanted string) (found string) {
 	for pair := range strings.SplitSeq(element, ";") {
 		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
@@ -121,7 +121,7 @@ func pairOf(element, wanted string) (found string) {
 			continue
 		}
 		if found != "" {
-			return "" // two values are no address
+			return "" // two values for one name are ambiguous, so neither is used
 		}
 		found = value
 		if inner, quoted := strings.CutPrefix(value, `"`); quoted {
@@ -148,14 +148,14 @@ func parse(text string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// Network returns the network of one caller: an IPv4 address, or an IPv6 network of 64 bits,
-// since each IPv6 caller has such a network.
+// Network returns the network of one caller. For IPv4 this is the address. For IPv6 it is the
+// network of 64 bits, because each IPv6 caller usually has a whole network of that size.
 func Network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || !a.Is6() {
 		return address
 	}
-	network, _ := a.Prefix(64) // an IPv6 address has a /64
+	network, _ := a.Prefix(64) // cannot fail, because every IPv6 address has a /64 network
 	return network.String()
 }
 
@@ -166,7 +166,7 @@ func With(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, contextKey{}, address)
 }
 
-// Of returns the client address of the context's request, or "".
+// Of returns the client address in the context, or "".
 func Of(ctx context.Context) string {
 	address, _ := ctx.Value(contextKey{}).(string)
 	return address

@@ -54,12 +54,12 @@ func TestTheClientIsTheRightmostUntrustedAddress(t *testing.T) {
 		{"10.0.0.1:1", []string{xff, "1.1.1.1:4711"}, "1.1.1.1", false},
 		{"10.0.0.1:1", []string{xff, "[2001:db8::5]:443"}, "2001:db8::5", false},
 		{"10.0.0.1:1", []string{xff, "[2001:db8::5]"}, "2001:db8::5", false},
-		// After an unreadable entry the client is the last proxy.
+		// An unreadable entry ends the search, and the last trusted proxy counts as the client.
 		{"10.0.0.1:1", []string{xff, "bucket-7"}, "10.0.0.1", false},
 		{"10.0.0.1:1", []string{xff, "1.1.1.1, bucket-7"}, "10.0.0.1", false},
 		{"10.0.0.1:1", []string{xff, "1.1.1.1,, 10.2.2.2"}, "10.2.2.2", false},
 		{"10.0.0.1:1", []string{xff, "\x00, 1.1.1.1"}, "1.1.1.1", false},
-		// Forwarded counts only without X-Forwarded-For.
+		// The header Forwarded counts only if there is no X-Forwarded-For.
 		{"10.0.0.1:1", []string{forwarded, "for=6.6.6.6", xff, "1.1.1.1"}, "1.1.1.1", false},
 		{"10.0.0.1:1", []string{xff, "", forwarded, "for=1.1.1.1"}, "1.1.1.1", false},
 		{"10.0.0.1:1", []string{forwarded, `for=6.6.6.6, For="1.1.1.1:80";proto=https;by=10.0.0.1, for=10.0.0.2`}, "1.1.1.1", false},
@@ -78,7 +78,7 @@ func TestTheClientIsTheRightmostUntrustedAddress(t *testing.T) {
 	}
 }
 
-// The scheme and the host are those that the client asked of the first trusted proxy.
+// The scheme and the host are those of the client's request to the first trusted proxy.
 func TestTheHostIsTheOneThatWasAsked(t *testing.T) {
 	const proto, host = "X-Forwarded-Proto", "X-Forwarded-Host"
 	for _, c := range []struct {
@@ -107,7 +107,7 @@ func TestTheHostIsTheOneThatWasAsked(t *testing.T) {
 	}
 }
 
-// Entries to the left of the proxy's own entry change nothing.
+// Entries to the left of the trusted proxy's entry do not change the client address.
 func FuzzACallerChoosesNoAddress(f *testing.F) {
 	for _, s := range []string{"", "1.1.1.1", `for="`, `for="\`, "10.0.0.1", "[", ";;==,,", "\x00"} {
 		f.Add(s)

@@ -1,10 +1,10 @@
-// Package quota limits what costs the fintech money or space, for each company
-// and day: OTPs, settlement accounts, crypto addresses, virtual accounts. The day
-// begins at midnight in Lagos.
+// Package quota limits, for each company and day, what costs the fintech money or space. There are
+// quotas for OTPs, settlement accounts, crypto addresses and virtual accounts. The day begins at
+// midnight in Lagos.
 //
-// A business calls Count on the unit that begins a thing, and passes the refusal of
-// that unit to Reached. The ledger counts under the company's lock, so concurrent
-// requests never exceed a quota. A refused unit counts nothing.
+// A package that creates something with a quota calls Count on the unit that creates it. If the
+// ledger refuses that unit, the package passes the error to Reached. The ledger counts under the
+// company's lock, so concurrent requests never exceed a quota. A refused unit counts nothing.
 package quota
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// Kind is a kind of thing with a quota.
+// Kind is a type of object that has a quota.
 type Kind string
 
-// The kinds.
+// These are the kinds with a quota.
 const (
 	OTP               Kind = "otp"
 	SettlementAccount Kind = "settlement-account"
@@ -32,10 +32,10 @@ const (
 	VirtualAccount    Kind = "virtual-account"
 )
 
-// kind is a Kind with its default quota and its name in messages.
+// kind is a Kind with its default quota and its name in error messages.
 type kind struct {
 	Kind
-	usual int64 // for a company without a quota of its own
+	usual int64 // the default quota, for a company that has none set
 	name  string
 }
 
@@ -54,23 +54,23 @@ func find(k Kind) (kind, bool) {
 	return kinds[i], true
 }
 
-// counters is the prefix of the limit counters' names.
+// counters is the prefix of the names of the quotas' limit counters.
 const counters = "quota/"
 
 func (k Kind) counter(at time.Time) string {
 	return counters + string(k) + "/" + at.In(clock.Lagos).Format(time.DateOnly)
 }
 
-// Count has a unit count one more of a kind. The unit counts without a limit too, so
-// a limit set at noon holds for the whole day.
+// Count makes a unit count one more object of a kind. The unit counts even if there is no quota. So
+// a quota that is set at noon includes the whole day.
 func Count(ctx context.Context, q db.Querier, u *ledger.Unit, k Kind, at time.Time) error {
 	l, err := limit(ctx, q, u.Company, k)
 	u.Count(k.counter(at), 1, l.Most)
 	return err
 }
 
-// Reached turns the refusal of a unit for its quota into a Limited fault, which ends
-// at midnight in Lagos. Other errors stay unchanged.
+// Reached turns the refusal of a unit that exceeds its quota into a fault of kind Limited. The
+// fault allows a retry at midnight in Lagos. Other errors stay unchanged.
 func Reached(err error, at time.Time) error {
 	r := ledger.Refused(err)
 	if r == nil || r.Reason != ledger.Over {
@@ -91,14 +91,14 @@ func midnight(at time.Time) time.Time {
 	return time.Date(year, month, day+1, 0, 0, 0, 0, clock.Lagos)
 }
 
-// Limit is the number of a kind that a company may begin in a day. 0 is no limit.
+// Limit is the number of objects of a kind that a company may create in a day. 0 means no limit.
 type Limit struct {
 	Kind  Kind
 	Most  int64
-	Since time.Time // zero for the default
+	Since time.Time // when the quota was set; zero for the default quota
 }
 
-// limit returns the quota in force.
+// limit returns the quota that is now in force.
 func limit(ctx context.Context, q db.Querier, company string, k Kind) (Limit, error) {
 	l, err := db.OrZero(findLimit(ctx, q, company, k))
 	l.Kind = k
@@ -108,34 +108,35 @@ func limit(ctx context.Context, q db.Querier, company string, k Kind) (Limit, er
 	return l, err
 }
 
-// Use is a quota with its use of today.
+// Use is a quota and how much of it the company has used today.
 type Use struct {
 	Limit
 	Used int64
 }
 
-// Left returns the number that may still begin today. It means nothing without a limit.
+// Left returns the number of objects that may still be created today. Without a limit, the number
+// has no meaning.
 func (u Use) Left() int64 { return max(u.Most-u.Used, 0) }
 
-// Actor is the operator who sets a quota. Audit appends a line to the audit log.
+// Actor is the operator who sets a quota. Its method Audit appends a line to the audit log.
 type Actor interface {
 	Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time)
 }
 
-// Service serves operators.
+// Service sets and shows quotas for operators.
 type Service struct {
 	db    *db.DB
 	book  *ledger.Book
 	clock clock.Clock
 }
 
-// New returns the service on a database and its ledger.
+// New returns a service that uses a database and its ledger.
 func New(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
 	return &Service{db: d, book: book, clock: c}
 }
 
-// Set gives a company a quota from now on. It includes what began earlier today. 0
-// is no limit.
+// Set gives a company a new quota, which is in force immediately. What the company created earlier
+// today counts too. 0 means no limit.
 func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, most int64) error {
 	if _, known := find(k); !known {
 		names := make([]string, len(kinds))
@@ -158,7 +159,7 @@ func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, mos
 	return err
 }
 
-// Uses returns a company's quotas and their use on this day in Lagos.
+// Uses returns a company's quotas and how much of them is used on this day in Lagos.
 func (s *Service) Uses(ctx context.Context, company string) (day string, uses []Use, err error) {
 	now := s.clock.Now()
 	uses = make([]Use, len(kinds))

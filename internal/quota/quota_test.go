@@ -42,7 +42,7 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 	})
 }
 
-// begin begins one of a kind, as a business does.
+// begin creates one object of a kind, as a business package does.
 func (w *world) begin(company string, k quota.Kind) error {
 	now, u := w.clock.Now(), ledger.For(company)
 	if err := quota.Count(w.t.Context(), w.db, &u, k, now); err != nil {
@@ -88,7 +88,7 @@ func TestDefaultQuotas(t *testing.T) {
 
 func TestAQuotaEndsAtMidnightInLagos(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		if err := w.begin("c1", quota.OTP); err != nil { // this one counts before the limit is set
+		if err := w.begin("c1", quota.OTP); err != nil { // counts although the quota is set only afterwards
 			t.Fatal(err)
 		}
 		w.set("c1", quota.OTP, 2)

@@ -9,7 +9,7 @@ import (
 
 var quotas = db.Declare[row]("quota")
 
-// row is a quota of a company. The newest row of a kind is in force.
+// row is a quota of a company. The newest row of a kind is the quota in force.
 type row struct {
 	Company   string    `db:"company_id,key"`
 	Kind      Kind      `db:"kind,key"`

@@ -1,15 +1,15 @@
-// Package secret derives all keys of Kobo, and carries secret values without showing
-// them.
+// Package secret derives all keys of Kobo, and provides a type for secret values that hides them in
+// output.
 //
-// The fintech keeps one master key. Kobo derives the other keys from it: for signing
-// tokens, for hashing API keys and PINs, and for sealing values that must be readable
-// again. Kobo stores no derived key, so the database reveals no secret without the
+// The fintech stores one master key. From the master key Kobo derives keys for signing tokens and
+// for hashing API keys and PINs. It also derives keys for encrypting ("sealing") values that must
+// be readable again. Kobo stores no derived key, so the database reveals no secret without the
 // master key.
 //
-// A keyring is a text of lines "id:base64url(32 bytes)". The first line is the
-// current key, which signs, hashes and seals. The older keys below it only verify and
-// open. To rotate, put a new line on top. To end an old key, remove its line. Each hash
-// and each sealed value carries the id of its key.
+// A keyring is a text with one line "id:base64url(32 bytes)" for each master key. The first line is
+// the current key, which signs, hashes and seals. The older keys below it only verify and open. To
+// rotate the key, put a new line on top. To retire an old key, remove its line. Each hash and each
+// sealed value contains the ID of its key.
 package secret
 
 import (
@@ -28,20 +28,20 @@ import (
 	"sync"
 )
 
-// size is the length of every key: 256 bits.
+// size is the length of every key in bytes, which is 256 bits.
 const size = 32
 
-// Keyring holds the master keys, the current one first.
+// Keyring holds the master keys. The current key is the first.
 type Keyring struct {
 	ids     []string
 	master  map[string][]byte
-	derived sync.Map // "id/purpose" → []byte
+	derived sync.Map // maps "id/purpose" to the derived []byte
 }
 
 var keyID = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 
-// Parse reads a keyring. It ignores empty lines and lines that begin with #. An error
-// names the number of the line, never its content.
+// Parse reads a keyring. It ignores empty lines and lines that begin with #. Its errors contain the
+// number of the line, but never the line's content.
 func Parse(text string) (*Keyring, error) {
 	k := &Keyring{master: map[string][]byte{}}
 	for i, line := range strings.Split(text, "\n") {
@@ -68,13 +68,14 @@ func Parse(text string) (*Keyring, error) {
 	return k, nil
 }
 
-// Generate returns a line with a new master key.
+// Generate returns a keyring line with a new master key.
 func Generate() string {
 	return hex.EncodeToString(random(4)) + ":" + base64.RawURLEncoding.EncodeToString(random(size)) + "\n"
 }
 
-// LoadOrCreate reads the keyring in a file. It creates a missing file, readable only by its
-// owner. If two programs start together, one creates the file and both read it.
+// LoadOrCreate reads the keyring in a file. If the file does not exist, LoadOrCreate creates it,
+// readable only by its owner. If two programs start together, one program creates the file and both
+// read it.
 func LoadOrCreate(path string) (*Keyring, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,11 +90,11 @@ func LoadOrCreate(path string) (*Keyring, error) {
 	return Parse(string(text))
 }
 
-// Create creates a keyring with one new key, in a file that only its owner may read. An
-// existing file stays unchanged and is an error (fs.ErrExist). Create writes the file under
-// another name first and then links it, so no program reads an incomplete file.
+// Create creates a keyring with one new key, in a file that only its owner may read. If the file
+// exists, Create leaves it unchanged and returns an error (fs.ErrExist). Create writes the file
+// under a temporary name and then links it, so no program reads an incomplete file.
 func Create(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".keyring-*") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), ".keyring-*") // created with mode 0600
 	if err != nil {
 		return fmt.Errorf("secret: cannot make the master keyring: %w", err)
 	}
@@ -108,8 +109,8 @@ func Create(path string) error {
 	return nil
 }
 
-// CheckMode refuses a file that others than its owner can write, since they could choose
-// the master key. It reports whether others can read the file.
+// CheckMode returns an error if users other than the owner can write the file, because they could
+// choose the master key. It also reports whether other users can read the file.
 func CheckMode(path string) (readable bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -122,20 +123,21 @@ func CheckMode(path string) (readable bool, err error) {
 	return mode&0o044 != 0, nil
 }
 
-// Random returns a new 256-bit secret of 43 characters that are safe in URLs and headers.
+// Random returns a new 256-bit secret as text. Its 43 characters are safe in URLs and headers.
 func Random() string { return base64.RawURLEncoding.EncodeToString(random(size)) }
 
 func random(n int) []byte {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b) // the error is ignored, because crypto/rand ends the program instead of failing
 	return b
 }
 
-// current returns the id of the current key.
+// current returns the ID of the current key.
 func (k *Keyring) current() string { return k.ids[0] }
 
-// derive returns HKDF-SHA-256 of a master key for one purpose. It returns false if the ring has
-// no such key. Each purpose has its own key: the key for tokens opens no sealed value.
+// derive returns the key that HKDF-SHA-256 derives from a master key for one purpose. It returns
+// false if the ring does not contain the master key. Each purpose has a different key, so a key for
+// tokens cannot open a sealed value.
 func (k *Keyring) derive(keyID, purpose string) ([]byte, bool) {
 	if key, ok := k.derived.Load(keyID + "/" + purpose); ok {
 		return key.([]byte), true
@@ -146,7 +148,7 @@ func (k *Keyring) derive(keyID, purpose string) ([]byte, bool) {
 	}
 	key, err := hkdf.Key(sha256.New, master, nil, "kobo/"+purpose, size)
 	if err != nil {
-		panic("secret: " + err.Error()) // only for lengths that no purpose has
+		panic("secret: " + err.Error()) // this happens only for key lengths that Kobo does not use
 	}
 	k.derived.Store(keyID+"/"+purpose, key)
 	return key, true

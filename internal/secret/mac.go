@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Signer gives the signing keys for tokens of one purpose.
+// Signer provides the signing keys for tokens of one purpose.
 type Signer struct {
 	ring    *Keyring
 	purpose string
@@ -17,18 +17,19 @@ type Signer struct {
 // Signer returns the Signer for tokens of one purpose.
 func (k *Keyring) Signer(purpose string) Signer { return Signer{k, "sign/" + purpose} }
 
-// Current returns the current signing key and its id.
+// Current returns the current signing key and its ID.
 func (s Signer) Current() (keyID string, key []byte) {
 	keyID = s.ring.current()
 	key, _ = s.ring.derive(keyID, s.purpose)
 	return keyID, key
 }
 
-// Find returns the key with an id, for verifying. It returns false for an unknown id.
+// Find returns the key with the given ID, for verifying a token. It returns false if the ID is
+// unknown.
 func (s Signer) Find(keyID string) ([]byte, bool) { return s.ring.derive(keyID, s.purpose) }
 
-// MAC returns a keyed hash of the parts, HMAC-SHA-256, as "keyid$hex". The hash includes the
-// length of each part, so "ab","c" differs from "a","bc".
+// MAC returns a keyed hash (HMAC-SHA-256) of the parts, as "keyid$hex". The hash includes the
+// length of each part, so the parts "ab","c" and "a","bc" have different hashes.
 func (k *Keyring) MAC(purpose string, parts ...string) string {
 	return k.mac(k.current(), purpose, parts)
 }
@@ -43,8 +44,8 @@ func (k *Keyring) mac(keyID, purpose string, parts []string) string {
 	return keyID + "$" + hex.EncodeToString(h.Sum(nil))
 }
 
-// Verify tells, in constant time, whether tag is the MAC of the parts under any
-// key of the ring.
+// Verify reports whether tag is the MAC of the parts under any key of the ring. It compares in
+// constant time.
 func (k *Keyring) Verify(tag, purpose string, parts ...string) bool {
 	keyID, _, ok := strings.Cut(tag, "$")
 	if !ok {
@@ -54,13 +55,14 @@ func (k *Keyring) Verify(tag, purpose string, parts ...string) bool {
 	return want != "" && hmac.Equal([]byte(want), []byte(tag))
 }
 
-// Stale reports whether a tag or a sealed value comes from an older key. The caller that has
-// verified the value should then replace it.
+// Stale reports whether a hash or a sealed value was made with an older key. After verifying such a
+// value, the caller should replace it.
 func (k *Keyring) Stale(tagged string) bool { return !strings.HasPrefix(tagged, k.current()+"$") }
 
-// BlindIndex replaces a sealed value in an equality search. Equal values in one column of
-// one company have equal indexes. Without the key an index reveals nothing about its value.
-// The current key's index comes first, and an older row may hold any other.
+// BlindIndex returns keyed hashes that replace a sealed value in an equality search. Equal values
+// in one column of one company have equal hashes. Without the key, a hash reveals nothing about its
+// value. The hash of the current key comes first. An older row may contain the hash of any older
+// key.
 func (k *Keyring) BlindIndex(company, column, value string) []string {
 	out := make([]string, len(k.ids))
 	for i, keyID := range k.ids {
@@ -69,8 +71,8 @@ func (k *Keyring) BlindIndex(company, column, value string) []string {
 	return out
 }
 
-// Proofs returns hashes by the keys' ids. Only a holder of a key can compute its proof, and a
-// proof reveals nothing about the key.
+// Proofs returns one hash for each master key, by the key's ID. Only a holder of a key can compute
+// its hash, and the hash reveals nothing about the key.
 func (k *Keyring) Proofs() map[string]string {
 	out := make(map[string]string, len(k.ids))
 	for _, keyID := range k.ids {
@@ -79,7 +81,7 @@ func (k *Keyring) Proofs() map[string]string {
 	return out
 }
 
-// framed puts the length of each part in front of it.
+// framed joins the parts, with the length of each part in front of it.
 func framed(parts []string) []byte {
 	var out []byte
 	for _, p := range parts {

@@ -9,9 +9,9 @@ import (
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 )
 
-// Seal encrypts a value that must be readable again, such as a BVN, with AES-256-GCM, as
-// "keyid$base64url". The result is bound to the company and the column: a copy in another
-// column or of another company does not open.
+// Seal encrypts a value that must be readable again, such as a BVN. It uses AES-256-GCM and returns
+// "keyid$base64url". The result is bound to the company and the column. A copy of it in another
+// column or company does not open.
 func (k *Keyring) Seal(company, column, value string) (string, error) {
 	box, err := k.box(k.current(), column)
 	if err != nil {
@@ -24,11 +24,11 @@ func (k *Keyring) Seal(company, column, value string) (string, error) {
 	return k.current() + "$" + base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// ErrSealed is the only error for a value that does not open. It hides whether the key, the
-// place or the content is wrong.
+// ErrSealed is the only error for a sealed value that does not open. It does not reveal whether the
+// key, the place or the content is wrong.
 var ErrSealed = errors.New("secret: the sealed value does not open")
 
-// Open reads what Seal made for the same company and column.
+// Open decrypts what Seal made for the same company and column.
 func (k *Keyring) Open(company, column, sealed string) (Text, error) {
 	keyID, encoded, _ := strings.Cut(sealed, "$")
 	box, err := k.box(keyID, column)

@@ -6,21 +6,21 @@ import (
 	"log/slog"
 )
 
-// redacted replaces a secret in every output.
+// redacted is the text that replaces a secret in every output.
 const redacted = "[redacted]"
 
-// Text is a secret value, such as an API key or a PIN. It hides itself in fmt, in slog and
-// in JSON, also as a field of another value. Only Reveal shows the secret.
+// Text is a secret value, such as an API key or a PIN. Output of fmt, slog and JSON never shows the
+// secret, even if it is a field of another value. Only Reveal shows it.
 type Text struct {
-	// value is a pointer, since fmt prints unexported fields of a struct without their
+	// value is a pointer, because fmt prints unexported fields of a struct without calling their
 	// methods.
 	value *string
 }
 
-// NewText makes a secret of a string.
+// NewText returns a string as a secret Text.
 func NewText(s string) Text { return Text{&s} }
 
-// Reveal returns the secret itself.
+// Reveal returns the secret value.
 func (t Text) Reveal() string {
 	if t.value == nil {
 		return ""
@@ -28,18 +28,18 @@ func (t Text) Reveal() string {
 	return *t.value
 }
 
-// String hides the secret.
+// String returns a placeholder instead of the secret.
 func (t Text) String() string { return redacted }
 
-// Format hides the secret from every verb of fmt.
+// Format prints a placeholder instead of the secret, for every verb of fmt.
 func (t Text) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, redacted) // fmt handles no errors
+	_, _ = io.WriteString(f, redacted) // ignored, because fmt handles no errors
 }
 
-// LogValue hides the secret from slog.
+// LogValue gives slog a placeholder instead of the secret.
 func (t Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText hides the secret from JSON and every other encoding.
+// MarshalText gives JSON and every other encoding a placeholder instead of the secret.
 func (t Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // UnmarshalText reads a secret, for example from the configuration.

@@ -1,4 +1,4 @@
-// Package text tells which characters of a text people see.
+// Package text finds out which characters of a text are visible.
 package text
 
 import (
@@ -6,12 +6,12 @@ import (
 	"unicode"
 )
 
-// Trim returns a text without the characters at its ends that nobody sees. It is empty
-// if nobody sees anything of the text.
+// Trim returns a text without the invisible characters at its ends. The result is empty if the
+// whole text is invisible.
 func Trim(s string) string { return strings.TrimFunc(s, isBlank) }
 
-// isBlank reports whether a character leaves the paper white: a space of any width, a
-// control or format character, a filler of a script, or the empty braille pattern.
+// isBlank reports whether a character is invisible. Invisible characters are spaces of any width,
+// control and format characters, fillers of a script, and the empty braille pattern.
 func isBlank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Z, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point) || r == '\u2800'
 }

@@ -1,11 +1,11 @@
-// Package dbtest gives a test a fresh database with the current schema, on
-// SQLite and on PostgreSQL, in some milliseconds.
+// Package dbtest gives a test a fresh database with the current schema. It does so on SQLite and on
+// PostgreSQL, within milliseconds.
 //
-// The package migrates one database, and every other one is a copy. SQLite is a file
-// in the test's temporary folder. PostgreSQL is the server at KOBO_TEST_POSTGRES (a URL
-// with the right to create databases), or a private cluster that the test's process
-// starts and that ends with it. Without any PostgreSQL the tests skip its half and say
-// so; with CI=true they fail.
+// The package migrates one database, and each further database is a copy of it. A SQLite database
+// is a file in the test's temporary folder. If KOBO_TEST_POSTGRES is set, it is the URL of the
+// PostgreSQL server, with the right to create databases. Otherwise the server is a private cluster,
+// which the test's process starts and which ends with this process. If there is no PostgreSQL, the
+// tests on it are skipped with a message. With CI=true they fail instead.
 package dbtest
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Dialects are the engines that each test runs on.
+// Dialects lists the engines that each test runs on.
 var Dialects = []db.Dialect{db.SQLite, db.Postgres}
 
-// runner is a *testing.T or a *testing.B.
+// runner is the type of a test or a benchmark, *testing.T or *testing.B.
 type runner[T any] interface {
 	testing.TB
 	Run(name string, f func(T)) bool
 }
 
-// Each runs f as two subtests (or two sub-benchmarks), "sqlite" and "postgres",
-// each with a fresh, migrated database.
+// Each runs f as two subtests (or two sub-benchmarks), "sqlite" and "postgres". Each run gets a
+// fresh, migrated database.
 func Each[T runner[T]](t T, f func(t T, d *db.DB)) {
 	t.Helper()
 	for _, dialect := range Dialects {
@@ -39,7 +39,7 @@ func New(t testing.TB, dialect db.Dialect) *db.DB {
 	return Open(t, URL(t, dialect))
 }
 
-// Open opens a database for the length of the test.
+// Open opens a database and closes it when the test ends.
 func Open(t testing.TB, url string) *db.DB {
 	t.Helper()
 	d, err := db.Open(t.Context(), url)

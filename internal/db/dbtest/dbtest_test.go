@@ -61,8 +61,8 @@ func TestEmptyDatabasesHaveNoSchema(t *testing.T) {
 	}
 }
 
-// The test processes of several packages share one server: eight of them copy
-// the same template at once, and the first to come builds it.
+// The test processes of several packages share one server. Eight processes copy the same template
+// concurrently, and the first of them builds it.
 func TestManyProcessesShareOneServer(t *testing.T) {
 	const child = "KOBO_DBTEST_CHILD"
 	if os.Getenv(child) != "" {

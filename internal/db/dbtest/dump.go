@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
 )
 
-// Dump writes a PostgreSQL database into a file with pg_dump, as an operator would.
+// Dump writes a PostgreSQL database into a file with pg_dump, like an operator.
 func Dump(t testing.TB, url string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "dump.sql")

@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
 )
 
-// Lone is a separate PostgreSQL server with the current schema. A test can make it wait
-// at each COMMIT for a standby that does not exist.
+// Lone is a separate PostgreSQL server with the current schema. A test can make each COMMIT on it
+// wait for a standby that does not exist.
 type Lone struct {
 	URL string
 
@@ -21,7 +21,8 @@ type Lone struct {
 	operator *pgx.Conn
 }
 
-// NewLone starts such a server for the length of the test. At first it does not wait.
+// NewLone starts a separate server and stops it when the test ends. At first its COMMITs do not
+// wait.
 func NewLone(t testing.TB) *Lone {
 	t.Helper()
 	c, err := cluster.Start(t.Context(), cluster.Options{Durable: true})
@@ -40,12 +41,12 @@ func NewLone(t testing.TB) *Lone {
 	if l.operator, err = pgx.Connect(t.Context(), c.URL+"&application_name=operator"); err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
-	t.Cleanup(func() { _ = l.operator.Close(context.Background()) }) // the server ends too
+	t.Cleanup(func() { _ = l.operator.Close(context.Background()) }) // ignored, because the server ends too
 	l.Do("CREATE TABLE lone_probe (n BIGINT)")
 	return l
 }
 
-// Do runs a statement as the operator of the server.
+// Do runs an SQL statement as the operator of the server.
 func (l *Lone) Do(statement string) {
 	l.t.Helper()
 	if err := run(context.Background(), l.operator, statement); err != nil {
@@ -53,7 +54,7 @@ func (l *Lone) Do(statement string) {
 	}
 }
 
-// Count reads a number as the operator of the server.
+// Count returns the number that an SQL query reads, as the operator of the server.
 func (l *Lone) Count(query string) (n int64) {
 	l.t.Helper()
 	if err := l.operator.QueryRow(context.Background(), query).Scan(&n); err != nil {
@@ -67,21 +68,21 @@ func (l *Lone) Waiting() int64 {
 	return l.Count("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name <> 'probe'")
 }
 
-// AwaitWaiting returns when a COMMIT waits for the standby.
+// AwaitWaiting returns as soon as a COMMIT waits for the standby.
 func (l *Lone) AwaitWaiting() {
 	l.t.Helper()
 	l.until(func() bool { return l.Waiting() > 0 })
 }
 
-// Cancel ends the wait of the next COMMIT that waits for the standby, as an operator can.
+// Cancel waits until a COMMIT waits for the standby, and then ends that wait, as an operator can.
 func (l *Lone) Cancel() {
 	l.t.Helper()
 	l.AwaitWaiting()
 	l.Do("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 }
 
-// EndWaits ends every COMMIT that waits for the standby, as a restart of the server
-// would. The callers get no answer, and the rows stay.
+// EndWaits ends every COMMIT that waits for the standby, like a restart of the server. The callers
+// get no reply, but the rows stay committed.
 func (l *Lone) EndWaits() {
 	l.t.Helper()
 	l.until(func() bool {
@@ -90,10 +91,11 @@ func (l *Lone) EndWaits() {
 	})
 }
 
-// Desert removes the standby: from now on every COMMIT waits.
+// Desert makes every COMMIT wait from now on, as if the standby had been lost.
 func (l *Lone) Desert() { l.replicate("'ANY 1 (nobody)'", true) }
 
-// Rejoin ends all waits, and returns when the transactions are over.
+// Rejoin ends all waits, as if the standby had returned. It returns when the waiting transactions
+// have ended.
 func (l *Lone) Rejoin() {
 	l.t.Helper()
 	l.replicate("''", false)
@@ -102,7 +104,7 @@ func (l *Lone) Rejoin() {
 	})
 }
 
-// replicate sets the standby, and returns when the setting is in force.
+// replicate changes the setting for the standby, and returns when the setting is in force.
 func (l *Lone) replicate(names string, waits bool) {
 	l.t.Helper()
 	l.Do("ALTER SYSTEM SET synchronous_standby_names = " + names)
@@ -120,7 +122,7 @@ func (l *Lone) until(is func() bool) {
 	l.t.Fatal("dbtest: the server does not do as it is told")
 }
 
-// hangs reports whether a COMMIT waits for the standby.
+// hangs reports whether a COMMIT now waits for the standby.
 func (l *Lone) hangs() bool {
 	l.t.Helper()
 	c, err := pgx.Connect(context.Background(), l.URL+"&application_name=probe")
@@ -133,7 +135,7 @@ func (l *Lone) hangs() bool {
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		l.t.Fatalf("dbtest: %v", err)
 	}
-	_ = c.Close(context.Background()) // it may have closed itself
+	_ = c.Close(context.Background()) // the error is ignored, because the connection may be closed already
 	<-c.PgConn().CleanupDone()
 	return err != nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// postgresURL makes a database for the test and drops it afterwards.
+// postgresURL creates a database for the test and drops it when the test ends.
 func postgresURL(t testing.TB, withSchema bool) string {
 	t.Helper()
 	s, err := server()
@@ -38,7 +38,7 @@ func postgresURL(t testing.TB, withSchema bool) string {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(func() {
-		// The context of the test has ended already.
+		// The context of the test has already ended here.
 		if err := s.execute(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("dbtest: %v", err)
 		}
@@ -46,7 +46,8 @@ func postgresURL(t testing.TB, withSchema bool) string {
 	return s.url(name)
 }
 
-// unavailable is the only place where a test may be skipped.
+// unavailable skips or fails the test because there is no PostgreSQL. Only this function may skip a
+// test.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, cluster.ErrAbsent) && os.Getenv("CI") != "true" {
@@ -55,8 +56,8 @@ func unavailable(t testing.TB, err error) {
 	t.Fatalf("dbtest: no PostgreSQL to test on: %v", err)
 }
 
-// Replicated returns a primary with two standbys, of which one must hold a commit
-// before its answer, and an empty database there. The servers are for this test only.
+// Replicated returns a primary with two standbys, used only by this test, and an empty database on
+// them. The primary replies to a commit only when one standby has it.
 func Replicated(t testing.TB, database string) *cluster.Replicated {
 	t.Helper()
 	if testing.Short() {
@@ -81,19 +82,19 @@ func Replicated(t testing.TB, database string) *cluster.Replicated {
 	return r
 }
 
-// postgres is the server under test.
+// postgres is the server on which the tests run.
 type postgres struct {
 	maintenance url.URL
-	// own is the cluster of this process, if it has one. The field only keeps the garbage
+	// own is the cluster that this process has started, if any. The field prevents the garbage
 	// collector from closing the pipe to the supervisor, which would stop the server.
 	own *cluster.Cluster
 
 	mu       sync.Mutex
-	template string // the migrated database to copy, or "" before it exists
+	template string // the name of the migrated database to copy; "" before it exists
 }
 
-// server is the server at KOBO_TEST_POSTGRES, or a cluster of this process. The
-// supervisor of the cluster stops it when this process ends.
+// server returns the server at KOBO_TEST_POSTGRES, or starts a cluster for this process. The
+// supervisor of the cluster stops the cluster when this process ends.
 var server = sync.OnceValues(func() (*postgres, error) {
 	var own *cluster.Cluster
 	address := os.Getenv("KOBO_TEST_POSTGRES")
@@ -111,7 +112,7 @@ var server = sync.OnceValues(func() (*postgres, error) {
 	return &postgres{maintenance: *u, own: own}, nil
 })
 
-// url returns the address of another database on the server.
+// url returns the URL of a database on the server.
 func (p *postgres) url(database string) string {
 	u := p.maintenance
 	u.Path = "/" + database
@@ -137,9 +138,9 @@ func run(ctx context.Context, c *pgx.Conn, statement string) error {
 	return nil
 }
 
-// migratedTemplate returns the name of a database with the current schema. It accepts no
-// connections, so that it can always be copied. Its name has a hash of the migrations,
-// so a server gets a new template after a change of a migration.
+// migratedTemplate returns the name of a database with the current schema. The database accepts no
+// connections, so it can always be copied. Its name contains a hash of the migrations. So after a
+// change of a migration, a server gets a new template.
 func (p *postgres) migratedTemplate(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,9 +159,9 @@ func (p *postgres) migratedTemplate(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// buildTemplate migrates a database under another name and then renames it. So a process
-// that dies in between leaves no incomplete template. The advisory lock makes the test
-// processes of other packages wait.
+// buildTemplate migrates a database under a temporary name and then renames it. So a process that
+// dies in between leaves no incomplete template. The test processes of other packages wait for the
+// advisory lock.
 func (p *postgres) buildTemplate(ctx context.Context, c *pgx.Conn, name string) error {
 	if err := run(ctx, c, "SELECT pg_advisory_lock(hashtext('kobo_template'))"); err != nil {
 		return err
@@ -184,7 +185,7 @@ func (p *postgres) buildTemplate(ctx context.Context, c *pgx.Conn, name string) 
 	}
 	for _, statement := range []string{
 		"ALTER DATABASE " + draft + " WITH ALLOW_CONNECTIONS false",
-		// The server process of a closed connection may take a moment to end.
+		// The server process of a closed connection may need a moment to end.
 		"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '" + draft + "'",
 		"ALTER DATABASE " + draft + " RENAME TO " + name,
 	} {
@@ -195,7 +196,7 @@ func (p *postgres) buildTemplate(ctx context.Context, c *pgx.Conn, name string) 
 	return nil
 }
 
-// schemaHash returns a short name for the migrations' content.
+// schemaHash returns a short hash of the content of all migrations.
 func schemaHash() (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(migration.Files, ".", func(path string, entry fs.DirEntry, err error) error {

@@ -11,13 +11,13 @@ import (
 
 func sqliteURL(path string) string { return "sqlite:" + path }
 
-// copySQLite copies the migrated file to the URL's path.
+// copySQLite copies the migrated file to the path in the URL.
 func copySQLite(ctx context.Context, url string) error {
 	content, err := migratedFile(ctx)
 	if err != nil {
 		return err
 	}
-	path, _ := db.SQLitePath(url) // sqliteURL has made the URL
+	path, _ := db.SQLitePath(url) // cannot fail, because sqliteURL has made the URL
 	return os.WriteFile(path, content, 0o600)
 }
 
@@ -26,7 +26,8 @@ var migrated struct {
 	content []byte
 }
 
-// migratedFile returns a SQLite file with the current schema, made once for each process.
+// migratedFile returns the content of a SQLite file with the current schema. Each process makes it
+// only once.
 func migratedFile(ctx context.Context) ([]byte, error) {
 	migrated.Lock()
 	defer migrated.Unlock()
@@ -39,8 +40,8 @@ func migratedFile(ctx context.Context) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "kobo.db")
-	// The last Close of a SQLite file moves its write-ahead log into it, so one file has
-	// all data.
+	// The last Close of a SQLite database moves the write-ahead log into the file. So this one file
+	// contains all data.
 	if err := migrate(ctx, sqliteURL(path)); err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Trier prepares a statement, runs it with zero values, and rolls back. It returns errors
-// about the schema, and ignores those about the values. A NOT NULL column without a value
-// is an error about the schema.
+// Trier returns a function that prepares an SQL statement, runs it with zero values and rolls it
+// back. The function returns errors about the schema and ignores errors about the values. A NOT
+// NULL column without a value is an error about the schema.
 func Trier(t testing.TB, url string) func(statement string) error {
 	t.Helper()
 	if _, lite := db.SQLitePath(url); lite {
@@ -26,7 +26,7 @@ func Trier(t testing.TB, url string) func(statement string) error {
 	return postgresTrier(t, url)
 }
 
-// errUndone rolls back the transaction of a trial.
+// errUndone makes Tx roll back the transaction of a trial.
 var errUndone = errors.New("undone")
 
 var (
@@ -34,7 +34,7 @@ var (
 	listed    = regexp.MustCompile(`= ANY\(\$(\d+)\)`)
 )
 
-// liteTrier passes 0 for every parameter, and SQLite converts it.
+// liteTrier returns a Trier for SQLite. It passes 0 for every parameter, and SQLite converts it.
 func liteTrier(t testing.TB, url string) func(string) error {
 	d := Open(t, url)
 	return func(statement string) error {
@@ -59,7 +59,7 @@ func liteTrier(t testing.TB, url string) func(string) error {
 	}
 }
 
-// liteZeros returns zeros, one for each parameter of a statement.
+// liteZeros returns zeros, one for each parameter of an SQL statement.
 func liteZeros(statement string) ([]any, error) {
 	zeros := map[int]any{}
 	for _, m := range parameter.FindAllStringSubmatch(statement, -1) {
@@ -83,7 +83,7 @@ func liteZeros(statement string) ([]any, error) {
 	return values, nil
 }
 
-// zeros are zero values of the parameters' types.
+// zeros contains the zero values of the parameters' types.
 var zeros = map[uint32]any{
 	pgtype.Int8OID: int64(0), pgtype.Int4OID: int32(0), pgtype.BoolOID: false, pgtype.Int8ArrayOID: []int64{0},
 	pgtype.TextArrayOID: []string{""}, pgtype.TextOID: "",
@@ -94,13 +94,13 @@ func postgresTrier(t testing.TB, url string) func(string) error {
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
-	t.Cleanup(func() { _ = c.Close(t.Context()) }) // the connection ends in any case
+	t.Cleanup(func() { _ = c.Close(t.Context()) }) // ignored, because the connection ends anyway
 	return func(statement string) error {
 		tx, err := c.Begin(t.Context())
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback(t.Context()) }() // a failure would fail the next statement too
+		defer func() { _ = tx.Rollback(t.Context()) }() // ignored; a failed rollback makes the next SQL statement fail too
 		described, err := tx.Prepare(t.Context(), "", statement)
 		if err != nil {
 			return err

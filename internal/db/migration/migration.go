@@ -1,9 +1,8 @@
-// Package migration holds the schema as numbered files, applied in order. SQLite and
-// PostgreSQL share their text. A released file never changes.
+// Package migration contains the schema as numbered files, which are applied in order. SQLite and
+// PostgreSQL use the same files. A released file never changes.
 //
-// With the line "-- kobo: serves 32" a migration declares the oldest schema whose
-// programs run on its result. A migration without the line serves only programs of its
-// own schema.
+// With the line "-- kobo: serves 32" a migration declares that programs of schema 32 and later run
+// on its result. A migration without this line serves only programs of the schema that it creates.
 package migration
 
 import (
@@ -14,7 +13,7 @@ import (
 	"sync"
 )
 
-// Files are the migrations.
+// Files contains the files of the migrations.
 //
 //go:embed *.sql
 var Files embed.FS
@@ -24,7 +23,8 @@ var (
 	declared = regexp.MustCompile(`(?m)^-- kobo: serves (\d+)$`)
 )
 
-// serving is, for each migration, the oldest schema that it serves.
+// serving returns, for each migration, the oldest schema whose programs can run on the migration's
+// result.
 var serving = sync.OnceValue(func() map[int64]int64 {
 	out := map[int64]int64{}
 	for _, name := range must(fs.Glob(Files, "*.sql")) {
@@ -37,7 +37,8 @@ var serving = sync.OnceValue(func() map[int64]int64 {
 	return out
 })
 
-// must panics on an error, since the files are part of the program.
+// must returns the value v. It panics on an error, because the files are part of the program and
+// cannot be missing.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -49,7 +50,7 @@ func numberIn(pattern *regexp.Regexp, text []byte) int64 {
 	return must(strconv.ParseInt(string(pattern.FindSubmatch(text)[1]), 10, 64))
 }
 
-// Latest returns the schema of this program: the number of its newest migration.
+// Latest returns the schema of this program, which is the number of its newest migration.
 func Latest() (latest int64) {
 	for number := range serving() {
 		latest = max(latest, number)
@@ -57,8 +58,8 @@ func Latest() (latest int64) {
 	return latest
 }
 
-// Serves returns the oldest schema whose programs run on the result of all migrations above
-// another schema.
+// Serves returns the oldest schema whose programs can run on a database to which all migrations
+// above the given schema are applied.
 func Serves(above int64) (oldest int64) {
 	for number, serves := range serving() {
 		if number > above {

@@ -1,9 +1,9 @@
-// Package cluster starts a private, throw-away PostgreSQL for tests, and stops it even
-// if the test program is killed.
+// Package cluster starts a private, throw-away PostgreSQL server for tests. It stops the server
+// even if the test program is killed.
 //
-// The server listens on a free loopback port, trusts every local connection and keeps
-// its data in a temporary folder. PostgreSQL refuses to run as root, so for root the
-// package starts the server as an unprivileged user.
+// The server listens on a free loopback port, trusts every local connection and stores its data in
+// a temporary folder. PostgreSQL refuses to run as root, so for root the package starts the server
+// as an unprivileged user.
 package cluster
 
 import (
@@ -23,38 +23,38 @@ import (
 	"syscall"
 )
 
-// ErrAbsent means that no PostgreSQL server is installed here.
+// ErrAbsent means that no PostgreSQL server is installed on this machine.
 var ErrAbsent = errors.New("no PostgreSQL server found (looked for initdb and pg_ctl in PATH and /usr/lib/postgresql/*/bin)")
 
-// Cluster is a running private server.
+// Cluster is a running, private PostgreSQL server.
 type Cluster struct {
-	// URL is the maintenance database, with the right to create others.
+	// URL leads to the maintenance database, with the right to create other databases.
 	URL string
 
 	supervisor *exec.Cmd
-	leash      io.Closer // its end tells the supervisor to stop the server
+	leash      io.Closer // the pipe to the supervisor; closing it makes the supervisor stop the server
 	dir, bin   string
 	port       int
-	settings   string // the server's command line
+	settings   string // the options of the server's command line
 	user       *syscall.SysProcAttr
 }
 
-// Options are the options of a server.
+// Options selects how a server runs.
 type Options struct {
-	// Durable writes every commit to the disk before the answer, as in production.
-	// Benchmarks need it. Tests are four times faster without.
+	// Durable makes the server write every commit to the disk before it replies, as in production.
+	// Benchmarks need this. Tests run four times faster without it.
 	Durable bool
-	// Synchronous is synchronous_standby_names: the standbys that must hold a commit before
-	// its answer.
+	// Synchronous is the setting synchronous_standby_names. It names the standbys that must have a
+	// commit before the server replies.
 	Synchronous string
 
-	standby string   // the name of this standby
-	of      *Cluster // its primary
+	standby string   // the name of this server as a standby
+	of      *Cluster // the primary of this standby
 }
 
-// The supervisor is a shell that reads from a pipe. When the program at the other end
-// dies, even by kill -9, the pipe closes, and the shell stops the server. If the server
-// was killed before, the shell removes its segment of shared memory.
+// supervise is a shell script that reads from a pipe. When the program at the other end of the pipe
+// dies, even by kill -9, the pipe closes. The script then stops the server. If the server was
+// killed before, the script removes the server's shared memory segment.
 const supervise = `
 trap '' PIPE
 eval "$MAKE" >>"$DIR/log" 2>&1 || exit 1
@@ -68,19 +68,20 @@ fi
 cd / && rm -rf "$DIR"
 `
 
-// The two ways to make the server's data: new, or a copy of the primary's.
+// These are the two ways to create the server's data. initdb creates new data, and backup copies
+// the primary's data.
 const (
 	initdb = `"$BIN/initdb" -D "$DIR/data" -U kobo -A trust -E UTF8 --locale=C --no-sync --no-instructions`
 	backup = `"$BIN/pg_basebackup" -D "$DIR/data" -d "$FROM" -X stream -c fast --no-sync && touch "$DIR/data/standby.signal"`
 )
 
-// Start makes a cluster and waits until it answers.
+// Start starts a cluster and waits until it responds.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	bin, err := Binaries()
 	if err != nil {
 		return nil, err
 	}
-	// Another program can take the free port before the server does.
+	// Another program can take the free port before the server does, so Start tries three times.
 	for range 3 {
 		var c *Cluster
 		if c, err = start(ctx, bin, o); err == nil {
@@ -161,25 +162,25 @@ func awaitReady(ctx context.Context, answer io.Reader) error {
 func (c *Cluster) Stop() error {
 	err := c.leash.Close()
 	var exit *exec.ExitError
-	// The exit code of a server that never started is known already.
+	// If the server never started, that error is known already, so the exit code is ignored.
 	if e := c.supervisor.Wait(); e != nil && !errors.As(e, &exit) {
 		err = errors.Join(err, e)
 	}
 	return errors.Join(err, os.RemoveAll(c.dir))
 }
 
-// Binaries returns the folder of the newest installed server.
+// Binaries returns the folder with the programs of the newest installed server.
 func Binaries() (string, error) {
 	var folders []string
 	if path, err := exec.LookPath("initdb"); err == nil {
-		// Distributions link single programs into PATH. The other files, such as postgres,
-		// are in the folder of the link's target.
+		// Distributions link only some programs into PATH. Others, such as postgres, are in the
+		// folder to which the link leads.
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			path = real
 		}
 		folders = append(folders, filepath.Dir(path))
 	}
-	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well-formed
+	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // cannot fail, because the pattern is well-formed
 	slices.SortFunc(installed, func(a, b string) int { return version(b) - version(a) })
 	for _, folder := range append(folders, installed...) {
 		if runnable(folder, "initdb") && runnable(folder, "pg_ctl") && runnable(folder, "postgres") {
@@ -202,7 +203,8 @@ func runnable(folder, name string) bool {
 	return err == nil && !info.IsDir() && info.Mode()&0o111 != 0
 }
 
-// settings returns the server's command line. initdb has set locale, encoding and trust.
+// settings returns the options of the server's command line. Locale, encoding and trust are not
+// among them, because initdb has set them.
 func settings(port int, o Options) string {
 	s := []string{
 		"listen_addresses=127.0.0.1", fmt.Sprintf("port=%d", port), "unix_socket_directories=",
@@ -213,7 +215,7 @@ func settings(port int, o Options) string {
 			"wal_level=minimal", "max_wal_senders=0", "autovacuum=off")
 	}
 	if o.Synchronous != "" {
-		// So a killed server leaves nothing in /dev/shm.
+		// With mmap, a killed server leaves nothing in /dev/shm.
 		s = append(s, "synchronous_standby_names="+o.Synchronous, "dynamic_shared_memory_type=mmap")
 	}
 	if o.of != nil {
@@ -231,8 +233,9 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// unprivileged gives the folder to the server's user. The separate process group keeps a
-// Ctrl-C at the terminal from ending the supervisor before it has stopped the server.
+// unprivileged makes the server's user the owner of the folder, and returns the attributes of the
+// server's process. The process gets a separate process group. Otherwise a Ctrl-C at the terminal
+// would end the supervisor before it has stopped the server.
 func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	attributes := &syscall.SysProcAttr{Setpgid: true}
 	if os.Getuid() != 0 {

@@ -70,8 +70,8 @@ func TestAStartThatIsNotWaitedForLeavesNothing(t *testing.T) {
 	}
 }
 
-// tempThatOthersMayEnter returns a temporary folder for the unprivileged user: the
-// one of the testing package is closed to everyone else.
+// tempThatOthersMayEnter returns a temporary folder that the unprivileged user can enter. The
+// folder of the testing package is closed to other users.
 func tempThatOthersMayEnter(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "kobo-test-")

@@ -15,14 +15,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Replicated is a primary with two streaming standbys. At least one standby must hold a
-// commit before its answer.
+// Replicated is a primary with two streaming standbys. The primary replies to a commit only when at
+// least one standby has it.
 type Replicated struct {
 	Primary  *Cluster
 	Standbys [2]*Cluster
 }
 
-// StartReplicated starts the three servers and waits until they answer.
+// StartReplicated starts the three servers and waits until they respond.
 func StartReplicated(ctx context.Context) (*Replicated, error) {
 	r := &Replicated{}
 	var err error
@@ -49,15 +49,15 @@ func (r *Replicated) Stop() error {
 	return err
 }
 
-// URL returns the URL of a database on the server that takes writes.
+// URL returns the URL of a database on whichever of the three servers accepts writes.
 func (r *Replicated) URL(database string) string {
 	hosts := []string{r.Primary.host(), r.Standbys[0].host(), r.Standbys[1].host()}
 	return "postgres://kobo@" + strings.Join(hosts, ",") + "/" + database + "?sslmode=disable&target_session_attrs=read-write"
 }
 
-// StopStandbys stops both standbys, so that no later commit gets an answer. The first
-// standby holds every commit that got an answer, so a test can promote it: after the
-// second one has stopped, the first confirms one more commit.
+// StopStandbys stops both standbys, so that no later commit gets a reply. A test can promote the
+// first standby, because it has every commit that got a reply. To ensure this, StopStandbys stops
+// the second standby first and then waits until the first standby has confirmed one more commit.
 func (r *Replicated) StopStandbys(ctx context.Context) error {
 	if err := r.Standbys[1].Halt(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (r *Replicated) StopStandbys(ctx context.Context) error {
 
 func (c *Cluster) host() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 
-// conninfo returns the address of the primary for a standby with this name.
+// conninfo returns the connection string with which a standby of this name reaches the primary.
 func (c *Cluster) conninfo(standby string) string {
 	return fmt.Sprintf("host=127.0.0.1 port=%d user=kobo application_name=%s", c.port, standby)
 }
@@ -98,8 +98,8 @@ func (c *Cluster) control(args ...string) error {
 	return nil
 }
 
-// Kill ends all processes of the server at once, as a power failure would, and waits
-// until the port is closed.
+// Kill ends all processes of the server immediately, like a power failure, and waits until the port
+// is closed.
 func (c *Cluster) Kill(ctx context.Context) error {
 	text, err := os.ReadFile(filepath.Join(c.dir, "data", "postmaster.pid"))
 	if err != nil {
@@ -135,16 +135,17 @@ func (c *Cluster) Kill(ctx context.Context) error {
 	}
 }
 
-// childrenOf returns the processes that a process has started. Without /proc they are not
-// known, and the children of a postmaster end soon after it by themselves.
+// childrenOf returns the processes that a process has started. Without /proc it returns none. The
+// children of a postmaster then end by themselves soon after the postmaster.
 func childrenOf(parent int) (children []int) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // cannot fail, because the pattern is well-formed
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // the process has ended
+			continue // the process has ended meanwhile
 		}
-		// The name in brackets may have any characters. State and parent follow it.
+		// The process name in brackets may contain any characters. The state and the parent's
+		// process ID follow it.
 		_, after, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
 		fields := strings.Fields(after)
 		if len(fields) < 2 || fields[1] != strconv.Itoa(parent) {

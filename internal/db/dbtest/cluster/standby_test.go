@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
 )
 
-// commit runs a statement on a connection of its own.
+// commit runs an SQL statement on a separate connection.
 func commit(ctx context.Context, url, statement string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -22,8 +22,8 @@ func commit(ctx context.Context, url, statement string) error {
 	return errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
 }
 
-// A commit that was answered is at the standby that is promoted. Without standbys
-// no commit is answered.
+// A standby that is promoted has every commit that got a reply. While both standbys are stopped, no
+// commit gets a reply.
 func TestAStandbyTakesThePlaceOfItsPrimary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three servers take some seconds")

@@ -1,13 +1,14 @@
-// Command pgtest runs a command beside a private PostgreSQL:
+// Command pgtest runs a command while a private PostgreSQL server is running:
 //
 //	go run ./internal/db/dbtest/pgtest [-durable] -- go test ./...
 //
-// It starts one throw-away cluster, sets KOBO_TEST_POSTGRES for the command, stops the
-// cluster and ends with the command's exit code. Without a command it prints the URL and
-// keeps the cluster until Ctrl-C, so that a developer's tests need not start their own.
+// It starts one throw-away cluster and sets KOBO_TEST_POSTGRES for the command. After the command
+// it stops the cluster, and ends with the command's exit code. Without a command it prints the URL
+// and runs the cluster until Ctrl-C. A developer's tests can then share this cluster and need not
+// start one themselves.
 //
-// It installs a missing PostgreSQL if that is possible. If not, the command runs with
-// SQLite alone, and the last line says so. With CI=true that is a failure.
+// It installs a missing PostgreSQL if that is possible. If not, the command runs only with SQLite,
+// and the last line of output reports this. With CI=true the program fails instead.
 package main
 
 import (
@@ -37,7 +38,8 @@ func main() {
 }
 
 func run(durable bool, command []string) (code int, err error) {
-	// Ctrl-C reaches the command too. This program ends later, to stop the server.
+	// The command receives Ctrl-C too. This program ends after the command, because it must stop
+	// the server.
 	interrupted, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer release()
 
@@ -61,7 +63,8 @@ func start(ctx context.Context, durable bool) (*cluster.Cluster, error) {
 	return cluster.Start(ctx, cluster.Options{Durable: durable})
 }
 
-// install installs PostgreSQL for root on a Debian, for example in a CI container.
+// install installs PostgreSQL when the user is root on a Debian system, for example in a CI
+// container.
 func install(ctx context.Context) error {
 	if _, err := exec.LookPath("apt-get"); err != nil || os.Getuid() != 0 {
 		return cluster.ErrAbsent
@@ -71,7 +74,7 @@ func install(ctx context.Context) error {
 		{"update", "-q"},
 		{"install", "-q", "-y", "--no-install-recommends", "postgresql"},
 	} {
-		// Another installation may hold the lock for minutes.
+		// Another installation may hold the lock of apt-get for minutes.
 		c := exec.CommandContext(ctx, "apt-get", append([]string{"-o", "DPkg::Lock::Timeout=600"}, arguments...)...)
 		c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		c.Stdout, c.Stderr = os.Stderr, os.Stderr
@@ -91,7 +94,7 @@ func withoutPostgres(ctx context.Context, command []string, cause error) (int, e
 	return code, err
 }
 
-// execute runs the command. Without one it waits for Ctrl-C.
+// execute runs the command. If there is no command, it prints the URL and waits for Ctrl-C.
 func execute(ctx context.Context, command []string, url string) (int, error) {
 	if len(command) == 0 {
 		fmt.Printf("export %s='%s'\n", variable, url)
@@ -104,7 +107,7 @@ func execute(ctx context.Context, command []string, url string) (int, error) {
 	err := c.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return max(exit.ExitCode(), 1), nil // -1 stands for a signal
+		return max(exit.ExitCode(), 1), nil // ExitCode returns -1 after a signal
 	}
 	return 0, err
 }
