@@ -29,7 +29,7 @@ const (
 
 // node is a client of a JSON-RPC node. All calls only read, so each may be repeated.
 type node struct {
-	url    string // may hold a key: never shown
+	url    string // may contain a key, so it is never shown
 	http   *http.Client
 	turn   *rate.Limiter
 	batch  int

@@ -107,7 +107,7 @@ func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 // creator may choose any symbol.
 func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, err error) {
 	switch n.Type {
-	case "native", "internal": // internal: sent by a contract
+	case "native", "internal": // "internal" means that a contract sent the amount
 		asset, taken = network.Asset("")
 		return asset, taken, nil
 	case "token", "trc20":
@@ -119,7 +119,7 @@ func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, er
 		contract = n.Asset
 	}
 	if _, ok := network.Canonical(contract); !ok {
-		return asset, false, errUnread // a token without its contract: an operator should know
+		return asset, false, errUnread // a token without its contract is an error, so that an operator sees it
 	}
 	asset, taken = network.Asset(contract)
 	return asset, taken, nil
