@@ -1,8 +1,8 @@
 // Package tatum simulates Tatum for the sandbox: it watches addresses and reports the movements on
 // them. The wire format is described in docs/providers/tatum.md.
 //
-// The simulated Tatum knows one client and the test networks. Blocks come with the
-// clock. They hold only what the controls such as /sandbox/crypto-deposit put there.
+// The simulated Tatum has one client and only test networks. New blocks arrive as the clock moves.
+// They contain only the transactions that controls such as /sandbox/crypto-deposit create.
 package tatum
 
 import (
