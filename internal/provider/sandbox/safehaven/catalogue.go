@@ -35,7 +35,7 @@ type product struct {
 // has kobo, so that tests include an amount that is not whole naira. A TV package with an add-on
 // has a single code that contains a pipe.
 //
-// Ids follow from the positions of services and categories, so new ones go to the end.
+// The ids depend on the positions of services and categories, so new lines go to the end.
 //
 //go:embed catalogue.csv
 var catalogueCSV string
