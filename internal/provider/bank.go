@@ -13,7 +13,7 @@ import (
 type Bank interface {
 	// Name returns the bank's display name, such as "Safe Haven".
 	Name() string
-	// Own returns the bank's name and code as payers choose them.
+	// Own returns this bank's name and code, which payers choose when they send money to it.
 	Own() BankCode
 	AccountOpener
 	Receiver
@@ -35,8 +35,8 @@ type AccountOpener interface {
 
 // AccountRequest is a request to open a permanent account.
 //
-// A person proves their identity in this call, with the OTP of a session that was started and not
-// confirmed. For a company (Corporate) the session of its signatory was started and confirmed
+// A person proves their identity in this call, with the OTP of a started but unconfirmed OTP
+// session. For a company (Corporate), the signatory's OTP session was started and confirmed
 // earlier, and the request has no OTP.
 type AccountRequest struct {
 	Reference           string // our own permanent reference; FindAccount takes it too
@@ -130,7 +130,7 @@ type Notification struct {
 	// Reference is our reference. A PayoutNotice has the Transfer's reference, and a VirtualCredit
 	// has the VirtualAccountRequest's. An AccountCredit has none.
 	Reference string
-	Account   string // the credited account or, for a payout, the debited one
+	Account   string // the credited account or, for a payout, the debited account
 	Amount    money.Kobo
 }
 
@@ -152,7 +152,7 @@ type Inbound struct {
 	Narration     string
 	Amount        money.Kobo
 	At            time.Time
-	Virtual       bool   // the account is a virtual one
+	Virtual       bool   // the account is a virtual account
 	Reference     string // our reference of the VirtualAccountRequest
 	Status        string // the bank's status word, in lower case
 }
@@ -181,7 +181,8 @@ type BankCode struct {
 // NameAnswer is the result of a name enquiry.
 type NameAnswer struct {
 	Answer
-	// Session is passed to Transfer. It expires, so a much later transfer needs a new name enquiry.
+	// Session is the session ID of the name enquiry, which Transfer needs. It expires, so a much
+	// later transfer needs a new name enquiry.
 	Session  string
 	Name     string
 	BankCode string

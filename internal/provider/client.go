@@ -46,8 +46,8 @@ func (c ClientConfig) GoString() string { return c.String() }
 // LogValue hides the keys as String does.
 func (c ClientConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// Client is the HTTP client of a plug. For all plugs it classifies whether a call was sent,
-// answered or cut off. Pay sends a request at most once; Read may repeat a request.
+// Client is the HTTP client of a plug. For every plug it decides whether a call was not sent, was
+// answered, or has an unknown outcome. Pay sends a request at most once; Read may repeat a request.
 type Client struct {
 	base          string
 	payDeadline   time.Duration
@@ -207,7 +207,8 @@ func (c *Client) Begin(ctx context.Context) (context.Context, context.CancelFunc
 }
 
 // Once sends a payment that needs a single call, or any other call that must not be made twice. If
-// the caller's context has already ended, Once sends nothing. If it ends later, the call continues.
+// the caller's context has already ended, Once sends nothing. If the context ends later, the call
+// continues.
 func (c *Client) Once(ctx context.Context, call Call) Reply {
 	if err := ctx.Err(); err != nil {
 		return Reply{Trouble: CodeNotSent, Cause: err}

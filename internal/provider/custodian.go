@@ -19,8 +19,8 @@ import (
 type Custodian interface {
 	// Name returns the custodian's display name, such as "Tatum".
 	Name() string
-	// Address returns the address at an index of a key. A custodian that has keys at its side
-	// ignores the key argument.
+	// Address returns the address at an index of a key. A custodian that stores the public keys
+	// itself ignores the key argument.
 	Address(ctx context.Context, n chain.Network, key chain.Key, index int64) (string, error)
 	// Watch starts the reports about an address. It returns the custodian's reference, which may be
 	// empty. A second Watch of the same address returns the same reference.
@@ -52,7 +52,7 @@ type Movement struct {
 	NetworkID string
 	Address   string // the watched address
 	Out       bool   // the amount left the address
-	Counter   string // the other address; "" if unknown
+	Counter   string // the address on the other side of the transfer; "" if unknown
 	Contract  string // the token's contract; "" for the native asset
 	Units     *big.Int
 	Hash      string // the transaction's hash
@@ -61,7 +61,7 @@ type Movement struct {
 	Ordinal   int64
 	Block     int64  // 0 before the transaction is in a block
 	BlockHash string // "" if unknown
-	// Reverted is true if the transaction is in a block and had no effect.
+	// Reverted is true if the transaction is in a block but failed, so it had no effect.
 	Reverted bool
 	// Moved is true if a reorganisation of the chain caused this report.
 	Moved bool
@@ -84,10 +84,10 @@ type Batch struct {
 type Inclusion struct {
 	Found     bool // the transaction is in a block
 	Waiting   bool // the transaction waits for a block
-	Reverted  bool // the transaction is in a block, and had no effect
+	Reverted  bool // the transaction is in a block but failed, so it had no effect
 	Block     int64
 	BlockHash string // "" if unknown
-	Head      int64  // the chain's last block
+	Head      int64  // the number of the chain's last block
 }
 
 // Depth returns the number of blocks that confirm the transaction, including its own block.

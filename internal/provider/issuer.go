@@ -61,7 +61,7 @@ type CardholderAddress struct {
 // CardOrder is an order for a new card.
 type CardOrder struct {
 	Reference  string // our own permanent reference
-	Cardholder string // the issuer's id
+	Cardholder string // the issuer's id of the cardholder
 	Type       string // virtual or physical
 	Brand      string // Verve, Visa, MasterCard, AfriGo
 	Currency   string
@@ -70,7 +70,7 @@ type CardOrder struct {
 	SendPINSMS bool
 }
 
-// IssuedCard is a card as its issuer shows it, without the card number.
+// IssuedCard is a card as its issuer reports it, without the card number.
 type IssuedCard struct {
 	ID        string // the issuer's id of the card
 	Reference string // our reference, if the issuer returns it
@@ -116,7 +116,7 @@ const (
 	CardBalance       CardNoticeKind = "balance"       // the issuer asks for the balance
 	CardActivity      CardNoticeKind = "activity"      // an event that is only recorded
 	CardEnded         CardNoticeKind = "ended"         // the card was terminated
-	CardNothing       CardNoticeKind = ""              // not used
+	CardNothing       CardNoticeKind = ""              // a notification that we do not use
 )
 
 // CardNotice is a notification of an issuer.

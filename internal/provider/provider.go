@@ -63,7 +63,7 @@ type Answer struct {
 const (
 	CodeNotSent     = "not_sent"     // no byte was sent to the provider, so the outcome is Rejected
 	CodeTimeout     = "timeout"      // no response before the deadline
-	CodeConnection  = "connection"   // the connection broke after we began to write
+	CodeConnection  = "connection"   // the connection broke after we began to send
 	CodeUnreadable  = "unreadable"   // the response is not in the provider's format
 	CodeServerError = "server_error" // HTTP 5xx, 408 or 429
 	CodeDuplicate   = "duplicate"    // the reference was used before, perhaps with success
@@ -73,7 +73,7 @@ const (
 type Error struct {
 	Provider string // the provider's name, as in "<provider> API Error:"
 	Code     string
-	Message  string // the provider's words, without personal data
+	Message  string // the provider's message, without personal data
 	Cause    error  // for operators
 }
 
@@ -162,6 +162,6 @@ type Purchase struct {
 	Amount    money.Kobo
 	Phone     string // airtime, data: 11 digits
 	Card      string // cable TV: smartcard or IUC number
-	Meter     string // utility
+	Meter     string // utility: the meter number
 	VendType  string // utility: PREPAID or POSTPAID
 }

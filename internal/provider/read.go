@@ -12,7 +12,7 @@ import (
 )
 
 // The limits of reads. A read has three tries, and at most 32 reads run concurrently. If 10 of the
-// last 20 tries failed, all reads pause for five seconds. The pause lets an overloaded provider
+// last 20 tries failed, no read is sent for five seconds. The pause lets an overloaded provider
 // recover.
 const (
 	readTries      = 3

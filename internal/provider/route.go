@@ -14,7 +14,7 @@ import (
 // A route chooses the provider only when work begins. Work that has begun stays with its provider.
 type Routes map[string]string
 
-// AnyKind is the default route.
+// AnyKind is the key of the default route.
 const AnyKind = "*"
 
 // RouteForm describes one list of routes, for error messages.

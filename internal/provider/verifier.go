@@ -13,12 +13,12 @@ import (
 // is ever repeated. Rejected means that the provider refused, or that nothing was sent. Unknown
 // means that an OTP may have been sent.
 type Verifier interface {
-	// Start sends an OTP. If the outcome is Confirmed, Answer.Reference is the provider's session
-	// for Confirm and OpenAccount. A second Start sends a new OTP, and the new session replaces the
-	// first session.
+	// Start sends an OTP. If the outcome is Confirmed, Answer.Reference is the provider's OTP
+	// session for Confirm and OpenAccount. A second Start sends a new OTP, and the new OTP session
+	// replaces the first OTP session.
 	Start(ctx context.Context, s IdentityStart) Answer
 	// Confirm sends the OTP to the provider. If the outcome is Confirmed, Answer.Reference is the
-	// verified session.
+	// verified OTP session.
 	Confirm(ctx context.Context, c IdentityConfirm) Answer
 }
 

@@ -105,8 +105,9 @@ func (r *reader) want(what, told string, gone int) {
 	}
 }
 
-// The plug reads a real chain with ether transfers, two tokens of the same name, withdrawals and a
-// reorganisation. The reader also stays away for many blocks.
+// The plug reads a real chain with ether transfers, two tokens of the same name, and withdrawals.
+// The chain is reorganised, so that a transaction is removed. The reader also stays away for many
+// blocks.
 func TestARealChainIsRead(t *testing.T) {
 	c := providertest.NewChain(t)
 	all := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)

@@ -124,8 +124,8 @@ type tokenRaw struct {
 	BlockHash string   `json:"blockHash"`
 }
 
-// tokenLeg converts a log to a leg. It ignores the transfer of a collectible, which has the same
-// first topic and one topic more.
+// tokenLeg converts a log to a leg. It ignores the transfer of a collectible, whose log has the
+// same first topic but one additional topic.
 func (p *Plug) tokenLeg(e entry, b *block) (leg, bool) {
 	if len(e.Topics) != 3 || e.Topics[0] != transferTopic || e.Removed || e.BlockHash != b.Hash || e.Data.units.Sign() == 0 {
 		return leg{}, false

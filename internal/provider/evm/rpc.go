@@ -79,8 +79,8 @@ func newNode(cfg Config) (*node, error) {
 	}, nil
 }
 
-// ask makes the calls, with as many of them in one HTTP request as the node allows. A null result
-// leaves into unchanged.
+// ask makes the calls. One HTTP request contains as many of them as the batch size allows. A null
+// result leaves into unchanged.
 func (n *node) ask(ctx context.Context, calls ...call) error {
 	for len(calls) > 0 {
 		some := calls[:min(n.batch, len(calls))]

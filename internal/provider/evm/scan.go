@@ -104,8 +104,8 @@ func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
 	return mark{int64(b.Number), b.Hash}, nil
 }
 
-// common cuts the cursor back to the last block that is still in the chain, and returns the hashes
-// of the removed blocks. If the chain only grew, one request is enough.
+// common cuts the cursor back to the last block that is still in the chain. It also returns the
+// hashes of the removed blocks. If the chain only grew, one request is enough.
 func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []string, head int64, err error) {
 	var now quantity
 	var last *block
@@ -184,8 +184,8 @@ func (p *Plug) blocks(ctx context.Context, from, to int64) ([]*block, error) {
 	return blocks, p.node.ask(ctx, calls...)
 }
 
-// following returns the leading blocks that form a chain: each is the child of the block before it,
-// and the first block is the child of the cursor's last block.
+// following returns the leading blocks that form a chain. Each of them is the child of the block
+// before it. The first of them is the child of the cursor's last block.
 func following(last mark, blocks []*block) []*block {
 	for i, b := range blocks {
 		if b == nil || b.Parent != last.Hash || int64(b.Number) != last.Number+1 {

@@ -170,8 +170,8 @@ func (w BankWorld) expectPayout(t *testing.T, reference string) {
 	}
 }
 
-// session starts an identity check and returns its session. If confirmed is true, it also confirms
-// the OTP.
+// session starts an identity check and returns its OTP session. If confirmed is true, it also
+// confirms the OTP.
 func (w BankWorld) session(t *testing.T, confirmed bool) string {
 	t.Helper()
 	a := w.Verifier.Start(context.Background(), provider.IdentityStart{Reference: id.New(), BVN: secret.NewText("22222222222")})

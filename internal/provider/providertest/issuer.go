@@ -212,8 +212,8 @@ func cardNotices(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// issuerSecrets proves that no Answer and no error contains a key or a card number, even if the
-// issuer's message contains the card number.
+// issuerSecrets proves that no Answer and no error contains a key or a card number. This holds even
+// if the issuer's message contains the card number.
 func issuerSecrets(t *testing.T, w IssuerWorld) {
 	ctx, c := context.Background(), w.card(t)
 	o := w.virtual(t)

@@ -132,8 +132,8 @@ func (p *Plug) FindAccount(ctx context.Context, reference string) provider.Accou
 	return out
 }
 
-// accounts calls found with each account on the bank's list, until found returns true. Sub selects
-// sub-accounts or main accounts.
+// accounts calls found with each account on the bank's list, until found returns true. If sub is
+// true, the list contains the sub-accounts; otherwise it contains our main accounts.
 func (p *Plug) accounts(ctx context.Context, sub bool, found func(account) bool) *provider.Error {
 	for page := range lastPage {
 		var rows []account

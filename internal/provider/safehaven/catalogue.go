@@ -58,8 +58,8 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	return out, nil
 }
 
-// vendor returns the word for a vendor that is the same at all billers. "MTN-DATA", for example,
-// becomes MTN.
+// vendor returns the vendor's name in the form that all billers share. For example, it turns
+// "MTN-DATA" into MTN.
 func vendor(identifier, name string) string {
 	if identifier == "" {
 		identifier = name

@@ -36,7 +36,7 @@ func (p *Plug) Confirm(ctx context.Context, c provider.IdentityConfirm) provider
 }
 
 // identified returns the claim in an identity's data. Some replies have a status, others only a
-// response code. A successful reply with a wrong OTP makes no claim of success.
+// response code. If the OTP is wrong, the claim is not a success, even in a successful reply.
 func identified(e envelope, checked bool) claim {
 	var d struct {
 		ID       text  `json:"_id"`

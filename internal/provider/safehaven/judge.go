@@ -66,9 +66,9 @@ type claim struct {
 	undone    bool   // the word means failure
 }
 
-// judge derives the outcome of a request from the reply. It reads the HTTP status, then the
-// statusCode in the body, then the response codes, then the claim of the data. A refusal counts
-// only if nothing in the same reply contradicts it. Every other reply is Unknown.
+// judge derives the outcome of a request from the reply. It reads the HTTP status and the
+// statusCode in the body. Then it reads the response codes and the claim of the data. A refusal
+// counts only if nothing in the same reply contradicts it. Every other reply is Unknown.
 func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
@@ -104,8 +104,9 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	return a
 }
 
-// faulty reports whether a status in the body leaves the outcome open (docs: table of outcomes).
-// The client has already handled such an HTTP status.
+// faulty reports whether a status in the body leaves the outcome open. docs/providers/safehaven.md
+// has the tables of outcomes. If the HTTP status itself is of this kind, the client has already
+// handled it.
 func faulty(status int) bool {
 	return status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
 }

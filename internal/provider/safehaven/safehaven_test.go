@@ -190,8 +190,8 @@ func TestRecordedCatalogue(t *testing.T) {
 	}
 }
 
-// The request bodies of the four kinds of payment match the examples in Safe Haven's documentation,
-// with amounts in the configured unit.
+// The request bodies of the four kinds of payment match the examples in Safe Haven's documentation.
+// Their amounts are in the configured unit.
 func TestPaymentBodies(t *testing.T) {
 	for _, c := range []struct {
 		unit Unit

@@ -26,8 +26,8 @@ func read(body []byte) (envelope, bool) {
 	return e, ok
 }
 
-// status returns the HTTP status. If the HTTP status is a success, it returns the statusCode in the
-// body, because some failures arrive as HTTP 200.
+// status returns the HTTP status. If HTTP reports a success and the body has a statusCode, it
+// returns the statusCode. The reason is that some failures arrive as HTTP 200.
 func (e envelope) status(httpStatus int) int {
 	if inner := e.inner(); httpStatus < 300 && inner != 0 {
 		return inner

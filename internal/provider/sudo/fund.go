@@ -33,8 +33,8 @@ func (t transfer) claim() claim {
 	}
 }
 
-// FundCard moves money from our account at Sudo to the card's account. It sends our reference both
-// in the reference field and in the narration, since the list may show only one of the two fields.
+// FundCard moves money from our account at Sudo to the card's account. It sends our reference in
+// the reference field and in the narration, since the list may show only one of these fields.
 func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.Answer {
 	body := struct {
 		Debit     string      `json:"debitAccountId"`
@@ -52,8 +52,8 @@ func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.An
 	})
 }
 
-// RequeryFunding asks for the transfer by Sudo's id, if the id is known. If that gives no result,
-// it looks for the transfer on the list of our account at Sudo.
+// RequeryFunding asks for the transfer by Sudo's id, if the id is known. If that gives no outcome,
+// it searches the list of our account at Sudo.
 func (p *Plug) RequeryFunding(ctx context.Context, f provider.CardFunding) provider.Answer {
 	if f.Issued != "" {
 		if a := p.byID(ctx, f); a.Outcome != provider.Unknown || a.Code == "pending" {

@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// These response codes have the meanings that banks use among themselves. A code that is not listed
-// here decides nothing.
+// These response codes have the meanings that banks use among themselves. A code that is neither
+// here nor in declines decides nothing.
 const (
 	approved = "00"
 	repeated = "94" // this reference was used before
@@ -32,10 +32,10 @@ type claim struct {
 	open      bool // the data leaves the outcome open
 }
 
-// judge derives the outcome of a request from the reply. It reads the HTTP status, then the
-// statusCode in the body, then the response code, then the claim of the data. A 4xx is a refusal,
-// as Sudo's documentation states. A repeated reference is an exception, since an earlier call may
-// have been carried out.
+// judge derives the outcome of a request from the reply. It reads the HTTP status and the
+// statusCode in the body. Then it reads the response code and the claim of the data. A 4xx is a
+// refusal, as Sudo's documentation states. A repeated reference is an exception, since an earlier
+// call may have been carried out.
 func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()

@@ -13,8 +13,8 @@ import (
 )
 
 // The bodies of our responses to notifications. Sudo's documentation shows the response code inside
-// the data on one page, and next to the data on a different page. So the responses contain the code
-// in both places.
+// the data on one page, and next to the data elsewhere. So the responses contain the code in both
+// places.
 var (
 	received = []byte(`{"statusCode":200,"responseCode":"00","data":{}}`)
 	yes      = []byte(`{"statusCode":200,"responseCode":"00","data":{"responseCode":"00","metadata":{}}}`)
@@ -66,8 +66,8 @@ func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNo
 	case word == "card.terminated":
 		out.Kind, out.Card, out.ID = provider.CardEnded, provider.First(text(o.Card), o.ID), word+":"+string(o.ID)
 	case strings.HasPrefix(word, "transaction.") && o.ID != "":
-		// Sudo may send one transaction in several envelopes. The transaction's kind and id are the
-		// same in all of them, so they form the id of the notice.
+		// Sudo may report a transaction in several envelopes with different ids. The type and the
+		// transaction's id are the same in all of them, so they form the id of the notice.
 		out.ID = word + ":" + string(o.ID)
 	case !strings.HasPrefix(word, "authorization.") && !strings.HasPrefix(word, "transaction."):
 		out.Kind = provider.CardNothing

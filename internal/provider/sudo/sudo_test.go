@@ -24,8 +24,8 @@ const (
 	pan       = "5061230000000000001"
 )
 
-// recorded is a server that responds to each request with the next of its answers, and then repeats
-// the last answer. It stores the last request.
+// recorded is a server that gives its answers one after the other, and then repeats the last
+// answer. It stores the last request.
 type recorded struct {
 	*httptest.Server
 	answers []string // each answer is a status, a space and a body

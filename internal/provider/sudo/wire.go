@@ -36,8 +36,8 @@ func read(body []byte) (envelope, bool) {
 	return e, ok && e.StatusCode != odd
 }
 
-// status returns the HTTP status. If the HTTP status is a success, it returns the statusCode in the
-// body. An error without a statusCode counts as an internal error of Sudo.
+// status returns the HTTP status. If HTTP reports a success and the body has a statusCode, it
+// returns the statusCode. An error without a statusCode counts as an internal error of Sudo.
 func (e envelope) status(httpStatus int) int {
 	inner, err := strconv.Atoi(string(e.StatusCode))
 	switch {

@@ -41,7 +41,8 @@ func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (stri
 	if n.Kind == chain.Bitcoin {
 		w.Mempool = true // Tatum then notifies us before the transaction is in a block, which may take an hour
 	} else {
-		// Our meta field uses the fields of this template. Kobo counts the confirmations itself.
+		// The meta field of our transactions has the fields of this template. Kobo counts the
+		// confirmations itself.
 		w.TemplateID, w.Finality = "legacy", "confirmed"
 	}
 	var made subscription

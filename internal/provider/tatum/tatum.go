@@ -122,8 +122,8 @@ func (p *Plug) read(ctx context.Context, method, path string, body, v any) error
 	return nil
 }
 
-// The number of lines on a page of a list, and the number of pages that one call of list reads at
-// most.
+// pageSize is the number of lines on one page of a list. mostPages is the largest number of pages
+// that one call of list reads.
 const (
 	pageSize  = 50
 	mostPages = 200

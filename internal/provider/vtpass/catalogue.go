@@ -59,8 +59,8 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	return out, nil
 }
 
-// vendor returns the word for a vendor that is the same at all billers. "mtn-data", for example,
-// becomes MTN.
+// vendor returns the vendor's name in the form that all billers share. For example, it turns
+// "mtn-data" into MTN.
 func vendor(serviceID string) string {
 	v := strings.ToUpper(serviceID)
 	return strings.TrimSuffix(strings.TrimSuffix(v, "-DATA"), "-ELECTRIC")

@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// These codes have the meanings on VTpass's page "Response Codes". A code that is not listed here
-// decides nothing. VTpass advises to treat such a code as pending, and to ask again.
+// These codes have the meanings on VTpass's page "Response Codes". A code in neither list decides
+// nothing. VTpass advises to treat such a code as pending, and to ask again.
 var (
 	// These codes refuse a purchase, so it was not made. The purchase failed, was reversed or was
 	// not processed, or its product, its amount or our account was refused.

@@ -193,8 +193,8 @@ func (b *Books) MoveClock(ctx context.Context, offset time.Duration) error {
 	return nil
 }
 
-// Follow moves the clock forward to the stored offset, since a different program on the same books
-// may have moved it.
+// Follow moves the clock forward to the stored offset. A different program on the same books may
+// have stored a larger offset.
 func (b *Books) Follow(ctx context.Context) error {
 	offset, err := b.Setting(ctx, clockOffset)
 	if err != nil || offset == "" {

@@ -19,7 +19,7 @@ const (
 	UndoneFault      = "05" // HTTP 500, and not executed
 	PendingThenDone  = "06"
 	PendingThenNo    = "07"
-	PendingForEver   = "08" // only operators can decide
+	PendingForEver   = "08" // stays pending until operators decide
 )
 
 // NotFound is the ending of the number of a smartcard, a meter or an account that does not exist.

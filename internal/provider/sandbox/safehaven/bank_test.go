@@ -54,7 +54,7 @@ func newBankWorld(t *testing.T) providertest.BankWorld {
 	return worldOf(t, open(t, sandbox.Config{Hold: 300 * time.Millisecond}))
 }
 
-// worldOf returns the test setup of a bank of the sandbox, with its plug.
+// worldOf returns the test setup of one bank in the sandbox, together with its plug.
 func worldOf(t *testing.T, s opened) providertest.BankWorld {
 	l := listen(t)
 	s.listen(t, l.URL)

@@ -24,7 +24,7 @@ type creditRequest struct {
 	Narration     string     `json:"narration"`
 	// Duplicate is true for one additional copy of the notice, or the number of additional copies.
 	Duplicate json.RawMessage `json:"duplicate"`
-	// Silent credits the account without a notice.
+	// Silent credits the account but sends no notice.
 	Silent bool `json:"silent"`
 	// Stray allows a credit to an account that was never opened.
 	Stray bool `json:"stray"`

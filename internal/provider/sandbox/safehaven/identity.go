@@ -27,8 +27,8 @@ type identityRequest struct {
 	DebitAccountNumber string `json:"debitAccountNumber"`
 }
 
-// startIdentity handles POST /identity/v2. It starts a session, as if an OTP had been sent. Earlier
-// sessions of the same person stay valid, since a different customer may use an earlier session.
+// startIdentity handles POST /identity/v2. It starts an OTP session, as if an OTP had been sent.
+// Earlier OTP sessions of the same person stay valid, since a different customer may use them.
 func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identityRequest) {
 	wrong := ""
 	switch {
@@ -85,7 +85,7 @@ func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpR
 	})
 }
 
-// checkOTP checks an OTP and returns the identity check of its session.
+// checkOTP checks an OTP against its OTP session, and returns the session's identity check.
 func (b *Bank) checkOTP(ctx context.Context, q db.Querier, session, otp string) (identity, error) {
 	v, err := identities.One(ctx, q, "id = $1", session)
 	switch {

@@ -108,7 +108,7 @@ func TestNoticesWaitForAnAddress(t *testing.T) {
 	b.notice()
 }
 
-// Each credit that was recorded before a kill has its notice sent after the restart.
+// A credit that was recorded before the process was killed still gets its notice after a restart.
 func TestNoticesSurviveAKill(t *testing.T) {
 	if path := os.Getenv("SANDBOX_TO_KILL"); path != "" {
 		creditUntilKilled(path)

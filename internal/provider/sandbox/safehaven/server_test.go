@@ -135,8 +135,7 @@ func payment(reference, phone string) map[string]any {
 	}
 }
 
-// A wrong payment is refused, and every second refusal is an HTTP 200. It leaves no entry in the
-// books.
+// A wrong payment is refused and leaves no entry in the books. Every second refusal is an HTTP 200.
 func TestRefusals(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	c := byHand(t, s)

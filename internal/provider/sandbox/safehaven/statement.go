@@ -18,8 +18,8 @@ type plantRequest struct {
 	Narration string     `json:"narration"`
 }
 
-// plantLine handles POST /sandbox/statement-line. It adds a line to the bank's statement that
-// belongs to no request. Reconciliation should report the line.
+// plantLine handles POST /sandbox/statement-line. It adds a line to the bank's statement that no
+// request has caused. Reconciliation should report the line.
 func (b *Bank) plantLine(ctx context.Context, req plantRequest) (any, error) {
 	l := line{
 		reference: req.Reference, payment: req.Reference, kind: "credit", amount: req.Amount, narration: req.Narration, planted: b.Now(),

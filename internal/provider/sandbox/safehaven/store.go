@@ -85,8 +85,8 @@ func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error
 }
 
 // line is one line on the statement of the client's account. The primary key of its table prevents
-// that a request is debited or returned twice. Lines that a control plants have a distinct value of
-// planted, so several may have the same reference.
+// a request from being debited or returned twice. Lines that a control plants differ in the column
+// planted, so several of them may have the same reference.
 type line struct {
 	reference string     `db:"reference,key"` // the reference of the request that caused the line
 	kind      string     `db:"kind,key"`      // debit, reversal or credit

@@ -37,8 +37,8 @@ type transferRequest struct {
 	PaymentReference     string     `json:"paymentReference"`
 }
 
-// transfer handles POST /transfers. The bank writes its books before it responds, so the books are
-// correct after a crash and after a lost response.
+// transfer handles POST /transfers. The bank writes its books before it responds. So the books are
+// correct even after a crash or a lost response.
 func (b *Bank) transfer(w http.ResponseWriter, r *http.Request, req transferRequest) {
 	v, err := b.ordered(r.Context(), req)
 	if err == nil && v.Begin(v.creditNumber) {

@@ -192,8 +192,8 @@ func (p payRequest) bundle(v *sale, c category) string {
 	return ""
 }
 
-// pay handles POST /vas/pay/{kind}. The bank writes its books before it responds, so the books are
-// correct after a crash and after a lost response.
+// pay handles POST /vas/pay/{kind}. The bank writes its books before it responds. So the books are
+// correct even after a crash or a lost response.
 func (b *Bank) pay(w http.ResponseWriter, r *http.Request, req payRequest) {
 	v, wrong := req.sale(r.PathValue("kind"))
 	if wrong != "" {

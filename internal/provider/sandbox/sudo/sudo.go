@@ -72,8 +72,8 @@ func (i *Issuer) mount(outer *http.ServeMux) {
 	outer.Handle(path+"/", mux)
 }
 
-// byPart serves the paths list/{part} and {id}/name. It is necessary because the router of net/http
-// cannot distinguish them.
+// byPart serves the paths list/{part} and {id}/name, because the router of net/http cannot
+// distinguish such paths.
 func byPart(list string, listed http.HandlerFunc, name string, named http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -64,7 +64,7 @@ func (c *Custodian) move(ctx context.Context, req moveRequest, out bool) (any, e
 	hash, block := m.newHash(), c.headOf(m.network)
 	switch {
 	case m.confirmed:
-		block -= m.network.Confirmations // deep enough
+		block -= m.network.Confirmations // so deep in the chain that it counts as confirmed
 	case m.network.Kind == chain.Bitcoin:
 		block++ // the transaction waits for the next block
 	}
